@@ -81,7 +81,7 @@ def open(
 
         if said or templates:
             name = min({**said, **(templates or {})})
-            message = f"what is in memory has neither options of opening nor templates: {quoted(name)}"
+            message = f"a source in memory has neither options of opening nor templates: {quoted(name)}"
             raise RefbrowserError(ErrorKind.USAGE, message)
         return open_virtual(path, texts_of(allow), texts_of(storage_options))
     return open_dataset(
@@ -159,7 +159,7 @@ def expand(
             ErrorKind.BUDGET,
             f"{expansion.rows} rows are more than {LIMITS.write_out_question} (write_out_question)",
             Place(document=source.name),
-            "look at rows of dataset.document.expansion, which are made as they are asked for",
+            "look at rows of dataset.document.expansion, which are made as they are requested",
         )
     text = b"".join(expansion.to_version0(skip_bad))
     expanded: dict[str, Any] = json.loads(text)
@@ -300,7 +300,7 @@ def audit(
     if level not in list(Level):
         known = ", ".join(Level)
         raise RefbrowserError(
-            ErrorKind.USAGE, f"{quoted(level)} is no level of an audit", advice=f"known: {known}"
+            ErrorKind.USAGE, f"{quoted(level)} is not a level of an audit", advice=f"known: {known}"
         )
     plan = plan_audit(dataset, AuditRequest(Level(level), texts_of(arrays), sample, resume, lock))
     told(plan)

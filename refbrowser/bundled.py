@@ -42,10 +42,8 @@ def write_sample(folder: str, *, force: bool) -> str:
     target = Path(folder).expanduser()
     there = [path for path in (target / document.name, target / "data") if os.path.lexists(path)]
     if there and not force:
-        advice = "give another folder, or --force to replace what is there"
-        raise TargetExistsError(
-            ErrorKind.IO, "the target is there already", Place(path=str(there[0])), advice
-        )
+        advice = "give another folder, or --force to replace it"
+        raise TargetExistsError(ErrorKind.IO, "the target exists already", Place(path=str(there[0])), advice)
     try:
         (target / "data").mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -24,7 +24,7 @@ class Limits:
             object.__setattr__(self, name, value)
 
     # Templates
-    template_source: int = _limit(64 * KIB, "bytes", "source text of one template, constant lists aside")
+    template_source: int = _limit(64 * KIB, "bytes", "source text of one template, without constant lists")
     template_list: int = _limit(MIB, "bytes", "constant lists of integers in one template")
     template_lists: int = _limit(16 * MIB, "bytes", "such lists in the templates of one document")
     template_nesting: int = _limit(50, "levels", "brackets or operators nested in a template")
@@ -48,7 +48,7 @@ class Limits:
     json_size: int = _limit(2 * GIB, "bytes", "JSON document after decompression")
     json_question: int = _limit(256 * MIB, "bytes", "JSON document opened without a question")
     json_nesting: int = _limit(200, "levels", "nesting of a JSON document")
-    json_values: int = _limit(500_000, "values", "values in one entry, and in all that stands beside refs")
+    json_values: int = _limit(500_000, "values", "values in one entry, and in everything beside refs")
     json_digits: int = _limit(40, "digits", "digits of one integer")
     references: int = _limit(20_000_000, "entries", "references written out in refs")
     references_described: int = _limit(
@@ -154,18 +154,20 @@ class Limits:
     library_memory: int = _limit(GIB, "bytes", "memory of a process in which a library reads a file")
     library_time: float = _limit(60, "s", "one question to such a process")
     library_objects: int = _limit(1_000_000, "objects", "groups and arrays of one file that are listed")
-    library_kept: int = _limit(64 * MIB, "bytes", "what a library told of one file, kept between runs")
+    library_kept: int = _limit(
+        64 * MIB, "bytes", "the description of one file by a library, kept between runs"
+    )
     library_cache: int = _limit(256 * MIB, "bytes", "all of that together")
     library_attributes: int = _limit(64 * MIB, "bytes", "attributes of one file that are read")
     library_attribute: int = _limit(4 * MIB, "bytes", "one attribute of a file that is read")
-    library_apart: int = _limit(16 * MIB, "bytes", "chunks of one file that are encoded anew to open it")
+    library_apart: int = _limit(16 * MIB, "bytes", "chunks of one file that are encoded again to open it")
     awkward_visits: int = _limit(20_000, "nodes", "arrays that one read of nested rows goes through")
     awkward_rows: int = _limit(2 * GIB, "bytes", "elements held by one read of nested rows")
     awkward_index: int = _limit(256 * MIB, "bytes", "index of nested rows that must be held whole")
     awkward_marks: int = _limit(64 * MIB, "bytes", "sums of indexes of one nested array that are kept")
     awkward_values: int = _limit(1 << 26, "values", "values of one read of nested rows, written out")
     awkward_measured: int = _limit(
-        64 * MIB, "bytes", "indexes read when a file is opened, where they alone tell how many rows there are"
+        64 * MIB, "bytes", "indexes read when a file is opened, where only they give the number of rows"
     )
     awkward_question: int = _limit(128 * MIB, "bytes", "nested rows that are read without a question")
     awkward_turns: int = _limit(1_000, "turns", "turns of a cycle that are followed in nested rows")
@@ -186,9 +188,7 @@ class Limits:
     supply_elements: int = _limit(
         1 << 21, "elements", "elements of one picture of messages; more are sampled"
     )
-    supply_work: int = _limit(
-        1 << 30, "elements", "elements of all messages that are laid over each other for it"
-    )
+    supply_work: int = _limit(1 << 30, "elements", "elements of all messages that are combined for it")
     warnings_kept: int = _limit(1_000, "warnings", "warnings of bytes of one dataset that are kept")
     chunk_log: int = _limit(1 << 16, "chunks", "chunks of one array whose last read is remembered")
     view_decoded: int = _limit(2 * GIB, "bytes", "bytes decoded for one view without a question")
@@ -209,7 +209,7 @@ class Limits:
     remote_header: int = _limit(64 * MIB, "bytes", "description of a dataset of CDM Remote")
     serve_requests: int = _limit(16, "requests", "requests answered at a time by a service")
     serve_connections: int = _limit(512, "connections", "connections that a service has at a time")
-    serve_held: int = _limit(256 * MIB, "bytes", "answers not yet taken by clients; the slowest are cut off")
+    serve_held: int = _limit(256 * MIB, "bytes", "answers not yet read by clients; the slowest are cut off")
     serve_queue: float = _limit(10, "s", "wait of a request for others to be answered")
     serve_head: float = _limit(20, "s", "time in which a request must have come")
     serve_send: float = _limit(30, "s", "wait for a client to take what is sent")
@@ -230,7 +230,7 @@ ADJUSTABLE = ("json_question", "view_chunks", "view_decoded", "write_out_questio
 def adjust(name: str, value: int) -> None:
     """Set one of the `ADJUSTABLE` limits for this process."""
     if name not in ADJUSTABLE:
-        raise ValueError(f"{name} is a limit that holds for everyone")
+        raise ValueError(f"{name} is a limit that cannot be changed")
     object.__setattr__(LIMITS, name, value)
 
 

@@ -112,7 +112,7 @@ def _is_virtual(variable: Variable) -> bool:
 def _check_virtual(name: str, groups: Iterable[XarrayDataset]) -> None:
     """Raise `E_USAGE` where nothing is virtual: all of it would be loaded."""
     if not any(map(_is_virtual, chain.from_iterable(group.variables.values() for group in groups))):
-        message = "nothing in it is virtual: it has no references"
+        message = "it has no virtual arrays and so no references"
         advice = "open it with virtualizarr.open_virtual_dataset, or write it with its own to_zarr"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=name), advice)
 
@@ -220,7 +220,7 @@ class _Maker:
         try:
             return bytes(store.get_range(key, start=start, length=length)) if length else b""
         except Exception as error:  # it raises errors of many kinds
-            message = f"the store in memory does not give it: {quoted(error)}"
+            message = f"the store in memory cannot read it: {quoted(error)}"
             place = Place(url=url, start=start, stop=start + length)
             raise RefbrowserError(ErrorKind.SOURCE, message, place) from error
 

@@ -103,7 +103,7 @@ class _Maker:
             except (TypeError, ValueError, KeyError, RefbrowserError) as error:
                 if isinstance(error, RefbrowserError) and error.kind is not ErrorKind.META:
                     raise
-                why = getattr(error, "message", "") or f"Zarr v3 has no words for it ({quoted(error)})"
+                why = getattr(error, "message", "") or f"Zarr v3 cannot describe it ({quoted(error)})"
                 warnings.warn(f"{quoted(node.path)} is left out: {why}", UserWarning, stacklevel=3)
         groups = {each.name: self.group(each) for each in view.groups}
         return ManifestGroup(arrays=arrays, groups=groups, attributes=in_json(store.get_attrs()))
@@ -121,7 +121,7 @@ class _Maker:
             try:
                 store = _store_of(location.origin, self.dataset.access.connection(location.origin))
             except _NoStoreError as error:
-                message = f"no store is made for {location.origin}: {error}; register one in the registry"
+                message = f"no store can be made for {location.origin}: {error}; register one in the registry"
                 warnings.warn(message, UserWarning, stacklevel=3)
             else:
                 self._registry.register(str(location.origin), store)
@@ -147,7 +147,7 @@ class _Maker:
         dtype = node.known_dtype
         is_text = any(each.name == _TEXTS for each in node.codecs)
         if node.values.encoded is None or (dtype.hasobject and not is_text):
-            why = node.not_referencable or "no single reference gives a chunk of it"
+            why = node.not_referencable or "no single reference describes a chunk of it"
             raise RefbrowserError(ErrorKind.META, why, Place(path=node.path))
         if node.format.endswith("v2"):
             codecs = [
@@ -206,7 +206,7 @@ class _Maker:
         for number, location in locations.items():
             if number in there and there[number] is None:
                 if not self._may_lack(location):
-                    raise _unsaid(f"{quoted(location.url)} is not there", node, location)
+                    raise _unsaid(f"{quoted(location.url)} does not exist", node, location)
                 # A chunk that the store does not have is missing.
                 continue
             urls[number], sizes[number] = self._spelled(location, node), there.get(number) or 0
@@ -233,7 +233,7 @@ class _Maker:
         """
         location = self.dataset.access.resolve(url)
         if location.member:
-            raise _unsaid("it lies in a member of an archive", node, location)
+            raise _unsaid("it is in a member of an archive", node, location)
         return location
 
     def _spelled(self, location: Location, node: ArrayNode) -> str:
@@ -242,7 +242,7 @@ class _Maker:
         is_http = location.scheme in DEFAULT_PORTS
         if "?" in path or "#" in path:
             why = "its URL has a query" if is_http else "its name has a ? or a #"
-            raise _unsaid(f"{why}, which obstore is not given", node, location)
+            raise _unsaid(f"{why}, which is not passed to obstore", node, location)
         if is_http:
             path = unquote(location.path)
             if quote(path) != quote(location.path, safe="/%"):
@@ -320,7 +320,7 @@ def _store_of(origin: Origin, settings: ConnectionSettings) -> Any:
     if origin.scheme in DEFAULT_PORTS:
         return HTTPStore.from_url(str(origin), client_options=client)
     if settings.requester_pays and origin.scheme != "s3":
-        raise _NoStoreError("obstore has no readers that pay for it")
+        raise _NoStoreError("obstore does not support requester pays")
     said: dict[str, Any] = {"skip_signature": settings.anonymous, "client_options": client}
     if origin.scheme == "gs":
         if settings.profile is not None and os.path.isfile(settings.profile):

@@ -211,7 +211,7 @@ def other_source(name: str) -> RefbrowserError:
         ErrorKind.SOURCE,
         "another source is found than was opened",
         Place(document=name),
-        "let the path lead to the same file everywhere",
+        "let the path name the same file everywhere",
     )
 
 

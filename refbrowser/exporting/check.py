@@ -292,4 +292,4 @@ def check_export(dataset: Dataset, request: ExportRequest, control: JobControl |
     if in_object_store(request.target) or os.path.lexists(request.target):
         found: CheckReport = kind.check(dataset, request, control or JobControl())
         return found
-    raise RefbrowserError(ErrorKind.IO, "there is no such target", Place(path=request.target))
+    raise RefbrowserError(ErrorKind.IO, "the target does not exist", Place(path=request.target))

@@ -127,7 +127,7 @@ def _unconfirmed(error: RefbrowserError) -> Finding:
     return Finding(
         severity=Severity.WARNING,
         kind=error.kind,
-        message=f"a chunk is copied that is not confirmed: {error.message}",
+        message=f"an unconfirmed chunk is copied: {error.message}",
         place=error.place,
     )
 

@@ -178,7 +178,7 @@ class Target:
         Cancelled
             The control's token was cancelled.
         """
-        raise RefbrowserError(ErrorKind.USAGE, "only stores and streams are checked with other software")
+        raise RefbrowserError(ErrorKind.USAGE, "only stores and streams can be checked with other software")
 
 
 class LeftOut:

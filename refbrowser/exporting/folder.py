@@ -273,12 +273,12 @@ class TargetPlace(Making):
         place = Place(path=str(self.target))
         if not force:
             raise TargetExistsError(
-                ErrorKind.IO, "the target is there already", place, "give --force to replace it"
+                ErrorKind.IO, "the target exists already", place, "give --force to replace it"
             )
         is_dataset = any((self.target / mark).exists() for mark in DATASET_MARKS)
         if self.target.is_dir() and not is_dataset and any(self.target.iterdir()):
             raise RefbrowserError(
-                ErrorKind.IO, "the target is a folder that holds no dataset, and is not replaced", place
+                ErrorKind.IO, "the target is a folder without a dataset, and is not replaced", place
             )
         check_unprotected(self.target)
 

@@ -269,7 +269,7 @@ def _read(path: Path, fingerprint: str) -> Iterator[Written]:
         if "fingerprint" in line and line["fingerprint"] != fingerprint:
             raise RefbrowserError(
                 ErrorKind.USAGE,
-                "the interrupted export was of something else",
+                "the interrupted export was a different one",
                 Place(path=str(path.parent)),
                 _BEGIN,
             )
@@ -281,7 +281,7 @@ def _read(path: Path, fingerprint: str) -> Iterator[Written]:
     yield from found.values()
 
 
-_BEGIN = "leave out --resume to begin again"
+_BEGIN = "omit --resume to start over"
 
 
 def _lines(path: Path, holding: bytes = b"") -> Iterator[dict[str, Any]]:

@@ -64,7 +64,7 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
         node = replace(node, values=values, format="zarr-v2")
     elif rare := [each.name for each in node.codecs if only_decodes(each.name)]:
         node = replace(node, values=node.chunks.encoded_by((_USUAL,), "C"), format="zarr-v2")
-        losses.append(f"codec {', '.join(rare)} is written as {_USUAL.name}, which everybody reads")
+        losses.append(f"codec {', '.join(rare)} is written as {_USUAL.name}, which every reader knows")
     return node, losses
 
 

@@ -182,7 +182,7 @@ class Assembly:
         table[stored, 1] = sizes
         index = shard.index.encode(table.reshape(*shard.grid.grid_shape, 2))
         if len(index) != shard.index_size:
-            raise RefbrowserError(ErrorKind.META, "the index of the shard has another size than it says")
+            raise RefbrowserError(ErrorKind.META, "the index of the shard does not have the size it declares")
         # Units that were added in their order are taken together.
         cuts = np.flatnonzero(added[1:] != added[:-1] + sizes[:-1]) + 1
         runs = [(int(some[0, 0]), int(some[-1].sum())) for some in np.split(self._table[stored], cuts)]

@@ -96,7 +96,7 @@ class Sides:
         if any(given % side for given, side in zip(whole, chunks, strict=True)):
             raise RefbrowserError(
                 ErrorKind.USAGE,
-                f"shards of shape {whole} are no multiple of chunks of shape {list(chunks)}",
+                f"shards of shape {whole} are not a multiple of chunks of shape {list(chunks)}",
                 advice="choose shards that hold a whole number of chunks along each axis",
             )
         return tuple(min(given, count * side) for given, count, side in zip(whole, most, chunks, strict=True))
@@ -167,7 +167,7 @@ class CodecChoice:
                 return cls(name, {each.name: settings.get(each.name, each.usual) for each in known})
         raise RefbrowserError(
             ErrorKind.USAGE,
-            f"{quoted(text)} is not a codec that can be chosen",
+            f"{quoted(text)} is not a codec of this format",
             advice=f"known: {', '.join(codec_examples())}",
         )
 

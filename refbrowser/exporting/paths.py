@@ -86,7 +86,7 @@ def checked_parts(path: str) -> list[str]:
     """
     parts = path.split("/")
     if any(part in ("", ".", "..") or "\\" in part or ":" in part for part in parts):
-        raise RefbrowserError(ErrorKind.UNSAFE, "the path leads out of the target", Place(path=path))
+        raise RefbrowserError(ErrorKind.UNSAFE, "the path points outside the target", Place(path=path))
     return parts
 
 
@@ -109,7 +109,7 @@ def path_below(folder: Path, path: str) -> Path:
         parent = parent.parent
     if not is_below(os.path.realpath(parent), os.path.realpath(folder)):
         raise RefbrowserError(
-            ErrorKind.UNSAFE, "a link below the target leads elsewhere", Place(path=str(parent))
+            ErrorKind.UNSAFE, "a link below the target points elsewhere", Place(path=str(parent))
         )
     return written
 

@@ -83,7 +83,7 @@ def rewritten(document: Document, how: Rewriting, token: CancelToken) -> Referen
 
 
 #: Why an array is left out whose values are too many to stand in the document.
-NO_ROOM = "its values have no room in the document (inlined_members); it is left out"
+NO_ROOM = "its values do not fit into the document (inlined_members); it is left out"
 
 
 class DocumentFullError(Exception):
@@ -211,9 +211,9 @@ class _Writer:
             if rule.count > LIMITS.write_out_question:
                 raise RefbrowserError(
                     ErrorKind.BUDGET,
-                    f"the rule has {rule.count} rows and belongs to the choice in part",
+                    f"the rule has {rule.count} rows and is only partly selected",
                     Place(rule=rule.index),
-                    "choose all arrays of the rule",
+                    "select all arrays of the rule",
                 )
             for number in range(rule.count):
                 if not number % PAGE:

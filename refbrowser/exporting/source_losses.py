@@ -40,9 +40,7 @@ def unrecorded(dataset: Dataset) -> Iterator[Loss]:
     if dataset.document.refs.table and (count := len(dataset.access.memory.identities.recorded)):
         objects = f"{count} object{'' if count == 1 else 's'}"
         what = f"the entity tags or times of change that were recorded of {objects} are left out"
-        yield Loss(
-            "/", f"{what}: who reads the references is not told when another object has taken the place"
-        )
+        yield Loss("/", f"{what}: readers of the references cannot notice a replaced object")
 
 
 def unread_attributes(hierarchy: Hierarchy, nodes: Iterable[Node]) -> Iterator[Loss]:
@@ -101,7 +99,7 @@ def masked_elsewhere(nodes: Iterable[Node]) -> Iterator[Loss]:
         if isinstance(node, ArrayNode) and not node.fill_marks and node.fill_value is not None:
             is_needed = node.values.encoded is not None and not is_complete(node)
             if is_needed and repr(mark_of_missing(node)) != repr(node.fill_value):
-                what = f"other software takes values equal to {node.fill_value} for missing"
+                what = f"other software treats values equal to {node.fill_value} as missing"
                 yield Loss(node.path, f"{what}: chunks that are not stored hold it")
 
 

@@ -295,7 +295,7 @@ def _check_attributes(hierarchy: Hierarchy, path: str, wanted: Mapping[str, Any]
 
 def _wrong_node(path: str, what: str) -> RefbrowserError:
     return RefbrowserError(
-        ErrorKind.IO, f"verification failed: {what} are not those of the source", Place(path=path)
+        ErrorKind.IO, f"verification failed: {what} differ from the source", Place(path=path)
     )
 
 

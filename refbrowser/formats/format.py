@@ -136,7 +136,7 @@ class OpenProgress:
 
 
 def _no_fetcher() -> Fetcher:
-    raise RefbrowserError(ErrorKind.USAGE, "nothing is there that reads URLs")
+    raise RefbrowserError(ErrorKind.USAGE, "no reader of URLs is available")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +283,7 @@ class Written:
     adds: bool = False
     readers: tuple[str, ...] = ()
     rank: int = 100
-    note: str = "There is nothing to choose for this format"
+    note: str = "This format has no options"
 
     @property
     def units(self) -> str:

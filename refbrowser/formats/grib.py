@@ -106,7 +106,7 @@ class GribArrays:
         if asked.size > LIMITS.references:
             error = RefbrowserError(
                 ErrorKind.BUDGET,
-                f"its messages would be {asked.size} chunks, more than {LIMITS.references} (references)",
+                f"its messages would make {asked.size} chunks, more than {LIMITS.references} (references)",
                 Place(url=self.file.url, path=path),
             )
             self.findings.append(self._finding(error.message, path, Severity.FAULT))

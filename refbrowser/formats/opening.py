@@ -61,15 +61,15 @@ def _check_options(format: Format, opening: Opening) -> None:
     name = min(unknown)
     having = [each for each in openable() if name in each.opening_options()]
     if not having:
-        message = f"there is no option of opening {quoted(name)}"
+        message = f"{quoted(name)} is not an option of opening"
         advice = f"known: {', '.join(sorted(opening_options(openable())))}"
         raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)
     flag = having[0].opening_options()[name].flag
     raise RefbrowserError(
         ErrorKind.USAGE,
-        f"{flag} ({name}) is no option for this: {format.title}",
+        f"{flag} ({name}) does not apply to {format.title}",
         Place(document=opening.path),
-        f"formats that have it: {', '.join(each.title for each in having)}",
+        f"formats with it: {', '.join(each.title for each in having)}",
     )
 
 
@@ -141,11 +141,11 @@ def _opened(format: Format, opening: Opening) -> Opened:
 def _miscalled(found: Found, titles: list[str], name: str | None) -> NotReferencesError:
     """Return the error of a file that is none of what its name says."""
     what = {
-        FileKind.UNKNOWN: "holds nothing of a known format",
+        FileKind.UNKNOWN: "has no known format",
         FileKind.EMPTY: "is empty",
         FileKind.TEXT: "holds text",
     }.get(found.kind, f"is a {found.kind}")
-    message = f"the file {what}, though it is called as files of {' or '.join(titles)} are"
+    message = f"the file {what}, though its name is that of {' or '.join(titles)}"
     return NotReferencesError(RefbrowserError(ErrorKind.FORMAT, message, Place(document=name)), found)
 
 

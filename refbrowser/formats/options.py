@@ -36,7 +36,7 @@ class StreamOptions:
         default=None,
         metadata=option(
             "--byte-order",
-            "read all numbers of a stream in this order, or just as its messages say (flag)",
+            "read all numbers of a stream in this order, or as its messages declare (flag)",
             kind=Kind.CHOICE,
             items=tuple(Item(order, order) for order in ORDERS),
         ),
@@ -55,7 +55,7 @@ class StreamOptions:
     def __post_init__(self) -> None:
         if self.byte_order is not None and self.byte_order not in ORDERS:
             known = ", ".join(ORDERS)
-            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(self.byte_order)} is none of {known}")
+            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(self.byte_order)} is not one of {known}")
         if self.until is not None and self.until < 0:
             raise RefbrowserError(ErrorKind.USAGE, "the first message has the number 0")
 
@@ -126,7 +126,7 @@ class Awkward0Options:
         default=(),
         metadata=option(
             "--allow-function PATTERN",
-            "let a file of Awkward 0 use this function of ours, for example bz2.decompress (repeatable)",
+            "let an Awkward 0 file use this built-in function, for example bz2.decompress (repeatable)",
             kind=Kind.TEXTS,
         ),
     )

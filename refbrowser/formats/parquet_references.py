@@ -61,7 +61,7 @@ def write_parquet(
     final = Path(target)
     if final.exists() and not force:
         raise RefbrowserError(
-            ErrorKind.USAGE, "the target is there already", Place(document=os.fspath(final)), "Use --force."
+            ErrorKind.USAGE, "the target exists already", Place(document=os.fspath(final)), "Use --force."
         )
     return _made(
         final,
@@ -99,7 +99,7 @@ def update_parquet(
     check_unprotected(final / METADATA)
     told = read_metadata(final)
     if told["metadata"] != _metadata_of(before, hierarchy_of(before)):
-        message = "others changed the document since it was opened"
+        message = "the document was changed by others since it was opened"
         raise RefbrowserError(ErrorKind.IO, message, Place(document=os.fspath(final)), "Open it again.")
     size, token = told["record_size"], cancel or CancelToken()
     written: list[Path] = []
@@ -264,7 +264,7 @@ def _prefix_of(node: ArrayNode) -> str:
     if not node.has_manifest or not prefix:
         raise _unfit("an array without a name or without readable metadata has no record files", node.path)
     if any(part in ("", ".", "..") for part in prefix.split("/")[:-1]):
-        raise _unfit("the path of the array is no path of a folder", node.path)
+        raise _unfit("the path of the array cannot be a folder path", node.path)
     return prefix
 
 

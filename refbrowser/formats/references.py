@@ -71,7 +71,7 @@ def open_named_references(opening: Opening) -> Opened:
         The opening was cancelled.
     """
     if opening.seen.local is not None and lists_conflicts(opening.seen.head or b""):
-        message = "it lists the conflicts of a merge, and is no reference document"
+        message = "it lists the conflicts of a merge, and is not a reference document"
         advice = "open the document that was merged; in the window this file opens as a list to settle them"
         raise ConflictListError(ErrorKind.FORMAT, message, Place(document=opening.path), advice)
     access = Access.for_document(opening.path, opening.allow, opening.settings)
@@ -306,7 +306,7 @@ class _Opening:
                         ErrorKind.BUDGET,
                         f"the document has more than {LIMITS.json_question} bytes",
                         Place(document=self._name),
-                        "Answer yes (--yes) to read it all the same.",
+                        "Answer yes (--yes) to read it anyway.",
                     )
             yield portion
 

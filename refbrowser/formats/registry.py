@@ -247,7 +247,7 @@ STREAM = Format(
             made=f"{_FACETS}.messages_link:MessagesLink",
             title="&Messages",
             shortcut="Ctrl+6",
-            tip="Show the messages of the stream, and which of them supplied each element",
+            tip="Show the messages of the stream, and which one supplied each element",
         ),
     ),
 )
@@ -274,7 +274,7 @@ AWKWARD0 = Format(
             rank=9,
         ),
     ),
-    parts="blobs have the names that they have in the file: one-1.raw",
+    parts="blobs have their names in the file: one-1.raw",
     facets={
         "complete": "refbrowser.engine.nested.measuring:with_measured",
         "check": "refbrowser.engine.awkward0_soundness:value_findings",
@@ -296,7 +296,7 @@ AWKWARD0 = Format(
             made=f"{_FACETS}.expressions_link:ExpressionsLink",
             title="E&xpressions",
             shortcut="Ctrl+8",
-            tip="Show what the arrays of an Awkward 0 file are made of: functions, references, blobs",
+            tip="Show how the arrays of an Awkward 0 file are built: functions, references, blobs",
         ),
     ),
 )
@@ -452,9 +452,9 @@ def foreign() -> Foreign:
             errors.append(_unusable(point.value, f"{type(error).__name__}: {error}"))
             continue
         if not isinstance(found, Format):
-            errors.append(_unusable(point.value, "it is no Format"))
+            errors.append(_unusable(point.value, "it is not a Format"))
         elif found.name in formats:
-            errors.append(_unusable(point.value, f"there is a format {found.name} already"))
+            errors.append(_unusable(point.value, f"a format {found.name} exists already"))
         else:
             formats[found.name] = found
     return Foreign(tuple(formats.values())[len(BUILT_IN) :], tuple(errors))

@@ -250,14 +250,14 @@ def data_error(found: Found, name: str | None) -> NotReferencesError:
         ErrorKind.FORMAT,
         f"the file is {found.kind}: it holds data, not references",
         Place(document=name),
-        "References to it are made with a few lines of Python; the window shows them.",
+        "A few lines of Python make references to it; the window shows them.",
     )
     return NotReferencesError(error, found)
 
 
 def other_error(found: Found, name: str | None) -> NotReferencesError:
     """Return the error for a file of other software: neither data that can be read nor references."""
-    message = f"the file is a {found.kind}: it holds no references"
+    message = f"the file is a {found.kind}: it has no references"
     return NotReferencesError(RefbrowserError(ErrorKind.FORMAT, message, Place(document=name)), found)
 
 

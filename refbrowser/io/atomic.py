@@ -82,7 +82,7 @@ def check_unprotected(path: str | os.PathLike[str]) -> None:
             ErrorKind.IO,
             "the target is write-protected",
             Place(path=os.fspath(path)),
-            "write to another file, or let it be written first",
+            "write to another file, or make it writable first",
         )
 
 

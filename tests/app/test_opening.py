@@ -131,7 +131,7 @@ class TestFilesOfData:
         self, window: MainWindow, small: Path, opened: Open, tmp_path: Path, qtbot: QtBot
     ) -> None:
         for name, content, words in (
-            ("photo.png", b"\x89PNG\r\n\x1a\n", "The file is a picture: it holds no references"),
+            ("photo.png", b"\x89PNG\r\n\x1a\n", "The file is a picture: it has no references"),
             ("area.json", b'{"type": "FeatureCollection", "features": []}', "a GeoJSON file"),
             (
                 "package.json",

@@ -91,7 +91,7 @@ def test_a_lock_goes_elsewhere_on_request(document: str, tmp_path: Path) -> None
 def test_check_tells_of_a_lock_that_is_none(document: str, capfd: pytest.CaptureFixture[str]) -> None:
     Path(f"{document}.lock.json").write_text("[")
     assert main(["check", document]) == 0
-    assert "the lock beside the document is not used: it is no JSON" in capfd.readouterr().out
+    assert "the lock beside the document is not used: it is not JSON" in capfd.readouterr().out
     assert main(["read", document, "/t", "--json"]) == 0
     assert "warning[E_JSON]: the lock beside the document is not used" in capfd.readouterr().err
 

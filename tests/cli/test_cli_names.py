@@ -44,7 +44,7 @@ def test_references_cannot_name_a_file_that_is_no_text(
     write_netcdf(named)
     out = tmp_path / "out.parq"
     assert main(["export", named, str(out), "--to", form]) == 2
-    assert "is not UTF-8, and references are; give the file another name" in capfd.readouterr().err
+    assert "is not UTF-8, which references require; rename the file" in capfd.readouterr().err
     assert main(["make", named, "-o", str(out), "--to", form]) == 2
     assert os.listdir(tmp_path) == [ODD]
 

@@ -78,10 +78,10 @@ def test_tiles_codec_and_checksums_can_be_chosen(
         (["--to", "ncstream", "--codec", "zstd"], "no codec 'zstd'"),
         (["--to", "ncstream", "--tile-size", "much"], "not a size"),
         (["--to", "ncstream", "--stream-profile", "compatible", "--tile-size", "1MiB"], "--tile-size"),
-        (["--to", "ncstream", "--chunks", "1,1"], "chosen for stores"),
+        (["--to", "ncstream", "--chunks", "1,1"], "apply to stores"),
         (["--to", "ncstream", "--resume"], "written anew"),
-        (["--to", "zarr-v3", "--crc32"], "ncstream only"),
-        (["--to", "zarr-v3", "--tile-size", "1MiB"], "ncstream only"),
+        (["--to", "zarr-v3", "--crc32"], "only to ncstream"),
+        (["--to", "zarr-v3", "--tile-size", "1MiB"], "only to ncstream"),
     ],
 )
 def test_options_without_a_meaning_are_refused(

@@ -83,9 +83,9 @@ def test_a_typed_line_in_a_type(name: str, typed: str, value: Any) -> None:
     [
         ("short", "40000", "not from -32768 to 32767"),
         ("ubyte", "-1", "not from 0 to 255"),
-        ("int", "1.5", "no whole number"),
-        ("int", "true", "no whole number"),
-        ("int", "many", "no whole number"),
+        ("int", "1.5", "not a whole number"),
+        ("int", "true", "not a whole number"),
+        ("int", "many", "not a whole number"),
         ("float", "1e39", "too large"),
         ("double", "a", "no number"),
         ("double", "[]", "no value"),

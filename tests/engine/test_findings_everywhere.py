@@ -167,8 +167,8 @@ TABLE: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]
         {},
         {"a/.zarray": json.dumps(ZARRAY)[:-1] + ', "shape": [4]}', "a/.zattrs": '{"x": {"y": 1, "y": 1}}'},
         [
-            ("warnings", "/refs/a~1.zarray", "member 'shape' stands more than once"),
-            ("warnings", "/refs/a~1.zattrs", "member 'y' stands more than once"),
+            ("warnings", "/refs/a~1.zarray", "member 'shape' occurs more than once"),
+            ("warnings", "/refs/a~1.zattrs", "member 'y' occurs more than once"),
         ],
     ),
     "a shuffle of 0 bytes": (

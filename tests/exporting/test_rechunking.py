@@ -329,7 +329,7 @@ def test_sides() -> None:
     assert Sides((-1, 3)).within((7, 2), 8) == (7, 2)
     assert prod(Sides(size=800).within((100, 100), 8)) <= 100
     assert Sides((-1, 8)).tiled((10, 10), (4, 4), 1) == (12, 8)
-    with pytest.raises(RefbrowserError, match="no multiple"):
+    with pytest.raises(RefbrowserError, match="not a multiple"):
         Sides((6, 8)).tiled((10, 10), (4, 4), 1)
 
 

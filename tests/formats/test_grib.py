@@ -219,7 +219,7 @@ def test_fields_of_one_message_are_told_apart(messages: dict[tuple[int, int], by
             mine = dataset["/t"][row].reshape(-1)
             assert np.array_equal(mine, own_values(data), equal_nan=True)
         # The codec reads the first field of a message.
-        assert "behind others in one message" in dataset["/t"].node.not_referencable
+        assert "share a message with others" in dataset["/t"].node.not_referencable
 
 
 def test_each_message_is_where_eccodes_says(tmp_path: Path) -> None:
@@ -404,7 +404,7 @@ def test_a_message_by_which_the_library_dies_costs_no_other(
     monkeypatch.setattr(grib, "_LIBRARY", replace(grib._LIBRARY, script=script))
     with refbrowser.open(str(path)) as dataset:
         assert len(notes(dataset)) == 2
-        assert "the message at byte 0 cannot be read: eccodes ends by it" in notes(dataset)[0]
+        assert "the message at byte 0 cannot be read: eccodes crashes on it" in notes(dataset)[0]
         values = dataset["/t"][0, 0].reshape(-1)
         assert np.array_equal(values, own_values(messages[0, 500]), equal_nan=True)
         # There is no other message that tells of this time and level.
@@ -435,9 +435,9 @@ def test_cut_and_damaged_files_name_what_is_lost(
         assert np.isfinite(dataset["/t"][2, 0]).any()
     for at, value, words in (
         (size + 8, b"\xff" * 8, "was cut"),
-        (size + 8, (60).to_bytes(8, "big"), "no end where its length says"),
-        (size + 16, b"\0" * 4, "does not lie in it"),
-        (size + 16, b"\xff" * 4, "does not lie in it"),
+        (size + 8, (60).to_bytes(8, "big"), "not end where its length says"),
+        (size + 16, b"\0" * 4, "is outside it"),
+        (size + 16, b"\xff" * 4, "is outside it"),
     ):
         damaged = bytearray(data)
         damaged[at : at + len(value)] = value

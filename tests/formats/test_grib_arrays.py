@@ -204,7 +204,7 @@ def test_what_is_there_twice_or_of_another_edition_is_named(tmp_path: Path) -> N
     size = len(first)
     assert told[-1].startswith(f"the message at byte 0 is not shown: that at byte {size} is of the same")
     assert f"the message at byte {2 * size} is of edition 3, which is not read" in told
-    assert f"the message at byte {3 * size} says that it has 19 bytes, fewer than any has" in told
+    assert f"the message at byte {3 * size} claims 19 bytes, fewer than any message has" in told
     with refbrowser.open(str(path)) as dataset:
         assert np.array_equal(dataset["/t"][...].reshape(-1), own_values(second))
     path.write_bytes(first * 200)

@@ -148,11 +148,11 @@ def test_a_file_that_is_none_of_what_it_is_called_is_told_so(tmp_path: Path) -> 
         (
             "a.nc",
             b"\x01\xff" * 200,
-            "of a known format, though it is called as files of netCDF classic or",
+            "of a known format, though its name is that of netCDF classic or",
         ),
-        ("a.tif", b"hello\n", "the file holds text, though it is called as files of TIFF are"),
+        ("a.tif", b"hello\n", "the file holds text, though its name is that of TIFF"),
         ("b.nc", b"", "the file is empty, though"),
-        ("b.h5", b"<html>not found</html>", "the file is a web page, though it is called as files of HDF5"),
+        ("b.h5", b"<html>not found</html>", "the file is a web page, though its name is that of HDF5"),
         ("a.json", b"hello\n", "a value is expected"),
         ("a.hdf", b"\x0e\x03\x13\x01" + bytes(40), "the file is HDF4: it holds data"),
     ):
@@ -221,10 +221,10 @@ def test_an_option_of_opening_belongs_to_its_format(
     document = str(tmp_path / "a.json")
     Path(document).write_text(json.dumps({".zgroup": json.dumps({"zarr_format": 2})}))
     for command, said in (
-        (["info", document, "--grid-skip", "2"], "--grid-skip (skip) is no option for this: Reference "),
-        (["info", grid, "--until", "2"], "--until (until) is no option for this: Text grid"),
-        (["info", document, "--byte-order", "big"], "formats that have it: ncstream, CDM Remote"),
-        (["info", document, "--allow-function", "bz2.*"], "formats that have it: Awkward 0"),
+        (["info", document, "--grid-skip", "2"], "--grid-skip (skip) does not apply to Reference "),
+        (["info", grid, "--until", "2"], "--until (until) does not apply to Text grid"),
+        (["info", document, "--byte-order", "big"], "formats with it: ncstream, CDM Remote"),
+        (["info", document, "--allow-function", "bz2.*"], "formats with it: Awkward 0"),
         (["info", grid, "--grid-skip", "-1"], "'-1' is not a number from 0 to 2147483647 (--grid-skip)"),
         (["info", grid, "--grid-skp", "1"], "unrecognized arguments: --grid-skp"),
     ):
@@ -233,7 +233,7 @@ def test_an_option_of_opening_belongs_to_its_format(
         assert told.startswith("refbrowser: error[E_USAGE]: "), command
         assert said in told
         assert told.count("\n") == 1
-    with pytest.raises(RefbrowserError, match="there is no option of opening 'skp'"):
+    with pytest.raises(RefbrowserError, match="'skp' is not an option of opening"):
         refbrowser.open(grid, skp=1)
 
 
@@ -327,12 +327,12 @@ def test_a_format_of_another_package_is_written(
     assert "12 numbers" in capsys.readouterr().out
     assert target.read_bytes() == Path(grid).read_bytes()
     assert main(["export", grid, str(target), "--to", "textgrid"]) == 7
-    assert "the target is there already" in capsys.readouterr().err
+    assert "the target exists already" in capsys.readouterr().err
     for arguments, words in (
         (("--to", "textgrid", "--force", "--grid-decimals", "16"), "not a number from 0 to 15"),
-        (("--to", "textgrid", "--force", "--chunks", "2,2"), "chosen for stores"),
+        (("--to", "textgrid", "--force", "--chunks", "2,2"), "apply to stores"),
         (("--to", "zarr-v3", "--grid-decimals", "2"), "chosen for textgrid only"),
-        (("--to", "textgrid", "--force", "--check"), "only stores and streams are checked"),
+        (("--to", "textgrid", "--force", "--check"), "only stores and streams can be checked"),
     ):
         assert main(["export", grid, str(target), *arguments]) == 2, arguments
         assert words in capsys.readouterr().err, arguments
@@ -392,7 +392,7 @@ def test_errors_of_other_packages_are_told(
         assert [each.name for each in foreign().formats] == ["broken", "textgrid"]
         with pytest.raises(RefbrowserError) as caught:
             refbrowser.open(str(tmp_path / "a.txt"))
-        for what in ("no_such_module", "it is no Format", "there is a format ncstream already"):
+        for what in ("no_such_module", "it is not a Format", "a format ncstream exists already"):
             assert what in caught.value.advice
         assert main(["--help"]) == 0
         assert "no_such_module" in capsys.readouterr().out

@@ -634,8 +634,8 @@ def make_references(stage: Stage) -> QWidget:
 
     sheet = stage.dialog("make_references")
     assert isinstance(sheet, MakeSheet)
-    rows = Hindered("/station", "90 string", "its elements are texts with lengths of their own")
-    lossy = "/station: its elements are texts with lengths of their own; 90 values stand in the document"
+    rows = Hindered("/station", "90 string", "its elements are texts of variable length")
+    lossy = "/station: its elements are texts of variable length; 90 values stand in the document"
     error = RefbrowserError(ErrorKind.FORMAT, "the file ends within its first bytes")
     names = ("model_2001.nc", "model_2002.nc", "surface.nc", "cut.nc", "events.h5")
     sheet.files.add([f"/data/{name}" for name in names])

@@ -84,7 +84,7 @@ def test_the_journal_of_an_export_is_not_written_through_a_link(
     plant(victim, partial / NAME)  # type: ignore[operator]
     export = ["export", str(document), str(document.with_name("out.zarr")), "--to", "zarr-v2"]
     assert main([*export, "--resume"]) == 2
-    assert "leave out --resume to begin again" in capfd.readouterr().err
+    assert "omit --resume to start over" in capfd.readouterr().err
     assert victim.read_bytes() == b"precious"
     assert main(export) == 0
     assert victim.read_bytes() == b"precious"

@@ -173,7 +173,7 @@ def _check_target(target: str, out: str, request: Combination) -> None:
     if "://" in out:
         message = "a document is written on this computer"
         if out == target:
-            message = "the document lies on another computer: it is read, and never written there"
+            message = "the document is on another computer: it is read there, never written"
         advice = "give -o OUT.json: the document with the files added is written there"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=out), advice)
     if out != target and os.path.exists(out) and not request.force:
@@ -218,7 +218,7 @@ def append_plan(
     """
     sources = sources_of(request.sources)
     if not sources:
-        raise RefbrowserError(ErrorKind.USAGE, "there is no file to be added")
+        raise RefbrowserError(ErrorKind.USAGE, "there is no file to add")
     new = _new_dimension(request)
     if new is not None:
         request = replace(request, concat=())
@@ -248,9 +248,9 @@ def append_plan(
         in_order = plan_of(files, replace(request, sort=True))
     if in_order.axes[0].of_file[0] != 0:
         message = f"files lie before the document along {quoted(name)}: they are not added at its end"
-        raise RefbrowserError(ErrorKind.META, message, Place(document=dataset.path), "combine them anew")
+        raise RefbrowserError(ErrorKind.META, message, Place(document=dataset.path), "combine them again")
     if len(plan.files) == 1:
-        raise RefbrowserError(ErrorKind.USAGE, "no file is left to be added")
+        raise RefbrowserError(ErrorKind.USAGE, "no file is left to add")
     plan.mismatches = [
         replace(each, remedies=tuple(it for it in each.remedies if not it.names(dataset.path)))
         for each in plan.mismatches
@@ -268,14 +268,14 @@ def _new_dimension(request: Combination) -> NewDimension | None:
     names = {*request.concat, *(each.name for each in new)}
     if len(names) > 1 or len(new) > 1 or request.merge:
         message = "files are added along one dimension that the document has"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice="combine all files anew for more")
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="combine all files again for more")
     return new[0] if new else None
 
 
 def _without(names: Sequence[str]) -> RefbrowserError:
     """Return the error of files that lack dimensions along which the document lies."""
     which = " or ".join(map(quoted, names))
-    advice = rf"say where its value comes from: --new-dim {names[0]}=name:{names[0]}(\d+), for example"
+    advice = rf"give the source of its value: --new-dim {names[0]}=name:{names[0]}(\d+), for example"
     return RefbrowserError(ErrorKind.USAGE, f"the files do not have the dimension {which}", advice=advice)
 
 
@@ -296,7 +296,7 @@ def with_dimension(target: LookedAt, files: Sequence[LookedAt], new: NewDimensio
     if lacking:
         files_without = named([each.source for each in lacking])
         message = f"the {new.kind} {quoted(new.argument)} gives no value for {files_without}"
-        raise RefbrowserError(ErrorKind.META, message, advice="leave them out, or say another --new-dim")
+        raise RefbrowserError(ErrorKind.META, message, advice="leave them out, or give another --new-dim")
     coordinate = next(
         (told for told in along.values() if told.dimensions == (new.name,) == (told.name,)), None
     )
@@ -381,7 +381,7 @@ def _growing(dataset: Dataset, source: str, request: Combination) -> str:
         raise _without([*lacking])
     if len(set(differing)) != 1:
         found = f": it could be {', '.join(map(quoted, differing))}" if differing else ""
-        message = f"it is not plain along which dimension files are added{found}"
+        message = f"the dimension to append along is not clear{found}"
         raise RefbrowserError(ErrorKind.USAGE, message, advice="give --concat DIM")
     return differing[0]
 
@@ -524,7 +524,7 @@ def _rules_of(document: Document, node: ArrayNode) -> Iterator[int]:
             continue
         begins = rule.key_begins
         if begins is None or not begins[0].startswith(prefix):
-            message = f"gen rule {rule.index} gives {quoted(node.path)}, which changes, and other arrays"
+            message = f"gen rule {rule.index} makes {quoted(node.path)}, which changes, and other arrays"
             raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), "write the rule out first")
         yield rule.index
 

@@ -116,11 +116,11 @@ class Combination:
                 raise _usage(f"{quoted(text)} cannot be accepted", f"known: {', '.join(ACCEPTED)}")
         if self.time_units and TimeUnits.from_attributes({"units": self.time_units}) is None:
             raise _usage(
-                f"{quoted(self.time_units)} is no unit of time", "for example 'days since 2000-01-01'"
+                f"{quoted(self.time_units)} is not a unit of time", "for example 'days since 2000-01-01'"
             )
         form = form_of(self.target, self.format)
         if self.fold and (form != "refs-v1" or self.options.relative or self.options.url_template):
-            raise _usage("folding makes templates and gen rules of its own, of refs-v1 only")
+            raise _usage("folding makes templates and gen rules, which only refs-v1 has")
         self.renamed()
         self.attributes_set()
 
@@ -148,8 +148,10 @@ class Combination:
             if not (equals and colon and array and name and value):
                 raise _usage(f"{quoted(text)} is not of the form ARRAY:NAME=VALUE", "for example t:units=K")
             if name in _COMPUTED:
-                message = f"{quoted(name)} cannot be said anew: the stored numbers would mean something else"
-                raise _usage(message, "leave the odd files out, or take the array as another one")
+                message = (
+                    f"{quoted(name)} cannot be overridden: the stored numbers would change their meaning"
+                )
+                raise _usage(message, "leave the odd files out, or treat the array as a separate one")
             found.append((array, name, _json_or_text(value)))
         return found
 
@@ -181,20 +183,20 @@ class Combination:
 _WORDS = {
     "leave_out": "leave {} out",
     "leave_out_var": "leave the array {} out",
-    "take_as": "take it as another array, {}",
-    "inline_var": "let the values of {} stand in the document",
-    "accept": "take the common value",
+    "take_as": "treat it as a separate array, {}",
+    "inline_var": "store the values of {} in the document",
+    "accept": "use the common value",
     "set_attr": "say {} for all",
     "time_units": "count the times in {}",
-    "sort": "lay the files by their coordinates",
-    "merge": "let files have different variables",
+    "sort": "place the files by their coordinates",
+    "merge": "allow files with different variables",
 }
 #: What accepting means where there is no common value.
 _ACCEPTED = {
-    "values": "take the values that most files have",
-    "presence": "let what is missing read as the fill value",
-    "overlap": "keep both, one behind the other",
-    "double": "let the last of them count",
+    "values": "use the values that most files have",
+    "presence": "read missing parts as the fill value",
+    "overlap": "keep both, one after the other",
+    "double": "use the last of them",
     "disorder": "leave the files in this order",
 }
 RemedyKind = Literal[
@@ -224,7 +226,7 @@ class Remedy:
         if self.kind == "accept":
             return _ACCEPTED.get(value.partition(":")[0], _WORDS["accept"])
         if self.kind == "leave_out":
-            value = "the odd ones" if value == ODD else short(value)
+            value = "the odd files" if value == ODD else short(value)
         elif self.kind == "take_as":
             value = value.partition(":")[0].partition("=")[2]
         elif self.kind == "set_attr":
@@ -305,7 +307,7 @@ class NewDimension:
             try:
                 groups = re.compile(argument).groups
             except re.error as error:
-                raise _usage(f"{quoted(argument)} is no pattern: {error}") from None
+                raise _usage(f"{quoted(argument)} is not a pattern: {error}") from None
             if not groups:
                 raise _usage(f"the pattern {quoted(argument)} has no group", r"for example run(\d+)")
         return cls(name, kind, argument)

@@ -213,7 +213,7 @@ def plan_of(files: FileSet, request: Combination) -> Plan:
     for _ in range(_ROUNDS):
         left = [each for each in files.files if each.source not in gone]
         if not left:
-            raise RefbrowserError(ErrorKind.USAGE, "no file is left to be combined")
+            raise RefbrowserError(ErrorKind.USAGE, "no file is left to combine")
         plan = _planned(left, request)
         odd = [] if ODD not in request.leave_out else [*of_files(plan.mismatches)]
         odd = [each for each in odd if each not in base]

@@ -177,9 +177,7 @@ class _Combining:
         self.plan, self.token, self.other_keys = plan, token, keys
         forms = {each.first.form for each in plan.arrays}
         if len(forms) > 1:
-            raise RefbrowserError(
-                ErrorKind.META, "arrays of Zarr v2 and of Zarr v3 cannot stand in one document"
-            )
+            raise RefbrowserError(ErrorKind.META, "arrays of Zarr v2 and Zarr v3 cannot be in one document")
         self.form = next(iter(forms), "zarr-v2")
         self._check_codecs()
         urls = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
@@ -194,7 +192,7 @@ class _Combining:
         for array in self.plan.arrays:
             named = any(each in array.first.codecs for each in OF_DIMENSIONS)
             if array.role == "placed" and named and len(self.plan.shape(array)) > len(array.first.shape):
-                message = f"codecs of {quoted(array.path)} tell of its dimensions: it cannot have a new one"
+                message = f"codecs of {quoted(array.path)} depend on its dimensions: it cannot have a new one"
                 advice = f"--leave-out-var {array.path}"
                 raise RefbrowserError(ErrorKind.META, message, Place(path=array.path), advice)
 
@@ -368,7 +366,7 @@ class _Combining:
 
     def _too_large(self, path: str, size: int) -> RefbrowserError:
         message = (
-            f"the {size} bytes of values of {quoted(path)} have no room in the document (inlined_members)"
+            f"the {size} bytes of values of {quoted(path)} do not fit into the document (inlined_members)"
         )
         return RefbrowserError(
             ErrorKind.BUDGET, message, Place(path=path), f"leave the array out: --leave-out-var {path}"

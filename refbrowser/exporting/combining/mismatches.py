@@ -447,9 +447,9 @@ class _Linter:
         unknown = by.pop(None, [])
         if unknown:
             many = any(prod(each.shape) > COMPARED for each in array.told)
-            why = "it has too many" if many else "it is no coordinate"
+            why = "it has too many" if many else "it is not a coordinate"
             which = "the document" if self.request.extends else "the first file"
-            message = f"values of {array.path} are not compared: {why}; those of {which} count"
+            message = f"values of {array.path} are not compared: {why}; those of {which} are used"
             self.found.append(
                 Mismatch(
                     kind="values",

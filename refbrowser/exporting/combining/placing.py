@@ -287,7 +287,7 @@ class _Placing:
                 odd += names
         if odd:
             message = (
-                f"{self.name}: coordinates within a file are in another order, or come twice: {named(odd)}"
+                f"{self.name}: coordinates within a file are in another order, or occur twice: {named(odd)}"
             )
             found.append(_mismatch("disorder", self.name, message, odd, [], is_blocking=False))
 

@@ -245,7 +245,7 @@ def looked_at(dataset: Dataset, source: str, looking: Looking, *, is_target: boo
         there = {each.path for each in arrays}
         lost = (node for node in original.hierarchy.walk() if isinstance(node, ArrayNode))
         arrays += [
-            replace(told, problem=told.problem or "they have no room in a document")
+            replace(told, problem=told.problem or "they do not fit into a document")
             for told in (_properties(original, node) for node in lost if node.path not in there)
         ]
     gathering = _Gathering(dataset, original, looking, _READ * 8 if is_target else SMALL)
@@ -334,7 +334,7 @@ def _properties(dataset: Dataset, node: ArrayNode) -> ArrayProperties:
         problem = node.unreadable.message
     chunks = told.get("chunks") or told.get("chunk_grid", {}).get("configuration", {}).get("chunk_shape")
     if not told or (chunks is None and node.shape):
-        problem = problem or "its metadata has no words that others could be combined by"
+        problem = problem or "its metadata cannot be combined with others"
     sides = tuple(chunks or node.shape)
     if len(sides) != len(node.shape):
         sides, problem = node.shape, problem or "it has fields of more dimensions than its chunks"
@@ -492,7 +492,7 @@ class _Gathering:
 
     def _values(self, told: ArrayProperties) -> Values:
         if prod(told.shape) > _READ:
-            message = f"its {prod(told.shape)} values have no room in the document"
+            message = f"its {prod(told.shape)} values do not fit into the document"
             raise RefbrowserError(
                 ErrorKind.BUDGET, message, Place(path=told.path, document=self._dataset.path)
             )
@@ -645,7 +645,7 @@ class FileSet:
         sources = [*(each.source for each in self.files), *(source for source, _ in self.left_out)]
         found = [source for source in sources if is_named(source, text)]
         if not found:
-            message = f"there is no file {quoted(text)} among those to be combined"
+            message = f"there is no file {quoted(text)} among those to combine"
             raise RefbrowserError(ErrorKind.USAGE, message)
         return found
 

@@ -178,7 +178,7 @@ def counted(values: Values, told: ArrayProperties, own: TimeUnits, target: TimeU
         return values
     packing = _packing(told, values)
     if packing.is_scaled:
-        message = f"times of {quoted(told.path)} have a scale: they cannot be expressed anew"
+        message = f"times of {quoted(told.path)} have a scale: they cannot be converted"
         raise RefbrowserError(ErrorKind.META, message, Place(path=told.path))
     missing = packing.missing_mask(values)
     if not missing.any():

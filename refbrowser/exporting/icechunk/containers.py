@@ -35,11 +35,11 @@ def chunk_location(location: Location) -> str:
         `E_PROTOCOL`: it cannot.
     """
     if location.member:
-        raise _unnamed(location, "it has no members of archives")
+        raise _unnamed(location, "it cannot refer to archive members")
     if location.scheme == "file":
         # The folder below the root is what a container is of, at most.
         if _plain_part(os.path.dirname(location.path)) == "/":
-            raise _unnamed(location, "no folder that it lies in has a plain name")
+            raise _unnamed(location, "none of its folders has a plain name")
         return "file://" + quote(location.path)
     if location.scheme in ("http", "https"):
         parts = urlsplit(location.url)

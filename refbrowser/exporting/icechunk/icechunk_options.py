@@ -14,33 +14,33 @@ class CommitOptions(ExportOptions):
     """What a commit to an Icechunk repository is called, and where it goes."""
 
     heading = "the commit of an Icechunk repository"
-    only = "a branch and a message are chosen for Icechunk repositories only"
+    only = "a branch and a message apply only to Icechunk repositories"
     called = "Icechunk"
 
     branch: str = field(
         default="main",
         metadata=option(
             "--to-branch NAME",
-            "that gets the commit (main when not said); made from main where there is none of the name",
-            about="Gets the commit; made from ``main`` where there is none of the name.",
-            title="The branch that gets the commit",
+            "to commit to (default: main); a new branch starts at main",
+            about="The branch to commit to; a new one starts at ``main``.",
+            title="The branch to commit to",
             label="&Branch",
             place=(0, 0),
             hint="main",
-            tip="A branch that is not there is made from main",
+            tip="A new branch starts at main",
         ),
     )
     message: str = field(
         default="",
         metadata=option(
             "--message TEXT",
-            "of the commit; names what was opened when not said",
-            about="Of the commit; names what was opened where it is empty.",
-            title="The message of the commit",
+            "of the commit (default: the name of what was opened)",
+            about="Of the commit; by default the name of what was opened.",
+            title="The commit message",
             label="&Message",
             place=(1, 0),
             is_wide=True,
-            hint="names what was opened",
-            tip="It stands in the history of the branch",
+            hint="the name of what was opened",
+            tip="It appears in the history of the branch",
         ),
     )

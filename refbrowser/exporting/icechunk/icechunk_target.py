@@ -116,7 +116,7 @@ class IcechunkTarget(StoreTarget):
         `E_USAGE`: the library is not installed; what a store raises.
     """
 
-    written_anew: ClassVar[str] = "a commit is made as a whole: there is nothing to go on with"
+    written_anew: ClassVar[str] = "a commit is made as a whole: it cannot be resumed"
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         library()
@@ -164,7 +164,9 @@ class IcechunkTarget(StoreTarget):
         for layout in self.layouts:
             path = layout.source.path
             if not layout.copies_objects:
-                told.append(Loss(path, "its chunks are written into the repository: no reference gives them"))
+                told.append(
+                    Loss(path, "its chunks are written into the repository: references cannot express them")
+                )
                 continue
             found = self._located(layout, token)
             try:
@@ -178,12 +180,14 @@ class IcechunkTarget(StoreTarget):
             self._virtual.add(layout.target.path)
             self._locations |= found
         if relative:
-            told.append(Loss("/", "relative names of files are made absolute: files and repository stay put"))
+            told.append(
+                Loss("/", "relative file names are made absolute: files and repository must stay in place")
+            )
         document = self.dataset.document
         if document.has_keys and document.rules:
-            told.append(Loss("/", "rules are written out: each chunk has a reference of its own"))
+            told.append(Loss("/", "rules are written out: each chunk gets its own reference"))
         if document.has_keys and document.templates.templates:
-            told.append(Loss("/", "templates are written out: a repository has no such names"))
+            told.append(Loss("/", "templates are written out: a repository has none"))
         self._told = tuple(told)
         self.losses = (*self.losses, *told)
 
@@ -284,7 +288,7 @@ class IcechunkTarget(StoreTarget):
                 if _node(there).get("attributes") != _node(data).get("attributes"):
                     self.losses = (
                         *self.losses,
-                        Loss(path, "the group is there, and keeps its attributes (--force replaces them)"),
+                        Loss(path, "the group exists and keeps its attributes (--force replaces them)"),
                     )
                 continue
             self._sink.set(key, data)
@@ -408,7 +412,7 @@ class IcechunkTarget(StoreTarget):
                 self.dataset.access.check(place)
                 found = os.stat(place.path)
                 if not stat.S_ISREG(found.st_mode):
-                    raise RefbrowserError(ErrorKind.SOURCE, "it is no file", Place(url=url))
+                    raise RefbrowserError(ErrorKind.SOURCE, "it is not a file", Place(url=url))
                 self._sources[url] = _Source(
                     location,
                     found.st_size,
@@ -428,8 +432,8 @@ class IcechunkTarget(StoreTarget):
             why = unknown[told[0]]
             named = ", ".join(quoted(url) for url in told[:_NAMED])
             what = (
-                f"{len(told)} of {len(self._sources)} objects have no checksum, nothing tells when they "
-                f"change ({named}): {why.message if isinstance(why, RefbrowserError) else why}"
+                f"{len(told)} of {len(self._sources)} objects have no checksum, so changes to them go "
+                f"unnoticed ({named}): {why.message if isinstance(why, RefbrowserError) else why}"
             )
             self._told = (*self._told, Loss("/", what))
             self.losses = (*self.losses, self._told[-1])
@@ -481,7 +485,7 @@ class IcechunkTarget(StoreTarget):
             checksum = None if known is None else _checksum(place.scheme, known)
             self._sources[url] = _Source(location, None if known is None else known.total, checksum)
             if checksum is None:
-                unknown[url] = "the server tells neither a tag nor a time"
+                unknown[url] = "the server gives neither an ETag nor a time"
         return unknown
 
     # Reading again
@@ -499,7 +503,7 @@ class IcechunkTarget(StoreTarget):
     def _check_count(self) -> None:
         """Compare how many chunks lie in each object, where no others are in the repository."""
         if Counter(self._session.all_virtual_chunk_locations()) != self._counts:
-            raise self._differs("/", "references lie elsewhere")
+            raise self._differs("/", "references are elsewhere")
 
     def _check_references(self, made: RepositoryPlace, control: JobControl) -> None:
         """Compare every reference as our own reader finds it in the files of the repository."""
@@ -508,7 +512,7 @@ class IcechunkTarget(StoreTarget):
             for each in self._arrays:
                 node = written.hierarchy.find(each.layout.target.path)
                 if not isinstance(node, ArrayNode):
-                    raise self._differs(each.layout.target.path, "the array is not there")
+                    raise self._differs(each.layout.target.path, "the array does not exist")
                 for start, columns in self._pages(each.layout, control.token):
                     kinds = self._kinds(columns, each.layout, Tally())
                     rows, offsets, lengths = self._ranges(columns, kinds)
@@ -525,7 +529,7 @@ class IcechunkTarget(StoreTarget):
                         and np.array_equal(found.length[rows], lengths)
                         and (not len(rows) or (mine[columns.url[rows]] == other[found.url[rows]]).all())
                     ):
-                        raise self._differs(each.layout.target.path, "references lead elsewhere")
+                        raise self._differs(each.layout.target.path, "references point elsewhere")
 
     def _place_of(self, url: str) -> str:
         return "" if self._locations is None or url not in self._locations else self._locations[url].url
@@ -555,7 +559,7 @@ class IcechunkTarget(StoreTarget):
                 raise error.at(Place(path=layout.source.path, key=key)) from error
             found = _get(store, key)
             if found is None or values_digest(pipeline.decode(memoryview(found)), pipeline.dtype) != mine:
-                raise self._differs(layout.target.path, f"chunk {quoted(key)} is another one")
+                raise self._differs(layout.target.path, f"chunk {quoted(key)} differs")
             compared += 1
         return compared
 
@@ -620,7 +624,7 @@ class _Sink:
             some = keys[start : start + _TOGETHER]
             for key, found in zip(some, sync(_all_of(store, some)), strict=True):
                 if found is None or _digest(key, found.to_bytes()) != self.digests[key]:
-                    message = f"verification failed: {quoted(key)} is not what was written"
+                    message = f"verification failed: {quoted(key)} differs from what was written"
                     raise RefbrowserError(ErrorKind.IO, message, Place(key=key))
 
 
@@ -664,7 +668,7 @@ def _is_empty(store: Any) -> bool:
 
 
 def _there(path: str, made: RepositoryPlace, advice: str) -> RefbrowserError:
-    message = f"{quoted(path)} is there already, on the branch {quoted(made.branch)}"
+    message = f"{quoted(path)} exists already, on the branch {quoted(made.branch)}"
     return TargetExistsError(ErrorKind.IO, message, Place(path=str(made.target)), advice)
 
 

@@ -162,7 +162,7 @@ class RepositoryPlace(Making):
         if not path.parent.is_dir():
             raise RefbrowserError(ErrorKind.IO, "there is no such folder", Place(path=str(path.parent)))
         if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
-            message = "the target is there already, and is no Icechunk repository"
+            message = "the target exists already, and is no Icechunk repository"
             raise TargetExistsError(ErrorKind.IO, message, place, "choose another name")
 
     def check_space(self, size: int) -> None:
@@ -186,7 +186,7 @@ class RepositoryPlace(Making):
         icechunk = library()
         if self.is_remote and split_url(self.target).scheme == "gs" and self._settings.anonymous:
             # The library would ask the machine itself for a token, whatever address that is at.
-            message = "Google takes nothing from those who are anonymous"
+            message = "Google Cloud Storage does not accept anonymous writes"
             advice = "set anonymous=false, or a profile, for the bucket"
             raise RefbrowserError(ErrorKind.USAGE, message, Place(url=self.target), advice)
         self._containers = containers

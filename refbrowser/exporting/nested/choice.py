@@ -105,7 +105,7 @@ def rows_taken(node: ArrayNode, selection: Selection | None) -> range:
         return rows
     raise RefbrowserError(
         ErrorKind.USAGE,
-        "of rows a range is taken that goes forwards",
+        "rows are selected by a forward range",
         Place(path=node.path),
         "write for example 10:20",
     )

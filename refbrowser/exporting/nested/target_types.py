@@ -147,7 +147,7 @@ def check_readable(source: NestedType, *, skip_bad: bool) -> None:
         if path and skip_bad:
             continue
         where = path_text(path)
-        inside = quoted(where) if where else "what lies in its lists"
+        inside = quoted(where) if where else "the content of its lists"
         what = f"{inside} cannot be read" if path else "cannot be read"
         advice = "--skip-bad writes it as missing" if path else ""
         raise RefbrowserError(ErrorKind.DECODE, f"{what}: {type.name}", advice=advice)
@@ -241,7 +241,7 @@ class _Maker:
             return TargetType(source, TypeKind.EMPTY)
         if not self._has_union(source):
             names = _possibility_names(items)
-            self.tell(path, f"a union is written as a record of which one field is there: {', '.join(names)}")
+            self.tell(path, f"a union is written as a record with one field set: {', '.join(names)}")
             fields = tuple(optional(item, item.source) for item in items)
             return TargetType(source, TypeKind.RECORD, items=fields, fields=names)
         if any(item.kind is TypeKind.OPTION for item in items):
@@ -260,7 +260,7 @@ class _Maker:
     def gone(self, source: NestedType, path: TypePath) -> TargetType:
         """Return the type for what is not there: cannot be read, or not followed."""
         if source.kind is TypeKind.LINK:
-            self.tell(path, "the type goes on in itself: what lies deeper is written as missing")
+            self.tell(path, "the type is recursive: deeper levels are written as missing")
         else:
             self.tell(path, f"cannot be read and is written as missing: {source.name}")
         return unknown(source)

@@ -275,7 +275,7 @@ def verify_chunks(
             layout, (numbers, sizes, sums) = mine.layout, mine.in_order()
             with using_library(path):
                 if variable.shape != plan.node.shape:
-                    raise failed(plan.node.path, "the shape is not what was written")
+                    raise failed(plan.node.path, "the shape differs from what was written")
                 count = variable.id.get_num_chunks()
                 if count != len(numbers):
                     raise failed(plan.node.path, f"{count} chunks are stored, {len(numbers)} were written")
@@ -286,13 +286,13 @@ def verify_chunks(
             coords, offsets, found_sizes, masks = found
             places = np.ravel_multi_index(tuple(coords.T), layout.grid.grid_shape)
             if masks.any() or not (np.array_equal(places, numbers) and np.array_equal(found_sizes, sizes)):
-                raise failed(plan.node.path, "the chunks are not those that were written")
+                raise failed(plan.node.path, "the chunks differ from those written")
             rows = zip(offsets.tolist(), sizes.tolist(), sums.tolist(), strict=True)
             for at, (offset, size, sum) in enumerate(rows):
                 if not at % _MANY:
                     token.check()
                 if _sum(stored.view(offset, size)) != sum:
-                    raise failed(plan.node.path, "a chunk is not what was written")
+                    raise failed(plan.node.path, "a chunk differs from what was written")
             key = repr((layout.target.codecs, layout.target.dtype))
             if key not in proved:
                 proved.add(key)

@@ -208,7 +208,7 @@ def _fixed_fault(type: NetcdfType, shown: str) -> str:
             if found := name_refused(each.name):
                 return found
             if isinstance(each.type, VlenType) or each.type is AtomicType.STRING:
-                return f"netCDF4 writes no elements of type {shown}: a member has a length of its own"
+                return f"netCDF4 writes no elements of type {shown}: a member has variable length"
             if found := _fixed_fault(each.type, shown):
                 return found
     return ""
@@ -269,7 +269,7 @@ def converted(values: Values, type: NetcdfType) -> Values:
         try:
             return np.char.encode(values, "ascii").astype("S1")
         except UnicodeError as error:
-            message = "a character is not of ASCII, and has no room in a char of netCDF"
+            message = "a character is not ASCII, and does not fit into a netCDF char"
             raise RefbrowserError(ErrorKind.META, message) from error
     if values.dtype.kind in "mM":
         return values.astype("i8")
@@ -297,7 +297,7 @@ def _texts(values: Values) -> Values:
             text = value.decode() if isinstance(value, bytes) else str(value)
             text.encode()
         except UnicodeError as error:
-            message = f"{quoted(value)} is no Unicode text, which netCDF needs"
+            message = f"{quoted(value)} is not Unicode text, which netCDF needs"
             raise RefbrowserError(ErrorKind.META, message) from error
         if "\0" in text:
             message = f"the text {quoted(text)} holds a NUL, where texts of netCDF end"
@@ -577,7 +577,7 @@ def verify_file(
                 with using_library(plan.node.path):
                     found = np.asarray(variable[box or ...], object if variable.dtype is str else None)
                 if _digest(found) != next(digests):
-                    raise failed(plan.node.path, "the elements are not what was written")
+                    raise failed(plan.node.path, "the elements differ from those written")
     finally:
         with using_library(path):
             file.close()
@@ -590,7 +590,7 @@ def _compare_sample(plan: PlannedVariable, variable: Any, sample: Sample) -> Non
     with using_library(plan.node.path):
         same = _digest(np.asarray(variable[box])) == _digest(values)
     if not same:
-        raise failed(plan.node.path, "the library reads other elements than were written")
+        raise failed(plan.node.path, "the library reads different elements")
 
 
 def _compare_group(
@@ -603,7 +603,7 @@ def _compare_group(
         for name, length in plan.dimensions.values():
             found = group.dimensions.get(name)
             if found is None or found.isunlimited() != (length is None) or length not in (None, len(found)):
-                raise failed(plan.path, f"dimension {quoted(name)} is not what was written")
+                raise failed(plan.path, f"dimension {quoted(name)} differs from what was written")
     for each in plan.variables:
         with using_library(each.node.path):
             variable = group.variables[each.name]
@@ -618,7 +618,7 @@ def _compare_variable(variable: Any, plan: PlannedVariable, names: Mapping[str, 
     """Compare what a variable declares."""
     path, type = plan.node.path, plan.type
     if variable.dimensions != tuple(names[each] for each in plan.dimensions):
-        raise failed(path, "the dimensions are not what was written")
+        raise failed(path, "the dimensions differ from those written")
     elements = type.elements if isinstance(type, VlenType) else type
     found = variable.dtype
     if elements is not AtomicType.STRING:
@@ -628,12 +628,12 @@ def _compare_variable(variable: Any, plan: PlannedVariable, names: Mapping[str, 
     if isinstance(type, EnumType):
         same &= variable.datatype.enum_dict == {word: int(at) for at, word in type.names}
     if not same:
-        raise failed(path, "the type is not what was written")
+        raise failed(path, "the type differs from what was written")
     if plan.chunk is not None and tuple(variable.chunking()) != plan.chunk:
-        raise failed(path, "the chunks have another shape than was written")
+        raise failed(path, "the chunks differ in shape from those written")
     fill = [] if plan.fill is None else [_fill_of(plan)]
     if [np.asarray(each).tobytes() for each in _fills(variable)] != [each.tobytes() for each in fill]:
-        raise failed(path, "the fill value is not what was written")
+        raise failed(path, "the fill value differs from what was written")
     _compare_attributes(variable, plan.attributes, path)
 
 
@@ -645,7 +645,7 @@ def _fills(variable: Any) -> list[Any]:
 def _compare_attributes(target: Any, attributes: tuple[NetcdfAttribute, ...], path: str) -> None:
     names = {each.name for each in attributes}
     if set(target.ncattrs()) - {FILL_ATTRIBUTE} != names:
-        raise failed(path, "the attributes are not those that were written")
+        raise failed(path, "the attributes differ from those written")
     for each in attributes:
         found = target.getncattr(each.name)
         dtype = each.type.dtype if isinstance(each.type, AtomicType) else None
@@ -656,7 +656,7 @@ def _compare_attributes(target: Any, attributes: tuple[NetcdfAttribute, ...], pa
         else:
             same = (found if isinstance(found, list) else [found]) == list(each.values)
         if not same:
-            raise failed(path, f"attribute {quoted(each.name)} is not what was written")
+            raise failed(path, f"attribute {quoted(each.name)} differs from what was written")
 
 
 def failed(path: str, what: str) -> RefbrowserError:

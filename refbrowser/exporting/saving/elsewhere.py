@@ -28,7 +28,7 @@ def json_place(target: str, *, force: bool) -> FilePlace:
         `E_USAGE`: the name is that of another form; the target is there.
     """
     if target.lower().rstrip("/").endswith(PARQUET):
-        message = "the parquet form has no room for templates and gen rules"
+        message = "the parquet form cannot hold templates and gen rules"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(path=target), "give a name that ends in .json")
     place = FilePlace(target)
     place.check_replaceable(force=force)

@@ -34,7 +34,7 @@ def fix_findings(document: Document, groups: Iterable[FindingGroup]) -> Fixed | 
     from refbrowser.engine.audit.audit_result import joined_fix
 
     if document.store is not None:
-        message = "--fix changes reference documents; a store is not changed by it"
+        message = "--fix changes reference documents, not stores"
         raise RefbrowserError(ErrorKind.USAGE, message, advice="make its references first: refbrowser make")
     findings = [finding for group in groups for finding in group.findings if finding.fix is not None]
     edit = joined_fix(document, findings, "Fix all")

@@ -83,7 +83,7 @@ def form_of(target: str, format: str) -> str:
     if not format:
         return "refs-parquet" if name.endswith(PARQUET) else FORMS[0]
     if format not in FORMS:
-        message = f"{quoted(format)} is no form of references"
+        message = f"{quoted(format)} is not a form of references"
         raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(FORMS)}")
     others = _JSON if format == "refs-parquet" else PARQUET
     if name.endswith(others) and not os.path.isdir(target):

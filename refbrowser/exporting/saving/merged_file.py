@@ -114,7 +114,7 @@ def document_to_merge(request: OpenRequest, control: JobControl) -> tuple[Refere
     """
     opened = open_document(request, control)
     if opened.document.rules_are_made:
-        message = "it is no reference document: these are merged, and nothing else"
+        message = "it is not a reference document: only these can be merged"
         raise RefbrowserError(ErrorKind.FORMAT, message, Place(document=request.path))
     return opened.document.written(), opened.access.base
 
@@ -130,7 +130,7 @@ def read_conflict_file(path: str) -> ConflictFile:
     try:
         with open_regular(path) as (descriptor, identity):
             if identity.size > SIZE:
-                message = f"it has {identity.size} bytes, more than {SIZE} of a list of conflicts"
+                message = f"it has {identity.size} bytes, more than the {SIZE} of a list of conflicts"
                 raise RefbrowserError(ErrorKind.BUDGET, message)
             data = read_bytes(descriptor, identity.size, 0)
         return parse_conflict_file(data)

@@ -39,10 +39,8 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 #: Chunks whose references are made together.
 _PAGE = 16_384
-UNKNOWN = (
-    "whether chunks are missing is not known; where one is, other software has an error, not the fill value"
-)
-NO_RULE = "the document has no room for the references of its chunks: other software reads the fill value"
+UNKNOWN = "missing chunks are not known; for those other software raises an error instead of the fill value"
+NO_RULE = "the references of its chunks do not fit into the document: other software reads the fill value"
 DRAFT = (
     "keys and metadata are those of the draft: fsspec finds chunks by their keys, "
     "zarr-python opens no array; export to zarr-v3 for that"

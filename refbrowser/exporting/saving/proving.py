@@ -230,7 +230,7 @@ def _prove(references: Dataset, page: Sequence[_Sample], proof: Proof, token: Ca
         elif isinstance(mine, RefbrowserError):
             raise different(sample.array.path, f"a chunk cannot be read: {mine.message}") from mine
         elif not is_same(mine, theirs):
-            raise different(sample.array.path, "their values are not those of the file")
+            raise different(sample.array.path, "their values differ from those of the file")
         else:
             proof.compared += 1
             proof.alone += sample.source is None

@@ -73,7 +73,7 @@ def with_consolidated(document: Document, store: StoreOrigin | None) -> tuple[Do
         return document, []
     text = json.dumps(entry[1], ensure_ascii=False)
     if len(text) > LIMITS.inline_value:
-        return document, [Loss("/", f"{LEFT_OUT}: it has no room in the document")]
+        return document, [Loss("/", f"{LEFT_OUT}: it does not fit into the document")]
     return document.apply(SetReference(entry[0], text)), []
 
 
@@ -205,7 +205,7 @@ def write_verified(
 
 def not_written(path: str) -> RefbrowserError:
     """Return the error of a document that is not what was written."""
-    message = "verification failed: the file is not what was written"
+    message = "verification failed: the file differs from what was written"
     return RefbrowserError(ErrorKind.IO, message, Place(path=path))
 
 
@@ -280,7 +280,7 @@ def store_change(
     """
     store = document.store
     if store is None:
-        return StoreChange(obstacle="it is no store")
+        return StoreChange(obstacle="it is not a store")
     now, before = _entries(document), _entries(saved)
     changed = [key for key in {**before, **now} if now.get(key) != before.get(key)]
     # What was written and undone since is in the store all the same.
@@ -293,9 +293,9 @@ def store_change(
     obstacle = _obstacle(store)
     if not obstacle and (chunks or document.frame != saved.frame):
         example = f" ({quoted(chunks[0])})" if chunks else ""
-        obstacle = f"references of chunks were edited{example}: a store has no place for them"
+        obstacle = f"references of chunks were edited{example}: a store cannot hold them"
     elif not obstacle and removed:
-        obstacle = f"{quoted(removed[0])} was removed: without it an array is none any more"
+        obstacle = f"{quoted(removed[0])} was removed: without it an array no longer exists"
     return StoreChange(keys, obstacle)
 
 
@@ -391,7 +391,7 @@ def _sound(document: Document, key: str) -> Any:
     """
     data = _value(document, key)
     if data is not _ABSENT and not isinstance(_json(data), dict):
-        message = f"{quoted(key)} is no JSON object in the document: no reader could open the store"
+        message = f"{quoted(key)} is not a JSON object in the document: no reader could open the store"
         raise RefbrowserError(ErrorKind.JSON, message, Place(key=key), "correct it first")
     return data
 
@@ -499,8 +499,8 @@ class _Plan:
             states = [_json(each) for each in (before, after) if each is not _ABSENT]
             if not is_known and not any(_is_equal(old, state) for state in states):
                 # Of a store without consolidated metadata that was found out before.
-                message = f"{quoted(key)} says something else than the consolidated metadata of the store"
-                advice = "consolidate the metadata anew and reload, or save references beside the store"
+                message = f"{quoted(key)} differs from the consolidated metadata of the store"
+                advice = "consolidate the metadata again and reload, or save references beside the store"
                 raise RefbrowserError(ErrorKind.META, message, Place(key=key), advice)
             one = self.repeating.get(key) or _Object(found, found)
             if after is _ABSENT:
@@ -549,9 +549,7 @@ class _Plan:
     def _path(self, key: str) -> str:
         path = os.path.join(self.root, key)
         if not is_safe_key(key) or not is_below(os.path.realpath(path), os.path.realpath(self.root)):
-            raise RefbrowserError(
-                ErrorKind.UNSAFE, "the object would lie outside of the store", Place(key=key)
-            )
+            raise RefbrowserError(ErrorKind.UNSAFE, "the object would be outside the store", Place(key=key))
         return path
 
     def _read(self, key: str) -> bytes | None:
@@ -598,7 +596,7 @@ class _Plan:
         for each in (path, folder):
             if os.path.exists(each) and (is_protected(each) or not os.access(each, os.W_OK)):
                 message = f"{quoted(key)} cannot be written: it is read-only"
-                advice = "let it be written first, or save references beside the store"
+                advice = "make it writable first, or save references beside the store"
                 raise RefbrowserError(ErrorKind.IO, message, Place(path=each), advice)
 
     def _keep(self, objects: Mapping[str, _Object]) -> str:
@@ -648,7 +646,7 @@ def _parsed(data: bytes, key: str) -> Any:
     try:
         return parse(data).to_python()
     except JsonError as error:
-        message = f"{quoted(key)} of the store is no JSON"
+        message = f"{quoted(key)} of the store is not JSON"
         raise RefbrowserError(ErrorKind.JSON, message, Place(key=key)) from error
 
 

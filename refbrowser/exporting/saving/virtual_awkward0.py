@@ -126,7 +126,7 @@ def zarr_of_buffer(
 _PAGE = 1024
 #: Bytes of the chunks that one large chunk is cut into: other software reads chunks as a whole.
 _CUT = 4 << 20
-NO_FORM = "Awkward 2 cannot take its buffers as they are: other software has them without awkward_form"
+NO_FORM = "Awkward 2 cannot use its buffers as they are: other software gets them without awkward_form"
 
 
 def virtual_document(dataset: Dataset, control: JobControl) -> tuple[Document, list[Loss]]:

@@ -210,7 +210,7 @@ def append_to(
     request, control = request or AppendRequest(), control or JobControl()
     local = local_path(os.fspath(path))
     if local is None:
-        message = "only local files are appended to"
+        message = "only local files can be appended to"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(path=os.fspath(path)))
     with LocalBytes(local) as source:
         index = walk_stream(source, url=source.path, token=control.token)
@@ -346,6 +346,6 @@ class _Appending:
             wrong = list(payload_faults(again, made, JobControl(token), first=len(before.table)))
         bad = bool(np.any(again.table.fault[len(before.table) :])) or any(wrong)
         if count != self._messages or bad or not again.has_end:
-            message = "verification failed: what was written does not read as it should"
+            message = "verification failed: what was written does not read back"
             where = Place(path=self._source.path)
             raise RefbrowserError(ErrorKind.IO, message, where, "the stream is as it was; check the disk")

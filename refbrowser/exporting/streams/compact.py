@@ -125,7 +125,7 @@ def compact(dataset: Dataset, request: CompactRequest, control: JobControl | Non
     """
     origin = dataset.document.made_from(StreamOrigin)
     if origin is None:
-        message = "only streams of messages are compacted"
+        message = "only message streams can be compacted"
         advice = "export it to ncstream"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(path=dataset.path), advice)
     check_sound(origin.index)
@@ -161,7 +161,7 @@ class _CompactTarget(StreamTarget):
         for path, variable in self._origin.definition.variables():
             node = self.dataset.hierarchy.find(path)
             if not isinstance(node, ArrayNode):
-                message = "the variable cannot be read: its name is that of something else"
+                message = "the variable cannot be read: its name is used by something else"
                 left_out.append(RefbrowserError(ErrorKind.META, message, Place(path=path)))
                 continue
             error = node.error or node.unreadable

@@ -239,7 +239,7 @@ class _Parts:
             if name not in known:
                 found[name] = names
             elif dict(known[name]) != dict(names):
-                message = f"the enumeration {quoted(name)} has other names in the source"
+                message = f"the enumeration {quoted(name)} has different names in the source"
                 raise RefbrowserError(ErrorKind.META, message, Place(path=self.path))
         return found
 

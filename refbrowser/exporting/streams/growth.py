@@ -130,7 +130,9 @@ def attribute_growth(stream: StreamDefinition, before: StreamDefinition, after: 
         for path, found in changes.variables.items()
         if path in existing
     }
-    removed = tuple(f"the attribute {name} was removed, which no header can say" for name in changes.removed)
+    removed = tuple(
+        f"the attribute {name} was removed, which a header cannot express" for name in changes.removed
+    )
     header = with_variables(stream, restated, changes.groups, {})
     return Growth(header=header, changed=changes.names(), notes=removed)
 
@@ -309,7 +311,9 @@ class _Growing:
             ("members", _members(old), _members(new)),
         ):
             if mine != yours:
-                message = f"the variable has other {what} in the source: {quoted(yours)}, not {quoted(mine)}"
+                message = (
+                    f"the variable has different {what} in the source: {quoted(yours)}, not {quoted(mine)}"
+                )
                 raise RefbrowserError(ErrorKind.META, message, Place(path=path), "leave it out, or rename it")
 
     def _check_shape(
@@ -323,16 +327,16 @@ class _Growing:
 
     def _check_immediate(self, path: str, old: StreamVariable, axes: tuple[int, ...]) -> None:
         if old.immediate is not None and axes != (0,):
-            message = "its values stand in a header, and get longer along another dimension than the first"
-            raise RefbrowserError(ErrorKind.META, message, Place(path=path), "compact the stream before")
+            message = "its values are in a header, and grow along a dimension other than the first"
+            raise RefbrowserError(ErrorKind.META, message, Place(path=path), "compact the stream first")
 
     def _check_meaning(self, path: str, changes: AttributeChanges) -> None:
         changed = changes.variables.get(path, {})
         gone = {name.rpartition("@")[2] for name in changes.removed if name.startswith(f"{path}@")}
         for name in MEANING:
             if name in changed or name in gone:
-                message = f"its attribute {quoted(name)} is another one in the source"
-                advice = "values would mean something else: make both the same before"
+                message = f"its attribute {quoted(name)} differs in the source"
+                advice = "values would change their meaning: make both the same first"
                 raise RefbrowserError(ErrorKind.META, message, Place(path=path, attribute=name), advice)
 
 

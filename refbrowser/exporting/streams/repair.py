@@ -205,7 +205,7 @@ class RepairPlan:
             after = self._kept_of(numbers[numbers < each.number])
             yield LeftOut(str(each), each.path if known else None, elements, after)
         if index.has_start and not index.has_end and not self.lost:
-            yield LeftOut("the stream had no end, and may have been cut off behind its last message")
+            yield LeftOut("the stream had no end, and may have been cut off after its last message")
 
     def _told_before(self, index: StreamIndex) -> Iterator[LeftOut]:
         for each in left_out(index.definition):
@@ -246,7 +246,7 @@ def repair_plan(
     if cut and lost:
         first = lost[0].number
         behind = [number for number in range(first, len(kept)) if kept[number]]
-        lost += [_lost(index, number, f"behind message {first}, which is damaged") for number in behind]
+        lost += [_lost(index, number, f"after message {first}, which is damaged") for number in behind]
         kept[first:] = False
     lost.sort(key=lambda each: each.number)
     if short is not None and (not cut or short.number == lost[0].number):
@@ -299,7 +299,7 @@ def _tail(index: StreamIndex, reasons: Mapping[int, str]) -> Iterator[LostMessag
     start = stop + len(END) * index.has_end
     if index.size > start:
         number = len(table)
-        reason = reasons.get(number, "trailing-bytes: behind the end" if index.has_end else "truncated")
+        reason = reasons.get(number, "trailing-bytes: after the end" if index.has_end else "truncated")
         yield LostMessage(number, start, index.size, "the rest", None, reason)
 
 
@@ -382,7 +382,7 @@ def repair(request: RepairRequest, control: JobControl | None = None) -> RepairR
         found = list(payload_faults(index, source, control))
         plan = repair_plan(index, found, cut=request.cut, short=shortened(index, source))
         if not plan.kept.any():
-            message = "nothing of the stream is sound"
+            message = "no message of the stream is sound"
             raise RefbrowserError(ErrorKind.FORMAT, message, Place(path=request.path))
         made = Spliced(source, plan.parts(index))
         _checked(plan, index, made, request, control.token)
@@ -399,7 +399,7 @@ def _checked(
     again = walk_stream(made, url=request.path, token=token)
     lost = repair_plan(again, (), cut=False).lost
     if lost or len(again.table) != plan.messages + any(plan.left_out(index)):
-        message = f"what is left does not make a sound stream{f': {lost[0]}' if lost else ''}"
+        message = f"the remaining messages do not form a sound stream{f': {lost[0]}' if lost else ''}"
         raise RefbrowserError(ErrorKind.FORMAT, message, Place(path=request.path), "cut it: --cut")
 
 
@@ -420,7 +420,7 @@ def _report(
     notes = [] if index.has_start else ["START was added"]
     notes += [] if index.has_end else ["END was added"]
     if any(plan.left_out(index)):
-        notes.append(f"what is lost is told in the attribute {LEFT_OUT}: reading it is an error")
+        notes.append(f"losses are recorded in the attribute {LEFT_OUT}: reading a lost part is an error")
     for fault in (*index.faults, *found):
         about_kept = fault.number < len(plan.kept) and bool(plan.kept[fault.number])
         if about_kept and fault.code not in ("no-start", "no-end"):

@@ -49,11 +49,11 @@ def check_sound(index: StreamIndex, *, force: bool = False) -> None:
         raise RefbrowserError(error.kind, error.message, error.place, advice)
     if index.size > index.walked and not index.has_end:
         # Messages beyond the limit of those that are listed: they are no rubbish.
-        message = f"the stream goes on behind its {len(index.table)} messages that are listed"
+        message = f"the stream continues after its {len(index.table)} listed messages"
         raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=index.url, start=index.walked))
     if index.size > index.walked and not force:
         behind = index.size - index.walked
-        message = f"trailing-bytes: {behind} bytes stand behind the end of the stream"
+        message = f"trailing-bytes: {behind} bytes follow the end of the stream"
         raise RefbrowserError(ErrorKind.FORMAT, message, Place(url=index.url, start=index.walked), advice)
 
 

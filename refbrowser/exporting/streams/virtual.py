@@ -325,7 +325,7 @@ def _changes(node: ArrayNode) -> Iterator[str]:
         has_names = "flag_meanings" in node.attributes
         yield f"the enumeration is {'left out' if has_names else 'written as flag_values and flag_meanings'}"
     if "\\" in node.path:
-        yield "zarr-python takes the backslash in its name for a slash"
+        yield "zarr-python reads the backslash in its name as a slash"
 
 
 def _key(node: ArrayNode, at: Coords) -> str:

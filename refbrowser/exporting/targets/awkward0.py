@@ -140,7 +140,7 @@ class Awkward0Target(Target):
         to; `E_USAGE`: an option has no meaning.
     """
 
-    written_anew: ClassVar[str] = "Awkward 0 is written anew: there is nothing to go on with"
+    written_anew: ClassVar[str] = "Awkward 0 is always written in one run: it cannot be resumed"
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         super().__init__(dataset, request)
@@ -343,7 +343,7 @@ class Awkward0Target(Target):
                     type = optional_at(type, path.split("/"))
                 if type == array.written.type:
                     raise RefbrowserError(
-                        ErrorKind.SCHEMA, "what cannot be read has no room in it", Place(path=array.path)
+                        ErrorKind.SCHEMA, "unreadable parts cannot be written", Place(path=array.path)
                     ) from error
                 array = replace(array, written=replace(array.written, type=type))
 

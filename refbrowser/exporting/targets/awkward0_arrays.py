@@ -411,7 +411,7 @@ def _check_name(name: str) -> None:
             "choose another with --name",
         )
     if not name.isprintable():
-        raise RefbrowserError(ErrorKind.USAGE, f"the name {quoted(name)} has characters that nobody sees")
+        raise RefbrowserError(ErrorKind.USAGE, f"the name {quoted(name)} has invisible characters")
 
 
 def is_json(value: Any) -> bool:
@@ -436,4 +436,4 @@ def group_losses(groups: Iterable[GroupNode], arrays: Iterable[AnyArray]) -> Ite
         if named:
             yield Loss(group.path, f"attributes of the group are left out: {', '.join(map(quoted, named))}")
         elif not any(each.startswith(below) for each in written):
-            yield Loss(group.path, "the group is left out: no array is in it")
+            yield Loss(group.path, "the group is left out: it has no array")

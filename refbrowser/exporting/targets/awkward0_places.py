@@ -99,9 +99,9 @@ def existing_in(target: str, fetcher: Fetcher, token: CancelToken) -> Existing:
     if container.findings and container.kind == "zip":
         raise RefbrowserError(
             ErrorKind.FORMAT,
-            f"nothing is added to a damaged archive: {container.findings[0].message}",
+            f"a damaged archive cannot be extended: {container.findings[0].message}",
             Place(path=target),
-            "export it anew instead",
+            "export it again instead",
         )
     found = find_schemas(container, token)
     arrays = {each.name.array: _blobs(container, each) for each in found.schemas if each.schema is not None}
@@ -287,7 +287,7 @@ class Hdf5Place(AwkwardPlace):
             while above:
                 if above in datasets:
                     raise RefbrowserError(
-                        ErrorKind.USAGE, f"{quoted(above)} is a dataset, and no group for {quoted(name)}"
+                        ErrorKind.USAGE, f"{quoted(above)} is a dataset, not a group for {quoted(name)}"
                     )
                 above = above.rpartition("/")[0]
 
@@ -367,7 +367,7 @@ class FolderPlace(AwkwardPlace):
             if escaped_key(name) != name:
                 raise RefbrowserError(
                     ErrorKind.USAGE,
-                    f"no file can be called {quoted(name)}",
+                    f"{quoted(name)} is not a valid file name",
                     advice="choose another with --name",
                 )
         files = [*self.kept, *names]
@@ -459,7 +459,7 @@ def verify_written(
         token.check()
         blob = container.find(each.name)
         if blob is None or blob.error is not None or blob.size != each.size:
-            raise _failed(target, f"blob {quoted(each.name)} is not there as a whole")
+            raise _failed(target, f"blob {quoted(each.name)} is incomplete")
         if _crc(container, blob) != each.crc:
             raise _failed(target, f"blob {quoted(each.name)} has other bytes")
         count += 1

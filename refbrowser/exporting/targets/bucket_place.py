@@ -162,16 +162,16 @@ class BucketPlace(Making):
         place = Place(url=self.target)
         with suppress(FileNotFoundError):
             _head(self.bucket, self._key)
-            message = "the target is there already: an object, where a folder is to be made"
+            message = "the target exists already: an object, where a folder is to be made"
             raise TargetExistsError(ErrorKind.IO, message, place, "choose another name")
         if not self.exists:
             return
         if not force:
             raise TargetExistsError(
-                ErrorKind.IO, "the target is there already", place, "give --force to replace it"
+                ErrorKind.IO, "the target exists already", place, "give --force to replace it"
             )
         if not self.is_begun and not any(mark in self.found for mark in DATASET_MARKS):
-            message = "the target is a folder that holds no dataset, and is not replaced"
+            message = "the target is a folder without a dataset, and is not replaced"
             raise RefbrowserError(ErrorKind.IO, message, place)
 
     def check_space(self, size: int) -> None:
@@ -280,8 +280,8 @@ class BucketPlace(Making):
             ErrorKind.IO,
             f"another export is writing this target, or was interrupted{who}",
             Place(url=self.target),
-            "wait for it; where it has ended, --force --resume goes on with what it has written, and --force "
-            "alone begins anew",
+            "wait for it; if it has ended, --force --resume continues its work, and --force "
+            "alone starts over",
         )
 
     def begin(self, entries: Iterable[Written]) -> None:
@@ -360,7 +360,7 @@ class BucketPlace(Making):
                 ErrorKind.IO,
                 f"worker {worker_name()} cannot write the target: it does not see that it is being written",
                 Place(url=self.target),
-                "let the connection settings of its bucket lead to the same store everywhere",
+                "let the connection settings of its bucket point to the same store everywhere",
             )
         self._seen = time.monotonic()
 
@@ -441,7 +441,7 @@ class BucketPlace(Making):
             for start in range(0, len(entries), _AT_A_TIME):
                 different += filter(None, pool.map(give, entries[start : start + _AT_A_TIME]))
         if different:
-            raise self._wrong(f"{len(different)} objects are not as they were copied", different)
+            raise self._wrong(f"{len(different)} objects differ from what was copied", different)
 
     def _replaced(self, wanted: Collection[str]) -> list[str]:
         """Return the keys of what a dataset, or an unfinished one, had here; nothing else is deleted."""
@@ -470,11 +470,11 @@ class BucketPlace(Making):
         doubtful = [key for key, size in wanted.items() if key not in found or found[key].size != size]
         missing = [key for key in doubtful if not self._is_there(key, wanted[key])]
         if missing:
-            raise self._wrong(f"{len(missing)} objects are not there that were written", missing)
+            raise self._wrong(f"{len(missing)} written objects are missing", missing)
         strange = [key for key in found if _is_part(key) and not key.startswith((MARK, STAGE))]
         strange = [key for key in strange if key not in wanted and key not in kept and self._is_there(key)]
         if strange:
-            raise self._wrong(f"{len(strange)} objects are there that another program wrote", strange)
+            raise self._wrong(f"{len(strange)} objects were written by another program", strange)
 
     def _is_there(self, key: str, size: int | None = None) -> bool:
         try:
@@ -489,7 +489,7 @@ class BucketPlace(Making):
             ErrorKind.IO,
             f"verification failed: {what}: {named}",
             Place(url=self.target, key=keys[0]),
-            "--resume goes on once nobody else writes there",
+            "--resume continues once no other program writes there",
         )
 
     def _delete(self, keys: Iterable[str]) -> None:
@@ -596,10 +596,10 @@ class BucketDocument:
             return
         if not force:
             raise TargetExistsError(
-                ErrorKind.IO, "the target is there already", place, "give --force to replace it"
+                ErrorKind.IO, "the target exists already", place, "give --force to replace it"
             )
         if folder and not {f"{self._key}/{name}" for name in (CONSOLIDATED_V2, MARK)} & folder:
-            message = "the target is a folder that holds no reference document, and is not replaced"
+            message = "the target is a folder without a reference document, and is not replaced"
             raise RefbrowserError(ErrorKind.IO, message, place)
 
     def check_space(self, size: int) -> None:
@@ -643,7 +643,7 @@ class BucketDocument:
             if self.bucket.read(key, offset, offset + len(portion)) != portion:
                 raise RefbrowserError(
                     ErrorKind.IO,
-                    "verification failed: the object is not what was written",
+                    "verification failed: the object differs from what was written",
                     Place(url=self.bucket.url(key)),
                 )
 

@@ -52,7 +52,7 @@ class DraftLayout:
         if self.options.shards is not None:
             lost.append("the v3 draft of 2019 has no shards: chunks are stored one by one")
         if any(wanted.dimensions) and not all(wanted.dimensions):
-            lost.append("the names of dimensions are kept where all have one")
+            lost.append("dimension names are kept only if every dimension has one")
         attributes, told = _strict(self._attributes(wanted))
         planned = replace(planned, path=self._names.path(node.path), attributes=attributes)
         target = _as_read(planned)
@@ -179,7 +179,7 @@ def _draft_codecs(
         if _is_known(item):
             found.append(CodecSpec(item["id"], _settings(item, dtype)))
         else:
-            lost.append(f"the draft has no codec {quoted(item['id'])}: chunks are encoded anew")
+            lost.append(f"the draft has no codec {quoted(item['id'])}: chunks are encoded again")
     if lost and not found:
         found.append(_GZIP)
     return tuple(found), lost

@@ -275,7 +275,7 @@ def verify_stream(file: StreamFile, path: str, definition: StreamDefinition, tok
     if index.walked != file.size or not (index.has_start and index.has_end):
         raise _failed(path, f"the stream ends at byte {index.walked} of {file.size}")
     if header_body(index.definition) != header_body(definition):
-        raise _failed(path, "the header says something else")
+        raise _failed(path, "the header differs")
     _compare(file, index, path, token)
     return len(file.messages)
 
@@ -286,7 +286,7 @@ def _compare(file: StreamFile, index: StreamIndex, path: str, token: CancelToken
     for row, message in enumerate(file.messages):
         token.check()
         if not _is_same(index.table, row, message) or not all(map(file.holds, message.parts)):
-            raise _failed(path, f"message {row} ({quoted(message.path)}) is not what was written")
+            raise _failed(path, f"message {row} ({quoted(message.path)}) differs from what was written")
 
 
 def _is_same(table: MessageTable, row: int, message: WrittenMessage) -> bool:
@@ -316,7 +316,7 @@ class StreamTarget(Target):
         An array cannot be written (and `skip_bad` is not set); `E_USAGE`: an option has no meaning.
     """
 
-    written_anew: ClassVar[str] = "a stream is written anew: there is nothing to go on with"
+    written_anew: ClassVar[str] = "a stream is always written in one run: it cannot be resumed"
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         super().__init__(dataset, request)

@@ -99,10 +99,12 @@ class NczarrLayout:
             found.append(ArrayLayout(node, selection, kept, target, "", None, (), convert))
         if left_out := fields_left_out(wanted.known_dtype):
             named = ", ".join(map(quoted, left_out))
-            lines[f"left out, rows of their own length have no type in NCZarr: {named}"] = None
+            lines[f"left out, rows of variable length have no type in NCZarr: {named}"] = None
         told_all = [split_words(node, [layout.target.path for layout in found]), *lines]
         if FILL_ATTRIBUTE in node.attributes:
-            told_all.append(f"attribute {quoted(FILL_ATTRIBUTE)} is left out: it is of the whole compound")
+            told_all.append(
+                f"attribute {quoted(FILL_ATTRIBUTE)} is left out: it belongs to the whole compound"
+            )
         first = replace(found[0], losses=tuple(Loss(node.path, line) for line in told_all))
         return [first, *found[1:]]
 
@@ -150,7 +152,10 @@ class NczarrLayout:
     def losses(self, groups: Iterable[GroupNode]) -> Iterator[Loss]:
         """Yield what the format cannot hold of groups."""
         if self.options.container == "zip" and not self.options.zip_folder:
-            yield Loss("/", "netCDF reads no zip file with keys at its top: --zip-folder puts them below one")
+            yield Loss(
+                "/",
+                "netCDF does not read a zip file with keys at the top: --zip-folder puts them into a folder",
+            )
         for group in groups:
             path = self.group_path(group)
             if path != group.path:

@@ -71,9 +71,9 @@ def kept_attributes(node: AnyNode) -> tuple[AnyNode, list[str]]:
         items: list[Any] = value if isinstance(value, list) else [value]
         found = [text for text in (name, *items) if isinstance(text, str)]
         if any(map(_CONTROL.search, found)):
-            told.append(f"netCDF misreads the control characters in attribute {quoted(name)}")
+            told.append(f"netCDF misreads control characters in attribute {quoted(name)}")
         if any(map(_SURROGATE.search, found)):
-            told.append(f"attribute {quoted(name)} is no Unicode text: what is not becomes '?'")
+            told.append(f"attribute {quoted(name)} is not Unicode text: invalid characters become '?'")
         kept[_unicode(name)] = (
             [_unicode(item) for item in value] if isinstance(value, list) else _unicode(value)
         )
@@ -83,7 +83,7 @@ def kept_attributes(node: AnyNode) -> tuple[AnyNode, list[str]]:
 def _why_not(node: ArrayNode | GroupNode, name: str, value: Any) -> str:
     """Return why netCDF cannot hold an attribute; nothing where it can."""
     if is_reserved(name):
-        return "netCDF keeps the name for itself"
+        return "the name is reserved by netCDF"
     if isinstance(value, list) and not value:
         return "it has no values"
     if name == FILL_ATTRIBUTE and isinstance(node, ArrayNode):
@@ -262,7 +262,9 @@ def netcdf_elements(node: ArrayNode, options: StoreOptions, *, is_complete: bool
     big = node.known_dtype.str[0] == ">" and node.known_dtype.kind in "iuf"
     if big and not is_complete:
         big = False
-        losses += ("elements are stored in little-endian order: netCDF misreads missing chunks of the other",)
+        losses += (
+            "elements are stored in little-endian order: netCDF misreads missing chunks in big-endian order",
+        )
     dtype = with_byte_order(found.known_dtype, "big" if big else "little")
     fill = None if node.fill_value is None else np.asarray(node.fill_value).astype(dtype)[()]
     return Elements(DataType(dtype, dtype.str), fill, None, losses)
@@ -319,7 +321,7 @@ def netcdf_codecs(node: ArrayNode, elements: Elements, options: StoreOptions) ->
     try:
         known = codecs_v2(node)
     except RefbrowserError:
-        return _compressed(node, node.grid, elements), ["netCDF has no such codecs: zlib is written"]
+        return _compressed(node, node.grid, elements), ["netCDF does not have these codecs: zlib is written"]
     grid = RegularChunkGrid(node.shape, known.chunks)
     items = [*known.filters, *([known.compressor] if known.compressor else [])]
     if elements.convert is not None and items and held_type(items[0]["id"]):
@@ -332,7 +334,7 @@ def netcdf_codecs(node: ArrayNode, elements: Elements, options: StoreOptions) ->
         return _compressed(node, grid, elements), [*known.lost, told]
     lost = list(known.lost)
     if plugins := [item["id"] for item in items if readers[item["id"]] == "plugin"]:
-        lost.append(f"codec {', '.join(plugins)} needs a plugin of netCDF that not every build has")
+        lost.append(f"codec {', '.join(plugins)} needs a netCDF plugin that not every build has")
     codecs = tuple(
         CodecSpec(item["id"], {name: value for name, value in item.items() if name != "id"}) for item in items
     )
@@ -354,8 +356,8 @@ def _compressed(node: ArrayNode, grid: RegularChunkGrid, elements: Elements) -> 
 class Netcdf4Options(ExportOptions):
     """How netCDF-4 is to be written."""
 
-    heading = "how netcdf4 is written; its --codec is keep, none, zlib:4 or zstd:3"
-    only = "checksums of chunks are chosen for netcdf4 only"
+    heading = "options of netcdf4; its --codec is keep, none, zlib:4 or zstd:3"
+    only = "checksums of chunks apply only to netcdf4"
     called = "Netcdf4"
 
     codec: str = field(
@@ -364,7 +366,7 @@ class Netcdf4Options(ExportOptions):
             "--codec CODEC",
             "keep, none, zlib:4 or zstd:3",
             about="``keep`` (zlib where the source is compressed), ``none``, ``zlib:4`` or ``zstd:3`` "
-            "where netCDF has it; those that are chosen come with shuffle.",
+            "where netCDF has it; a chosen codec comes with shuffle.",
             kind=Kind.CHOICE,
             title="Compression of the variables",
             label="Co&mpression",

@@ -89,7 +89,7 @@ class _Lengths:
     def told(self, path: str, size: int, *, unlimited: bool) -> str:
         """Return what becomes of a dimension that cannot be as it is; empty where it can."""
         if not size and not unlimited:
-            return "has no elements and is unlimited: netCDF-4 has no other of that length"
+            return "has no elements and becomes unlimited: netCDF-4 has no other dimension of length 0"
         if unlimited and self.reached.get(path, 0) != size:
             return "is unlimited, and only as long as the longest variable along it"
         return ""
@@ -105,7 +105,7 @@ class Netcdf4Target(Target):
         has no meaning.
     """
 
-    written_anew: ClassVar[str] = "a netCDF-4 file is written anew: there is nothing to go on with"
+    written_anew: ClassVar[str] = "a netCDF-4 file is always written in one run: it cannot be resumed"
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         super().__init__(dataset, request)
@@ -173,7 +173,7 @@ class Netcdf4Target(Target):
             if named != below.name
         ]
         told += [
-            f"type {quoted(each.name)} is left out: netCDF4 writes none of such"
+            f"type {quoted(each.name)} is left out: netCDF4 does not write such types"
             for each in group.types
             if type_fault(each)
         ]
@@ -209,7 +209,9 @@ class Netcdf4Target(Target):
         attributes = _attributes(variable.attributes, told)
         fill = next((each for each in variable.attributes if each.name == FILL_ATTRIBUTE), None)
         if fill is not None and (variable.type is AtomicType.STRING or isinstance(variable.type, VlenType)):
-            told.append(f"the fill value {quoted(fill.values[0])} is left out: netCDF4 writes none of such")
+            told.append(
+                f"the fill value {quoted(fill.values[0])} is left out: netCDF4 does not write such types"
+            )
             fill = None
         elif fill is not None and FILL_ATTRIBUTE not in node.attributes:
             # The library has no fill value without the attribute: what is not stored is written.
@@ -276,7 +278,7 @@ class Netcdf4Target(Target):
         try:
             known = codecs_v2(source)
         except RefbrowserError:
-            told.append("netCDF has no such codecs: zlib is written")
+            told.append("netCDF does not have these codecs: zlib is written")
             return usual
         items = [*known.filters, *([known.compressor] if known.compressor else [])]
         names = [item["id"] for item in items]
@@ -386,19 +388,19 @@ def _attributes(attributes: Sequence[NetcdfAttribute], told: list[str]) -> tuple
             continue
         why = name_refused(each.name) if each.name else "it has no name"
         if is_reserved(each.name):
-            why = "netCDF keeps the name for itself"
+            why = "the name is reserved by netCDF"
         elif not each.values:
             why = "it has no values"
         elif any("\0" in text for text in texts_of(each)):
             why = "its text holds a NUL"
         elif not all(map(_is_unicode, texts_of(each))):
-            why = "it is no Unicode text"
+            why = "it is not Unicode text"
         if why:
             told.append(f"attribute {quoted(each.name)} is left out: {why}")
             continue
         if each.type is AtomicType.CHAR and not each.values[0].isascii():
             told.append(
-                f"attribute {quoted(each.name)} becomes string: netCDF4 writes other text than ASCII so"
+                f"attribute {quoted(each.name)} becomes string: netCDF4 writes text other than ASCII this way"
             )
         kept.append(each)
     return tuple(kept)

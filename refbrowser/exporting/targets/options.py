@@ -15,7 +15,7 @@ from refbrowser.formats.registry import AWKWARD0
 
 # Stores
 
-_NCZARR_ONLY = "_ARRAY_DIMENSIONS and compounds: chosen for NCZarr only"
+_NCZARR_ONLY = "_ARRAY_DIMENSIONS and compounds: only for NCZarr"
 
 
 def _array_chunks(text: str) -> tuple[str, Sides]:
@@ -35,8 +35,8 @@ def _codecs() -> str:
 class StoreOptions(ExportOptions):
     """How a store is to be laid out; as the source is, where nothing else is said."""
 
-    heading = "how a store is laid out; as its source is, where nothing is said"
-    only = "chunks, codecs and containers are chosen for stores, not for this format"
+    heading = "layout of a store (default: as in the source)"
+    only = "chunks, codecs and containers apply to stores, not to this format"
     called = ""
 
     chunks: Sides | None = field(
@@ -44,7 +44,7 @@ class StoreOptions(ExportOptions):
         metadata=option(
             "--chunks SIDES",
             "of all arrays with as many dimensions: 100,100 (: is a whole axis), or auto:8MiB",
-            about="Of all arrays; a shape is that of arrays with as many dimensions, the others keep their "
+            about="Of all arrays; a shape is that of arrays with as many dimensions, others keep their "
             "chunks.",
             kind=Kind.SIDES,
             parse=Sides.from_text,
@@ -59,7 +59,7 @@ class StoreOptions(ExportOptions):
         metadata=option(
             "--array-chunks PATH=SIDES",
             "of one array (repeatable)",
-            about="Of single arrays, by absolute path; counts before `chunks`.",
+            about="Of single arrays, by absolute path; takes precedence over `chunks`.",
             kind=Kind.ARRAYS,
             parse=_array_chunks,
             title="Chunks",
@@ -265,15 +265,16 @@ def stream_codec(text: str) -> CodecChoice | None:
 class StreamOptions(ExportOptions):
     """How a stream is to be written."""
 
-    heading = "how ncstream is written; its --codec is keep, none or zlib:1"
-    only = "profiles, tiles and checksums are chosen for ncstream only"
+    heading = "options of ncstream; its --codec is keep, none or zlib:1"
+    only = "profiles, tiles and checksums apply only to ncstream"
     called = "Stream"
 
     profile: Profile = field(
         default="full",
         metadata=option(
             "--stream-profile NAME",
-            "compatible: for other readers, one message a variable; full: tiles, deflate, checksums (usual)",
+            "compatible: for other readers, one message a variable; full: tiles, deflate, "
+            "checksums (default)",
             about="``compatible``: what other readers understand, one message for each variable. ``full``: "
             "messages "
             "of bounded size, so that the file can be sent, appended to and read in parts.",
@@ -338,8 +339,8 @@ class StreamOptions(ExportOptions):
         default=None,
         metadata=option(
             "--crc32",
-            "tell the checksum of each message; as the profile says, where nothing is said",
-            about="Tell the CRC-32 of each payload; None leaves it to the profile: ``full`` does.",
+            "add a checksum to each message (default: as in the profile)",
+            about="Add the CRC-32 of each payload; None leaves it to the profile: ``full`` does.",
             kind=Kind.EITHER,
             title="Checksums (CRC-32)",
             label="Checksums (&CRC-32)",
@@ -404,9 +405,9 @@ class TableOptions(ExportOptions):
     """How tables are to be written."""
 
     heading = (
-        "how parquet and feather are written; their --codec is keep, none, zstd:3, lz4; snappy too in parquet"
+        "options of parquet and feather; their --codec is keep, none, zstd:3 or lz4, in parquet also snappy"
     )
-    only = "sizes of groups and plain types are chosen for parquet and feather only"
+    only = "sizes of groups and plain types apply only to parquet and feather"
     called = "Table"
     foot = (
         "Arrays of equal length become columns of one file. Others go to a folder, a file for each; "
@@ -454,16 +455,16 @@ class TableOptions(ExportOptions):
         default=True,
         metadata=option(
             "--plain-types",
-            "leave out what only awkward knows of types: names of records, tuples",
+            "leave out type information that only awkward reads: names of records, tuples",
             about="Write the types that awkward has beyond those of Arrow (names of records, tuples) beside "
             "the "
-            "columns, so that ``awkward.from_parquet`` gives the same type; other readers leave them aside.",
+            "columns, so that ``awkward.from_parquet`` gives the same type; other readers ignore them.",
             kind=Kind.TICK,
             means=False,
             title="Keep the names of records, for awkward",
             label="Keep the names of &records, for awkward",
             widget="exportTableTypes",
-            tip="What Arrow has no word for stands beside the columns; other readers pass it over",
+            tip="What Arrow cannot express is stored beside the columns; other readers ignore it",
             place=(1, 0),
             is_wide=True,
         ),
@@ -509,16 +510,15 @@ _HDF5_ENDINGS = (".h5", ".hdf5", ".hdf")
 class Awkward0Writing(ExportOptions):
     """How arrays are to be written as Awkward 0."""
 
-    heading = "how awkward0 is written"
-    only = "names, compression rules and appending are chosen for awkward0 only"
+    heading = "options of awkward0"
+    only = "names, compression rules and appending apply only to awkward0"
     called = "Awkward"
 
     container: Container | None = field(
         default=None,
         metadata=option(
             "--container KIND",
-            "zip (.awkd, usual), hdf5 (as for a target that ends in .h5), or folder (as for one that ends "
-            "in /)",
+            "zip (.awkd, default), hdf5 (for a target that ends in .h5), or folder (for one that ends in /)",
             about="None: as the target is called. ``.h5`` and ``.hdf5`` are HDF5, a folder that is there or "
             "a name "
             "that ends in ``/`` is a folder; anything else is an archive, whose name ends in ``.awkd``.",
@@ -539,7 +539,7 @@ class Awkward0Writing(ExportOptions):
         default=None,
         metadata=option(
             "--name NAME",
-            "of the array; of several, what stands before their names",
+            "of the array; for several, the prefix of their names",
             about="Of the array, where there is one; else what stands before the names of all. None: as the "
             "dataset "
             "names them.",
@@ -588,7 +588,7 @@ class Awkward0Writing(ExportOptions):
             kind=Kind.TEXTS,
             title="Compression",
             label="Co&mpression",
-            tip="Or a rule of your own, for example zlib:6,minsize=8192,types=integer+bool,contexts=*.counts",
+            tip="Or your own rule, for example zlib:6,minsize=8192,types=integer+bool,contexts=*.counts",
             items=(
                 Item("", "Default: large integers"),
                 Item("none", "None"),
@@ -618,15 +618,14 @@ class Awkward0Writing(ExportOptions):
                 ),
                 Item(
                     "append",
-                    "Add to what is there",
-                    "The arrays that are there stay; a name that is taken is an error before anything is "
-                    "written.",
+                    "Add to the existing file",
+                    "Existing arrays stay; a name that is taken is an error before anything is written.",
                     sets="append",
                 ),
                 Item(
                     "replace",
                     "Add, and replace the same names",
-                    "The arrays that are there stay, but for those of the same name.",
+                    "Existing arrays stay, except those of the same name.",
                     sets="replace",
                 ),
             ),
@@ -647,8 +646,7 @@ class Awkward0Writing(ExportOptions):
         default=(),
         metadata=option(
             "--delete-array NAME",
-            "remove an array from the target, which is kept (repeatable); nothing is added where the target "
-            "is "
+            "remove an array from the target, which is kept (repeatable); nothing is added if the target is "
             "what was opened",
             about="Names of arrays that are removed from the target.",
             kind=Kind.TEXTS,

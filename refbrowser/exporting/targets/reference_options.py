@@ -41,38 +41,38 @@ def _percent(text: str) -> int:
 class ReferenceOptions(ExportOptions):
     """How references are written."""
 
-    heading = "how references are written"
-    only = "inline bytes, relative or full names and templates of URLs are chosen for references only"
+    heading = "options of references"
+    only = "inline bytes, relative or full names and templates of URLs apply only to references"
     called = "References"
 
     inline: int = field(
         default=0,
         metadata=option(
             "--inline BYTES",
-            "chunks of at most so many bytes stand in the document",
-            about="Chunks of at most so many bytes stand in the document; rows of rules never.",
+            "store chunks of at most so many bytes in the document",
+            about="Store chunks of at most so many bytes in the document; never rows of rules.",
             kind=Kind.NUMBER,
             limits=(0, 1 << 20),
             unit="bytes",
-            title="Chunks of at most so many bytes stand in the document",
+            title="Store chunks of at most so many bytes in the document",
             label="&Inline up to",
             place=(0, 0),
-            tip="The bytes of small chunks stand in the document itself: nothing is read for them later",
+            tip="The bytes of small chunks are stored in the document itself: nothing is read for them later",
         ),
     )
     relative: bool = field(
         default=False,
         metadata=option(
             "--relative",
-            "name the file as it lies beside the document, so that both can be moved together",
+            "name files relative to the document, so that both can be moved together",
             about="Name the file relative to the folder of the document.",
             kind=Kind.TICK,
             means=True,
             title="Name files relative to their documents",
             label="Name files &relative to their documents",
             place=(0, 1),
-            tip="The file is named as it lies beside the document: both can be moved together. So it is made "
-            "anyway where the file lies in the folder of the document, or below it",
+            tip="Files are named relative to the document: both can be moved together. This is the default "
+            "for files in the folder of the document, or below it",
         ),
     )
     absolute: bool = field(
@@ -82,13 +82,13 @@ class ReferenceOptions(ExportOptions):
             "name files by their full paths, also where make would name them relative to the document: where "
             "they lie in its folder or below it",
             about="Name files by their full paths. Without it documents that are made or combined name them "
-            "relative to their own folder where all files lie there or below; the parquet form never does.",
+            "relative to their own folder if all files are there or below; the parquet form never does.",
             kind=Kind.TICK,
             means=True,
             title="Name files by their full paths",
             label="Name files by their &full paths",
             place=(2, 0),
-            tip="Also where files lie in the folder of the document, or below it",
+            tip="Also for files in the folder of the document, or below it",
             needs=Needs("relative", False, "--relative and --absolute exclude each other"),
         ),
     )
@@ -96,18 +96,18 @@ class ReferenceOptions(ExportOptions):
         default="",
         metadata=option(
             "--url-template NAME=PREFIX",
-            "a template stands for the beginning of URLs (refs-v1), for example u=s3://bucket/data",
-            about="``NAME=PREFIX``: a template of this name stands for this beginning of the file's URL; of "
-            "Version 1 only.",
+            "a template for the beginning of URLs (refs-v1), for example u=s3://bucket/data",
+            about="``NAME=PREFIX``: a template of this name for this beginning of the file's URL; only in "
+            "Version 1.",
             kind=Kind.TEXT,
             formats=("refs-v1",),
             title="A template for the beginning of URLs",
             label="Tem&plate",
             hint="u=s3://bucket/data/ (none)",
-            tip="NAME=PREFIX: a template of this name stands for the beginning of the URLs of files",
+            tip="NAME=PREFIX: a template of this name for the beginning of the URLs of files",
             is_wide=True,
             place=(1, 0),
-            otherwise="Template: of Version 1 only, and not of files named relative to their documents",
+            otherwise="Template: only in Version 1, and not for files named relative to their documents",
             needs=Needs("relative", False, "--relative and --url-template exclude each other"),
         ),
     )
@@ -115,7 +115,7 @@ class ReferenceOptions(ExportOptions):
         default=None,
         metadata=option(
             "--template-share PERCENT",
-            "templates and gen rules where they make refs-v1 at least so much smaller (0: always), "
+            "templates and gen rules if they make refs-v1 at least this many percent smaller (0: always), "
             "for readers that know them: GDAL and VirtualiZarr do not",
             about="Write templates and gen rules where they make a document of Version 1 at least so many "
             "percent smaller, 0 for always; none when None. GDAL and VirtualiZarr read none of these.",
@@ -127,7 +127,7 @@ class ReferenceOptions(ExportOptions):
             hint="percent, 0 for always (none)",
             tip="GDAL and VirtualiZarr read no document that has templates or rules",
             place=(2, 1),
-            otherwise="Templates and rules: of Version 1 only",
+            otherwise="Templates and rules: only in Version 1",
         ),
     )
 
@@ -141,15 +141,15 @@ def check_options(options: ReferenceOptions, dataset: Dataset, format: str) -> N
     place = dataset.document.places.get(ROOT)
     message = advice = ""
     if dataset.document.has_keys or place is None or dataset.document.format == "references":
-        message = "URLs are spelled anew for files of data only"
+        message = "URLs can be respelled only for data files"
         advice = "open the document and use Replace URL prefix"
     elif options.relative and (options.url_template or options.absolute):
         other = "--url-template" if options.url_template else "--absolute"
         message = f"--relative and {other} exclude each other"
     elif "{" in place:
-        message = f"{quoted(place)} has a brace, which is the beginning of a template"
+        message = f"{quoted(place)} has a brace, which begins a template"
     elif options.relative and scheme_of(place) is not None:
-        message = f"{quoted(place)} is no file of this computer: there is no relative path to it"
+        message = f"{quoted(place)} is not a file on this computer: there is no relative path to it"
     elif options.url_template and format != "refs-v1":
         message, advice = f"{format} has no templates", "export to refs-v1"
     elif options.url_template and not place.startswith(_named_prefix(options)[1]):
@@ -216,7 +216,7 @@ def with_inlined(
     rows = rows[~np.isin(rows, document.refs.removed)]
     room = np.cumsum(table.length[rows]) <= LIMITS.inlined_members
     if not room.all():
-        losses.append(Loss("/", "not all small chunks stand in the document (inlined_members)"))
+        losses.append(Loss("/", "not all small chunks fit into the document (inlined_members)"))
         rows = rows[room]
     found: dict[str, Reference] = {}
     fetcher, access = dataset.session.fetcher, dataset.access

@@ -118,7 +118,7 @@ class ReferencesTarget(Target):
             if node.nested is not None:
                 raise RefbrowserError(
                     ErrorKind.USAGE,
-                    "rows of nested values cannot be chosen for references",
+                    "rows of nested values cannot be selected for references",
                     Place(path=node.path),
                     "take the whole array, or export to zarr-v3 or parquet",
                 )
@@ -126,7 +126,7 @@ class ReferencesTarget(Target):
             if not layout.copies_objects:
                 raise RefbrowserError(
                     ErrorKind.USAGE,
-                    "the selection cuts through chunks, which references cannot say",
+                    "the selection cuts through chunks, which references cannot express",
                     Place(path=node.path),
                     "select whole chunks, or export to zarr-v3",
                 )
@@ -172,7 +172,7 @@ class ReferencesTarget(Target):
             yield RefbrowserError(
                 ErrorKind.BUDGET,
                 f"{rows} rows would be written, more than {LIMITS.write_out_question} (write_out_question)",
-                advice=f"give --yes, or {way}, where rules stay rules",
+                advice=f"give --yes, or {way}, which keeps the rules",
             )
 
     @property
@@ -190,8 +190,8 @@ class ReferencesTarget(Target):
         try:
             self._write_whole(made, tally, control)
         except UnicodeEncodeError as error:
-            message = "the name of a file that is referred to is not UTF-8, and references are"
-            advice = "give the file another name, or a link to it, and open that"
+            message = "the name of a file is not UTF-8, which references require"
+            advice = "rename the file, or open a link to it"
             raise RefbrowserError(
                 ErrorKind.ENCODING, message, Place(document=self.dataset.path), advice
             ) from error
@@ -278,7 +278,7 @@ class ReferencesTarget(Target):
         """Return the document with what was chosen, and URLs that hold at the target."""
         base = self._base()
         if in_object_store(self.name) and self._names_files(base):
-            what = "it names files of this computer, which a document that is read from a store may not"
+            what = "it names files on this computer, which a document in a store may not do"
             self.losses.append(Loss("/", what))
         if base:
             self.losses.append(Loss("/", f"relative URLs were made absolute: they begin with {base}"))

@@ -155,7 +155,7 @@ class StoreTarget(Target):
         for path in self.options.array_chunks:
             if path not in paths:
                 raise RefbrowserError(
-                    ErrorKind.USAGE, "chunks are chosen for an array that is not exported", Place(path=path)
+                    ErrorKind.USAGE, "chunk options name an array that is not exported", Place(path=path)
                 )
 
     def _chosen(self) -> Iterator[tuple[ArrayNode, Selection | None]]:
@@ -306,7 +306,7 @@ class StoreTarget(Target):
             self._carry_out(sink, folder / SPOOL, tally, control)
             gathered.tell(tally)
         if sink.different:
-            advice = "--force writes the target anew"
+            advice = "--force writes the target again"
             raise differing(sorted(sink.different), sink.compared, str(place.target), advice)
         try:
             written = {key: complete.stored(key) for key in self.metadata}
@@ -427,9 +427,7 @@ class _Check:
                 continue
             answers = self._ask(name)
             if not answers.nodes and any(_LACKS in failure for failure in answers.failures.values()):
-                notes.append(
-                    f"this {name} was built without what such a store needs: nothing was checked with it"
-                )
+                notes.append(f"this build of {name} cannot read such a store: nothing was checked with it")
                 continue
             programs.append(Program(name, answers.version or "of unknown version"))
             items += self._compared(name, answers)
@@ -450,7 +448,7 @@ class _Check:
                 return answers
             arrays = arrays[arrays.index(answers.at) + 1 :]
         for path in arrays:
-            answers.failures[path] = "not read: the program had crashed too often"
+            answers.failures[path] = "not read: the program crashed too often"
         return answers
 
     def _run(self, program: str, answers: Answers, arrays: list[str], *, show: bool) -> str:

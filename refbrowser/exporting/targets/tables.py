@@ -65,7 +65,7 @@ class TableTarget(Target):
         has no meaning.
     """
 
-    written_anew: ClassVar[str] = "tables are written anew: there is nothing to go on with"
+    written_anew: ClassVar[str] = "tables are always written in one run: they cannot be resumed"
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         require_pyarrow()

@@ -267,7 +267,7 @@ def planned(dataset: Dataset, request: ExportRequest, widened: Widened) -> Table
             continue
         sources.append(source)
     if not sources:
-        raise RefbrowserError(ErrorKind.META, "there is no array that can be written", Place(path="/"))
+        raise RefbrowserError(ErrorKind.META, "there is no array to write", Place(path="/"))
     return _files(sources, plain_names(dataset), request, widened, tuple(skipped))
 
 
@@ -293,7 +293,7 @@ def _files(
 
     if is_folder:
         losses.append(
-            Loss("/", "arrays have different numbers of rows: a folder with a file for each is made")
+            Loss("/", "arrays have different numbers of rows: they are written to a folder with a file each")
         )
         tables = [
             TablePlan(

@@ -231,7 +231,7 @@ def write_table(run: TableRun, table: TablePlan, path: Path, scalars: Scalars) -
             made = arrow_table(table.columns, parts, length, options)
             made = made.replace_schema_metadata(schema.metadata)
             if made.schema != schema:
-                raise RefbrowserError(ErrorKind.DECODE, "rows have another type than those before")
+                raise RefbrowserError(ErrorKind.DECODE, "rows have a different type from those before")
             pairs = zip(parts, table.columns, strict=True)
             digests.append([content_digest(part, column.type) for part, column in pairs])
             writer.write(made)
@@ -274,7 +274,7 @@ def _verify(run: TableRun, path: Path, columns: Sequence[Column], digests: list[
         found += 1
         for column, values, digest in zip(columns, table.columns, digests[number], strict=True):
             if not _is_same(column, values, digest):
-                raise _differs(path, f"column {quoted(column.name)} is not what was written")
+                raise _differs(path, f"column {quoted(column.name)} differs from what was written")
     if found != len(digests):
         raise _differs(path, f"{found} groups of rows where {len(digests)} were written")
 

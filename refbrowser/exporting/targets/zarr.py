@@ -29,7 +29,7 @@ from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import NO_MANIFEST
 
-_OTHER_TYPE = "ncstream holds structures of texts and rows of any length"
+_OTHER_TYPE = "use ncstream, which holds structures of texts and rows of any length"
 
 
 class ZarrLayout:

@@ -81,7 +81,7 @@ class WorkOrder:
         if not same or not self.source.is_of(dataset):
             raise RefbrowserError(
                 ErrorKind.SOURCE,
-                f"worker {worker_name()} finds another source than this program",
+                f"worker {worker_name()} finds a different source from this program",
                 Place(document=self.source.name),
-                "let the path lead to the same file everywhere",
+                "let the path name the same file everywhere",
             )

@@ -75,7 +75,7 @@ def _encoding(call: Call) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise wrong(f"{quoted(value)} is no encoding of text")
+        raise wrong(f"{quoted(value)} is not a text encoding")
     return text_codecs.codec_name(value)
 
 
@@ -106,10 +106,10 @@ def _index(call: Call, parameter: str, how: ListIndex) -> NumpyLayout:
         inner = layout.content
         if isinstance(inner, NumpyLayout) and inner.buffer.dtype.kind in "iu":
             return inner
-        raise wrong(f"{parameter!r} of {call.name} has elements that are no whole numbers")
+        raise wrong(f"{parameter!r} of {call.name} has elements that are not whole numbers")
     found = call.flat(parameter)
     if how is ListIndex.OFFSETS and not found.buffer.count:
-        raise wrong(f"{parameter!r} of {call.name} is empty; there is one offset more than lists")
+        raise wrong(f"{parameter!r} of {call.name} is empty; there must be one offset more than lists")
     return found
 
 
@@ -455,7 +455,7 @@ def appendable(call: Call) -> ChunkedLayout:
     shape, dtype = call.plain("chunkshape", ()), call.meaning("dtype")
     sizes = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
     if not sizes or not all(type(size) is int and 0 <= size <= LIMITS.elements for size in sizes):
-        raise wrong(f"'chunkshape' of {call.name} is no shape: {quoted(shape)}")
+        raise wrong(f"'chunkshape' of {call.name} is not a shape: {quoted(shape)}")
     if not isinstance(dtype, np.dtype):
         raise wrong(f"'dtype' of {call.name} is not a type")
     try:
@@ -531,11 +531,11 @@ def _arguments(call: Call) -> tuple[tuple[int, ...], tuple[tuple[str, int], ...]
     if isinstance(args, Items) and not args.names:
         positional = args.numbers
     elif args:
-        raise wrong(f"'args' of {call.name} are plain values, of which no array can be made")
+        raise wrong(f"'args' of {call.name} are plain values, which cannot become an array")
     if isinstance(kwargs, Items) and kwargs.names:
         named = tuple(zip(kwargs.names, kwargs.numbers, strict=True))
     elif kwargs and not isinstance(kwargs, Items):
-        raise wrong(f"'kwargs' of {call.name} are plain values, of which no array can be made")
+        raise wrong(f"'kwargs' of {call.name} are plain values, which cannot become an array")
     return positional, named
 
 

@@ -98,7 +98,7 @@ def _foreign(schema: SchemaDocument | None, built: Built) -> Iterator[Finding]:
                 kind=ErrorKind.UNSAFE,
                 message=f"the generator {quoted(each.generator)} is not known and not run",
                 place=Place(pointer=pointer),
-                advice="What its objects would be made of is shown.",
+                advice="The arguments of its objects are shown.",
             )
 
 
@@ -114,7 +114,7 @@ def _shifted(layout: Layout) -> list[Finding]:
     ]
     if not lists:
         return []
-    message = "release 0.12 wrote the lists of a part of an array with the content of all of it"
+    message = "release 0.12 wrote the lists of part of an array with the content of the whole array"
     advice = "Where the counts add up to less than the content, the values may belong to other lists."
     return [
         Finding(

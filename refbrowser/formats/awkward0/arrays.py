@@ -126,7 +126,7 @@ class _Search:
                 continue
             left -= max(blob.size, blob.stored)
             if left < 0:
-                message = f"schemas were looked for in {LIMITS.awkward_search} bytes of members only"
+                message = f"schemas were searched for in {LIMITS.awkward_search} bytes of members only"
                 self._warn(f"{message} (awkward_search)")
                 break
             chosen.append(name)
@@ -248,7 +248,7 @@ class DecodedSizes:
 
     def _measured(self, blob: Blob, codecs: tuple[str, ...]) -> int:
         if blob.size > self._stored_left:
-            message = "only all of it tells how many elements a compressed blob is, and more than "
+            message = "the length of a compressed blob is known only once it is unpacked, and more than "
             message += f"{LIMITS.awkward_measured} bytes of such are not read (awkward_measured)"
             raise RefbrowserError(ErrorKind.BUDGET, message)
         self._stored_left -= blob.size

@@ -230,7 +230,7 @@ class _Building:
             That cannot be found out.
         """
         if self._decoded_size is None:
-            raise wrong(f"how many elements {quoted(data.blob.name)} has is not said, and it is compressed")
+            raise wrong(f"the length of {quoted(data.blob.name)} is not given, and it is compressed")
         return self._decoded_size(data.blob, data.codecs)
 
     # What an expression is for those that use it
@@ -264,7 +264,7 @@ class _Building:
             finally:
                 self._depth -= 1
         if isinstance(meaning, Layout | Bytes | NestedType | FunctionName | np.dtype):
-            raise wrong(f"{_what(meaning)} stands where a plain value belongs").at(self.place_of(number))
+            raise wrong(f"{_what(meaning)} is found where a plain value belongs").at(self.place_of(number))
         return meaning
 
     def _plain_items(self, items: Items) -> Any:
@@ -281,7 +281,7 @@ class _Building:
         if isinstance(meaning, Items) and not meaning.names:
             return [self.layout(each) for each in meaning.numbers]
         if not isinstance(meaning, list | tuple):
-            raise wrong(f"{_what(meaning)} stands where a list of arrays belongs").at(self.place_of(number))
+            raise wrong(f"{_what(meaning)} is found where a list of arrays belongs").at(self.place_of(number))
         return [self.literal(each, number) for each in meaning]
 
     def named_layouts_in(self, number: int) -> list[tuple[str, Layout]]:
@@ -294,7 +294,7 @@ class _Building:
             return [(name, self.literal(each, number)) for name, each in meaning.items()]
         if isinstance(meaning, list | tuple) and all(_is_pair(each) for each in meaning):
             return [(name, self.literal(each, number)) for name, each in meaning]
-        raise wrong(f"{_what(meaning)} stands where named arrays belong").at(self.place_of(number))
+        raise wrong(f"{_what(meaning)} is found where named arrays belong").at(self.place_of(number))
 
     # What an expression means
 
@@ -356,7 +356,7 @@ class _Building:
         """Return what a call means: a layout, type or `Bytes`; only entries of the table are built."""
         verdict = judge(expression.value, self.allowed)
         if verdict.standing is Standing.REFUSED or verdict.canonical is None:
-            advice = "Allow it to have it built here." if verdict.can_be_allowed else ""
+            advice = "Allow it, and it is built here." if verdict.can_be_allowed else ""
             message = f"the function {quoted(verdict.name)} is refused: {verdict.why}"
             raise RefbrowserError(ErrorKind.UNSAFE, message, advice=advice)
         entry = TABLE[verdict.canonical]
@@ -368,11 +368,11 @@ class _Building:
     def _referred(self, expression: Expression) -> Any:
         target = self._schema.by_id.get(expression.value)
         if target is None:
-            raise wrong(f"nothing has the id {expression.value} that is referred to")
+            raise wrong(f"the id {expression.value}, which is referred to, does not exist")
         if target not in self._open:
             return self.meaning(target)
         if self._schema.expressions[target].kind is not ExpressionKind.CALL:
-            raise wrong(f"the id {expression.value} is a part of itself and no array")
+            raise wrong(f"the id {expression.value} contains itself and is not an array")
         link = LinkLayout(number=expression.number, target=target)
         self._links.append(link)
         return link

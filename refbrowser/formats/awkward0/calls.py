@@ -262,7 +262,7 @@ def from_buffer(call: Call) -> NumpyLayout:
         count = _rest(call, data, dtype, offset)
     wanted = offset + count * dtype.itemsize
     if not data.codecs and wanted > data.blob.size:
-        message = f"{quoted(data.blob.name)} has {data.blob.size} bytes, and {wanted} are asked for"
+        message = f"{quoted(data.blob.name)} has {data.blob.size} bytes, and {wanted} are requested"
         raise RefbrowserError(ErrorKind.DECODE, message)
     buffer = Buffer(
         reference=data.blob.reference,
@@ -286,11 +286,11 @@ def _dtype(call: Call, parameter: str, default: np.dtype[Any]) -> np.dtype[Any]:
 
 def _rest(call: Call, data: Bytes, dtype: np.dtype[Any], offset: int) -> int:
     if not dtype.itemsize:
-        raise wrong(f"how many elements of no bytes {quoted(data.blob.name)} has is not said")
+        raise wrong(f"the number of zero-byte elements of {quoted(data.blob.name)} is not given")
     size = call.meanings.decoded_size(data) if data.codecs else data.blob.size
     count, left = divmod(max(size - offset, 0), dtype.itemsize)
     if left:
-        message = f"the {size} bytes of {quoted(data.blob.name)} are no whole number of elements"
+        message = f"the {size} bytes of {quoted(data.blob.name)} are not a whole number of elements"
         raise RefbrowserError(ErrorKind.DECODE, message)
     return count
 

@@ -112,7 +112,7 @@ class FolderContainer:
         _ = self._blobs
         if not self._is_cut:
             return ()
-        message = f"only the first {LIMITS.awkward_files} files of the folder are looked at (awkward_files)"
+        message = f"only the first {LIMITS.awkward_files} files of the folder are checked (awkward_files)"
         place = Place(url=self.url)
         return (Finding(severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place),)
 

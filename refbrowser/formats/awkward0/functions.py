@@ -43,7 +43,7 @@ class AllowList:
             return cls((tuple(items),))
         patterns = [AllowList.of(each).patterns for each in items if isinstance(each, Sequence)]
         if len(patterns) != len(items) or any(len(each) != 1 for each in patterns):
-            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(value)} is no list of functions")
+            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(value)} is not a list of functions")
         return cls(tuple(each[0] for each in patterns))
 
     @classmethod
@@ -179,13 +179,13 @@ def judge(specification: Sequence[str], allowed: AllowList) -> Verdict:
     """Return whether a function is taken, and why not."""
     name, canonical = ".".join(specification), canonical_name(specification)
     if canonical is None:
-        why = "it is not one of the functions that are built here, and nothing else is ever run"
+        why = "it is not one of the built-in functions, and nothing else is ever run"
         return Verdict(name, Standing.REFUSED, why=why)
     if canonical not in _ON_REQUEST:
         return Verdict(name, Standing.ALLOWED, canonical)
     if allowed.allows(specification):
         return Verdict(name, Standing.OPENED, canonical, can_be_allowed=True)
-    why = "it is not allowed unless the user says so"
+    why = "it is not allowed unless the user permits it"
     return Verdict(name, Standing.REFUSED, canonical, why, can_be_allowed=True)
 
 

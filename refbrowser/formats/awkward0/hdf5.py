@@ -127,7 +127,7 @@ class Hdf5Container:
             self._read_as[name] = tree, shape
             return Blob(name, Inline(b""), _UNTOLD, 0, "hdf5")
         if not is_stored_so(tree):
-            return wrong("the dataset cannot be read: its elements are no bytes")
+            return wrong("the dataset cannot be read: its elements are not bytes")
         size = prod(shape) * told["size"]
         reference: Reference = Inline(b"")
         stored, offset = told.get("stored", len(data)), told.get("offset")
@@ -141,7 +141,7 @@ class Hdf5Container:
         if offset is not None and stored >= size:
             reference = ByteRange(self.url, offset, size)
             if offset + size > file_size:
-                return wrong("the dataset reaches over the end of the file")
+                return wrong("the dataset extends beyond the end of the file")
         elif told["layout"] != "compact":
             self._read_as[name] = tree, shape
         return Blob(name, reference, size, stored, "hdf5")
@@ -168,7 +168,7 @@ class Hdf5Container:
                 left -= max(0, blob.size)
             else:
                 message = (
-                    f"a dataset that does not lie in one piece has {blob.size} bytes: all such together have "
+                    f"a dataset that is not contiguous has {blob.size} bytes: all of these together have "
                     f"more than {LIMITS.inlined_members} (inlined_members)"
                 )
                 found[name] = self._broken(

@@ -32,7 +32,7 @@ def literal_layout(value: Any, number: int = 0, identity: int | None = None) -> 
         E_SCHEMA: it is no list, or its elements are not of one kind; E_BUDGET: it is too long.
     """
     if not isinstance(value, list | tuple):
-        message = f"{quoted(value)} stands where an array belongs"
+        message = f"{quoted(value)} is found where an array belongs"
         raise RefbrowserError(ErrorKind.SCHEMA, message)
     return _layout(value, {"number": number, "id": identity}, 1)
 
@@ -68,7 +68,7 @@ def _numbers(values: Sequence[Any]) -> npt.NDArray[Any]:
     if types == {bool}:
         return np.array(values, np.bool_)
     if not types <= {int, float}:
-        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(values)} are no values of one kind")
+        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(values)} are not values of one kind")
     try:
         return np.array(values, np.int64 if types == {int} else np.float64)
     except OverflowError:

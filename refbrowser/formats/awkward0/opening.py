@@ -156,7 +156,7 @@ def _without_references(array: Awkward0Array) -> Iterator[tuple[str, RefbrowserE
     for each in () if layout is None else buffer_arrays(layout):
         if not each.is_expressible:
             path = array.path if isinstance(layout, NumpyLayout) else f"{array.path}/{each.name}"
-            message = "its elements are a part of what is compressed, which no reference can tell"
+            message = "its elements are part of compressed data, which a reference cannot express"
             yield path, RefbrowserError(ErrorKind.META, message, Place(path=path))
 
 
@@ -216,7 +216,7 @@ class NoArraysError(RefbrowserError):
     def __init__(self, name: str) -> None:
         super().__init__(
             ErrorKind.FORMAT,
-            "there are no arrays of Awkward 0 here",
+            "there are no Awkward 0 arrays here",
             Place(document=name),
             "Looked for JSON with a member 'awkward0' or 'awkward'.",
         )
@@ -320,7 +320,7 @@ def _orphans(container: Container, schemas: list[FoundSchema]) -> list[Finding]:
     if not lost:
         return []
     more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-    message = f"blobs belong to no array that is left: {', '.join(map(quoted, lost[:_NAMED]))}{more}"
+    message = f"blobs belong to no remaining array: {', '.join(map(quoted, lost[:_NAMED]))}{more}"
     place = Place(url=container.url)
     return [Finding(severity=Severity.FAULT, kind=ErrorKind.FORMAT, message=message, place=place)]
 

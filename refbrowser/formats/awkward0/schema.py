@@ -51,7 +51,7 @@ def read_schema(data: bytes, *, name: str = "", place: Place = NOWHERE) -> Schem
         raise RefbrowserError(ErrorKind.SCHEMA, f"{what} has no member 'schema'", place)
     prefix, doc = top.get("prefix", ""), top.get("doc", "")
     if not isinstance(prefix, str) or len(prefix) > LIMITS.key_length:
-        message = f"the prefix of {what} is no text, or too long"
+        message = f"the prefix of {what} is not text, or too long"
         raise RefbrowserError(ErrorKind.SCHEMA, message, replace(place, pointer="/prefix"))
     if not isinstance(doc, str):
         findings.append(_warning("'doc' is not text", replace(place, pointer="/doc")))
@@ -120,7 +120,7 @@ def _by_id(expressions: Sequence[Expression], place: Place) -> tuple[dict[int, i
         if each.id is None:
             continue
         if each.id in by_id:
-            message = f"the id {each.id} is given twice; the last one counts"
+            message = f"the id {each.id} is given twice; the last one wins"
             findings.append(_warning(message, replace(place, pointer=each.pointer)))
         by_id[each.id] = each.number
     return by_id, findings[: LIMITS.awkward_findings]
@@ -133,7 +133,7 @@ def _dangling(expressions: Sequence[Expression], by_id: Mapping[int, int], place
         Finding(
             severity=Severity.FAULT,
             kind=ErrorKind.SCHEMA,
-            message=f"nothing has the id {each.value} that is referred to",
+            message=f"the id {each.value}, which is referred to, does not exist",
             place=replace(place, pointer=each.pointer),
             advice="The writer may have left out a virtual array; what refers to it cannot be read.",
         )

@@ -42,5 +42,5 @@ def codec_name(name: str) -> str:
     plain = name.strip().lower().replace("-", "_").replace(" ", "_") if len(name) <= 64 else ""
     plain = aliases.get(plain, plain)
     if plain not in _KNOWN:
-        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(name)} is no encoding of text that is known")
+        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(name)} is not a known text encoding")
     return "utf-8" if plain == "utf_8" else plain

@@ -37,7 +37,7 @@ def dtype_of(value: Any) -> np.dtype[Any]:
     """
     dtype = _dtype(value, 1)
     if dtype.base.itemsize > LIMITS.element_size or dtype.itemsize > LIMITS.chunk_size:
-        message = f"an element has {dtype.itemsize} bytes, more than are read at once (element_size)"
+        message = f"an element has {dtype.itemsize} bytes, more than can be read at once (element_size)"
         raise RefbrowserError(ErrorKind.BUDGET, message)
     if dtype.itemsize == 0 and dtype.base.itemsize == 0:
         raise RefbrowserError(ErrorKind.SCHEMA, f"elements of {quoted(value)} have no bytes")
@@ -50,26 +50,24 @@ def _dtype(value: Any, depth: int) -> np.dtype[Any]:
     if isinstance(value, str):
         return _dtype_named(value)
     if not isinstance(value, list | tuple) or not value:
-        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(value)} is no type")
+        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(value)} is not a type")
     if _is_shape(value[-1]) and len(value) == 2:
         return _shaped(_dtype(value[0], depth + 1), value[-1])
     if isinstance(value[0], list | tuple):
         return _dtype_record(value, depth)
-    raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(value)} is no type")
+    raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(value)} is not a type")
 
 
 def _dtype_named(name: str) -> np.dtype[Any]:
     if _OBJECT.fullmatch(name):
         message = f"elements of type {quoted(name)} are addresses of Python objects"
-        raise RefbrowserError(
-            ErrorKind.UNSAFE, message, advice="They have no meaning outside of their program."
-        )
+        raise RefbrowserError(ErrorKind.UNSAFE, message, advice="They mean nothing outside their program.")
     if _NAME.fullmatch(name) is None:
-        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(name)} is no type")
+        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(name)} is not a type")
     try:
         return np.dtype(name)
     except (TypeError, ValueError):
-        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(name)} is no type") from None
+        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(name)} is not a type") from None
 
 
 def _is_shape(value: Any) -> bool:
@@ -80,7 +78,7 @@ def _is_shape(value: Any) -> bool:
 def _shaped(base: np.dtype[Any], shape: int | Sequence[int]) -> np.dtype[Any]:
     sizes = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
     if any(size < 0 for size in sizes):
-        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(sizes)} is no shape")
+        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(sizes)} is not a shape")
     if len(sizes) + base.ndim >= LIMITS.rank:
         raise RefbrowserError(ErrorKind.BUDGET, f"a type has {len(sizes)} dimensions, too many (rank)")
     return _made((base, sizes))
@@ -93,7 +91,7 @@ def _dtype_record(fields: Sequence[Any], depth: int) -> np.dtype[Any]:
     for field in fields:
         is_field = isinstance(field, list | tuple) and len(field) in (2, 3)
         if not is_field or not isinstance(field[0], str) or not _is_shape(field[2] if len(field) == 3 else 0):
-            raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(field)} is no field of a type")
+            raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(field)} is not a field of a type")
         inner = _dtype(field[1], depth + 1)
         made.append((field[0], inner if len(field) == 2 else _shaped(inner, field[2])))
     return _made(made)
@@ -103,7 +101,7 @@ def _made(description: Any) -> np.dtype[Any]:
     try:
         return np.dtype(description)
     except (TypeError, ValueError, OverflowError, MemoryError):
-        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(description)} is no type") from None
+        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(description)} is not a type") from None
 
 
 _EMPTY = NestedType(TypeKind.EMPTY)
@@ -324,15 +322,15 @@ class _Reading:
         if depth > LIMITS.awkward_depth or self._count > LIMITS.awkward_nodes:
             raise RefbrowserError(ErrorKind.BUDGET, "a type is nested too deep, or too large (awkward_depth)")
         if not isinstance(value, Mapping):
-            raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(value)} is no type")
+            raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(value)} is not a type")
         for key, read in _READING.items():
             if key in value:
                 return read(self, value, depth)
-        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(dict(value))} is no type")
+        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(dict(value))} is not a type")
 
     def items(self, value: Any, depth: int) -> tuple[NestedType, ...]:
         if not isinstance(value, list | tuple):
-            raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(value)} are no types")
+            raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(value)} are not types")
         return tuple(self.type(each, depth + 1) for each in value)
 
 
@@ -356,7 +354,7 @@ def _record(reading: _Reading, value: Mapping[str, Any], depth: int) -> NestedTy
         isinstance(field, list | tuple) and len(field) == 2 and isinstance(field[0], str) for field in fields
     )
     if not is_right:
-        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(fields)} are no fields")
+        raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(fields)} are not fields")
     items = reading.items([field[1] for field in fields], depth)
     return NestedType(TypeKind.RECORD, items=items, fields=tuple(field[0] for field in fields))
 

@@ -229,6 +229,6 @@ def as_numbers(content: Content, kind: NestedType) -> Content:
         raise RefbrowserError(
             ErrorKind.DECODE,
             f"an integer among numbers of type {dtype} is too large to be one of them",
-            advice="read the buffers of the array by themselves",
+            advice="read the buffers of the array separately",
         )
     return NumpyArray(made)

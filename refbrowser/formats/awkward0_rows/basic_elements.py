@@ -236,7 +236,7 @@ async def _elements(
     if not len(starts):
         return np.zeros((0, *dtype.shape), dtype.base)
     if int(starts.min()) < 0:
-        raise wrong(content, "a byte before the first one is asked for")
+        raise wrong(content, "a byte before the first one is requested")
     if int(starts.max()) > content.buffer.count - dtype.itemsize:
         raise beyond(content, int(starts.max()) + dtype.itemsize, content.buffer.count)
     covered = Extent.covering(starts, starts + dtype.itemsize)

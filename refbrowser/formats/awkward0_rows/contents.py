@@ -79,7 +79,7 @@ async def gathered(parts: Parts, layout: Layout, rows: Positions, spot: Spot) ->
     if not len(rows):
         return await parts.content(layout, Extent.of(0, 0), spot)
     if int(rows.min()) < 0:
-        raise wrong(layout, "a row before the first one is asked for")
+        raise wrong(layout, "a row before the first one is requested")
     known = await length(parts, layout)
     if int(rows.max()) >= known:
         raise beyond(layout, int(rows.max()) + 1, known)
@@ -123,7 +123,7 @@ def _default(layout: SparseLayout, content: Content, spot: Spot) -> Content | No
         for name in spot.fields:
             made = made[name]
     except (TypeError, ValueError, OverflowError, IndexError) as error:
-        raise wrong(layout, f"its default is no value: {quoted(error)}") from None
+        raise wrong(layout, f"its default is not a value: {quoted(error)}") from None
     return made
 
 
@@ -270,7 +270,7 @@ async def _mask_elements(
         values = await parts.elements(mask, extent)
         if values.dtype.kind in "biu":
             return values
-    raise wrong(layout, "the mask is not one of numbers or truth values")
+    raise wrong(layout, "the mask is not an array of numbers or booleans")
 
 
 async def _bytes(parts: Parts, layout: MaskedLayout, mask: Layout, extent: Extent) -> npt.NDArray[np.bool_]:
@@ -281,7 +281,7 @@ async def _bits(parts: Parts, layout: MaskedLayout, mask: Layout, extent: Extent
     first, last = extent.starts // 8, -(-extent.stops // 8)
     packed = await _mask_elements(parts, layout, mask, Extent(first, last))
     if packed.dtype.itemsize != 1:
-        raise wrong(layout, "the mask of bits is not one of bytes")
+        raise wrong(layout, "the bit mask is not an array of bytes")
     order: Any = "little" if layout.is_lsb else "big"
     bits = np.unpackbits(np.ascontiguousarray(packed).view(np.uint8), bitorder=order).view(np.bool_)
     found, at = [], 0
@@ -335,7 +335,7 @@ async def _viewed(parts: Parts, layout: RecordLayout, extent: Extent) -> tuple[E
 
 def _check(layout: Layout, first: int, reach: int, known: int) -> None:
     if first < 0:
-        raise wrong(layout, "a row before the first one is asked for")
+        raise wrong(layout, "a row before the first one is requested")
     if reach > known:
         raise beyond(layout, reach, known)
 
@@ -403,7 +403,7 @@ async def unions(parts: Parts, layout: UnionLayout, extent: Extent, spot: Spot) 
         tags, rows = await all_of(parts.flat(layout.tags, items), parts.flat(layout.index, items))
         rows = _as_long(layout, tags, rows)
     if len(tags) and not 0 <= int(tags.min()) <= int(tags.max()) < kinds:
-        raise wrong(layout, f"a tag is none of its {kinds} possibilities")
+        raise wrong(layout, f"a tag is outside its {kinds} possibilities")
     return regular(await _combined(parts, layout, tags, rows, spot), inner, extent.size)
 
 
@@ -450,7 +450,7 @@ async def _object(parts: Parts, layout: ObjectLayout, extent: Extent, spot: Spot
 
 async def _virtual(parts: Parts, layout: VirtualLayout, extent: Extent, spot: Spot) -> Content:
     if layout.content is None:
-        message = f"{quoted(layout.generator)} would make this array, and is not run"
+        message = f"{quoted(layout.generator)} would make this array, but is not run"
         raise again(layout.error or RefbrowserError(ErrorKind.UNSAFE, message, place_of(layout)))
     return await parts.content(layout.content, extent, spot.below())
 
@@ -468,7 +468,7 @@ async def _plain(parts: Parts, layout: PlainLayout, extent: Extent, spot: Spot) 
         for name in spot.fields:
             made = made[name]
     except (TypeError, ValueError, OverflowError, IndexError) as error:
-        raise wrong(layout, f"these values are no array: {quoted(error)}") from None
+        raise wrong(layout, f"these values are not an array: {quoted(error)}") from None
     return made
 
 
@@ -480,7 +480,7 @@ async def _link(parts: Parts, layout: LinkLayout, extent: Extent, spot: Spot) ->
     if extent.reach > known:
         raise beyond(target, extent.reach, known)
     if spot.turns >= parts.turns:
-        message = f"the values go on in themselves: {parts.turns} turns of them are read"
+        message = f"the values contain themselves: {parts.turns} levels of them are read"
         parts.note(spot.named(CUT), RefbrowserError(ErrorKind.BUDGET, message, place_of(layout)))
         return unread(extent.size)
     # As a task of its own: otherwise each turn would wait within the one before.

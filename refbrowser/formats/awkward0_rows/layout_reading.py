@@ -476,5 +476,5 @@ def wrong(layout: Layout, message: str) -> RefbrowserError:
 def beyond(layout: Layout, reach: int, length: int) -> RefbrowserError:
     """Return the error that something points to a row that is not there."""
     name = layout.function or layout.key
-    message = f"row {reach - 1} of {name} is asked for, which has {length}"
+    message = f"row {reach - 1} of {name} is requested, and its length is {length}"
     return RefbrowserError(ErrorKind.SCHEMA, message, place_of(layout))

@@ -89,7 +89,7 @@ class LayoutValues:
         if isinstance(self.layout, BrokenLayout):
             raise again(self.layout.error)
         if known is None and self.measured is None:
-            message = "how many rows there are is not told by the schema"
+            message = "the schema does not give the number of rows"
             raise RefbrowserError(ErrorKind.SCHEMA, message, place_of(self.layout))
         return self.measured if known is None else known  # type: ignore[return-value]
 
@@ -128,7 +128,7 @@ class LayoutValues:
             None of them can be read; `E_USAGE`: there are no such rows.
         """
         if not 0 <= start <= stop <= self.length:
-            message = f"rows {start} to {stop} are asked for, and there are {self.length}"
+            message = f"rows {start} to {stop} are requested, and there are {self.length}"
             raise RefbrowserError(ErrorKind.USAGE, message, place_of(self.layout))
         turns = LIMITS.awkward_turns if self.turns is None else self.turns
         parts = Parts(READERS, self.by_number, self.marks, turns)

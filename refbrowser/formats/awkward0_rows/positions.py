@@ -72,7 +72,7 @@ def _by_parents(layout: ListLayout, parents: Positions) -> tuple[Positions, Posi
     cuts = np.concatenate([[0], _changes(parents), [len(parents)]]).astype(np.int64)
     rows = int(parents.max(initial=-1)) + 1
     if rows * np.dtype(np.int64).itemsize > LIMITS.awkward_index:
-        message = f"the parents tell of {rows} lists, more than are held"
+        message = f"the parents describe {rows} lists, more than can be held"
         raise RefbrowserError(ErrorKind.BUDGET, message, place_of(layout))
     starts, stops = np.zeros(max(rows, 0), np.int64), np.zeros(max(rows, 0), np.int64)
     if len(parents):

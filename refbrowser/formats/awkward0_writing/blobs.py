@@ -286,7 +286,7 @@ def _is_level(text: str, levels: range) -> bool:
 def _wrong(text: str, why: str) -> RefbrowserError:
     return RefbrowserError(
         ErrorKind.USAGE,
-        f"{quoted(text)} is no rule of compression: {why}",
+        f"{quoted(text)} is not a compression rule: {why}",
         advice="write none, default, zlib, zlib:6, lzma, lz4 or bz2, then for example"
         " ,minsize=8192,types=integer+bool,contexts=*.counts",
     )

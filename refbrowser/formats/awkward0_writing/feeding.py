@@ -288,4 +288,4 @@ def _is_same(one: np.dtype[Any], other: np.dtype[Any]) -> bool:
 
 
 def _other_type() -> RefbrowserError:
-    return RefbrowserError(ErrorKind.SCHEMA, "rows are of another type than the array")
+    return RefbrowserError(ErrorKind.SCHEMA, "rows have a different type from the array")

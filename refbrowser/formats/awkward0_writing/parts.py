@@ -310,7 +310,7 @@ class EmptyPart:
     def check(self, count: int) -> None:
         """Raise `E_SCHEMA` where there are values after all."""
         if count:
-            raise RefbrowserError(ErrorKind.SCHEMA, "there are values where the type tells of none")
+            raise RefbrowserError(ErrorKind.SCHEMA, "there are values where the type allows none")
 
     def leaves(self) -> Iterator[NumbersPart]:
         """Yield an array without elements."""
@@ -385,7 +385,7 @@ class _Writable:
         if type.is_tuple:
             self.losses.append("tuples become records whose fields are numbered")
         elif type.name:
-            self.losses.append(f"that records are called {type.name}")
+            self.losses.append(f"the record name {type.name}")
         return replace(type, is_tuple=False, name="")
 
 
@@ -593,7 +593,7 @@ def check_names(new: Mapping[str, Iterable[str]], there: Collection[str]) -> Non
     for array, names in new.items():
         for name in names:
             if name in there:
-                raise _collision(array, f"there is a blob {quoted(name)} already")
+                raise _collision(array, f"a blob {quoted(name)} exists already")
             other = owners.setdefault(name, array)
             if other != array:
                 raise _collision(array, f"array {quoted(other)} has a blob {quoted(name)} too")
@@ -603,5 +603,5 @@ def _collision(array: str, what: str) -> RefbrowserError:
     return RefbrowserError(
         ErrorKind.USAGE,
         f"array {quoted(array)} cannot be written: {what}",
-        advice="give it another name or delimiter, or replace the array that is there",
+        advice="give it another name or delimiter, or replace the existing array",
     )

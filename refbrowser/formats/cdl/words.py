@@ -83,7 +83,7 @@ def unwritable(name: str) -> str | None:
     """Return why a name cannot be written so that it is read back, or None."""
     why = name_fault(name) or name_refused(name)
     if why is None and name in KEYWORDS:
-        why = f"the name {quoted(name)} is a word of CDL"
+        why = f"the name {quoted(name)} is a reserved word of CDL"
     if why is None and _NOT_IN_NAMES.search(name):
         character = _NOT_IN_NAMES.search(name)
         assert character is not None

@@ -78,7 +78,7 @@ def variable_attributes(variable: NetcdfVariable, owner: str, type_name: str) ->
             why = _unspoken(attribute) if same else f"it must be one value of type {type_name}"
         elif attribute.name in _QUANTIZE:
             integer = isinstance(attribute.type, AtomicType) and attribute.type.is_integer
-            why = None if floating and integer else "ncgen would carry it out"
+            why = None if floating and integer else "ncgen would execute it"
         yield _line(attribute, owner, type_name, why)
 
 
@@ -100,9 +100,9 @@ def _judged(attributes: Sequence[NetcdfAttribute]) -> Iterator[tuple[NetcdfAttri
         name = unicodedata.normalize("NFC", attribute.name)
         why = unwritable(name)
         if name in RESERVED:
-            why = f"netCDF keeps the name {quoted(name)} for itself"
+            why = f"the name {quoted(name)} is reserved by netCDF"
         elif name in seen:
-            why = f"there is another attribute {quoted(name)}"
+            why = f"another attribute is named {quoted(name)}"
         seen.add(name)
         yield attribute, why
 

@@ -179,7 +179,9 @@ def _axis(text: str) -> range | None:
     last = first if match[2] is None else int(match[2])
     step = 1 if match[3] is None else int(match[3])
     if last < first or step < 1:
-        raise _malformed(f"{quoted(text)} takes nothing: first:last, with last included, and stride from 1")
+        raise _malformed(
+            f"{quoted(text)} selects nothing: write first:last, with last included, and a stride from 1"
+        )
     return range(first, last + 1, step)
 
 

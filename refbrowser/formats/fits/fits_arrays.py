@@ -102,9 +102,7 @@ class FitsArrays:
             self.units.warn(message, path, Severity.FAULT)
         why = told.get("why", "")
         if told.get("is_header_wrong"):
-            message = (
-                "its header is not what its CHECKSUM says: a card was changed, or the sum is out of date"
-            )
+            message = "its header does not match its CHECKSUM: a card was changed, or the sum is out of date"
             self.units.warn(message, path)
         if "datasum" in told and is_there:
             self._sums[path] = UnitSum(

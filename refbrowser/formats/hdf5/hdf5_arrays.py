@@ -258,7 +258,7 @@ class Arrays:
         while tree["kind"] == "array":
             inner, tree = (*inner, *tree["shape"]), tree["of"]
         if told.get("null"):
-            self.contents.warn("it has no elements, not even none: its dataspace is null", path)
+            self.contents.warn("it has no elements: its dataspace is null", path)
             told = {**told, "shape": [0], "layout": "null", "size": 1, "filters": []}
         shape = (*self._shape(path, told), *inner)
         if len(shape) > LIMITS.rank:
@@ -326,7 +326,7 @@ class Arrays:
         if missing:
             error = RefbrowserError(
                 ErrorKind.META,
-                f"nothing that is installed decodes its filter {quoted(missing[0].title)}",
+                f"no installed package decodes its filter {quoted(missing[0].title)}",
                 Place(path=node.path, url=self.file.url),
                 missing[0].advice,
             )
@@ -444,7 +444,7 @@ class Arrays:
         self._stored[path] = stored.only(~odd)
         said = "1 of its chunks is" if len(made) == 1 else f"{len(made)} of its chunks are"
         self.contents.warn(
-            f"{said} stored without some of its filters: encoded anew, in the document itself", path
+            f"{said} stored without some of its filters: encoded again, in the document itself", path
         )
         return ""
 

@@ -127,7 +127,7 @@ class ChunkReferences:
         packed, packed_sizes = refs.vectors(_COMPRESSED, 1)
         is_packed = (starts == 0) & (packed > 0)
         if ((starts == 0) & ~is_packed).any():
-            raise damaged("a reference leads nowhere")
+            raise damaged("a reference has no target")
         number = np.zeros(len(refs), np.int64)
         texts, number[~is_packed] = refs.buffer.texts(starts[~is_packed], sizes[~is_packed])
         if is_packed.any():
@@ -182,7 +182,7 @@ def _coords(refs: Tables, ndim: int) -> npt.NDArray[np.int64]:
 def _bounds(refs: Tables) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     offsets, lengths = refs.numbers(_OFFSET, "<u8"), refs.numbers(_LENGTH, "<u8")
     if len(refs) and max(int(offsets.max()), int(lengths.max())) >= _LARGEST:
-        raise damaged("a chunk lies behind the end of everything")
+        raise damaged("a chunk is beyond the largest possible offset")
     return offsets.astype(np.int64), lengths.astype(np.int64)
 
 

@@ -21,7 +21,7 @@ Positions = npt.NDArray[np.int64]
 _BLOCK = 1 << 18
 
 
-def damaged(what: str = "an offset leads out of it") -> RefbrowserError:
+def damaged(what: str = "an offset points outside it") -> RefbrowserError:
     """Return the error of a buffer that is none, or was damaged."""
     return RefbrowserError(ErrorKind.FORMAT, f"the file is damaged: {what}")
 
@@ -87,7 +87,7 @@ class Buffer:
         places, first, number = np.unique(starts, return_index=True, return_inverse=True)
         sizes = lengths[first]
         if int(sizes.sum()) > len(self.data):
-            raise damaged("its texts lie over each other")
+            raise damaged("its strings overlap")
         found: list[bytes] = []
         numbers = np.zeros(len(places), np.int64)
         order = np.argsort(sizes, kind="stable")

@@ -68,12 +68,12 @@ def _content(data: bytes, kind: int) -> Buffer:
         E_FORMAT: it is no file of that kind, or damaged; E_BUDGET: it is too large.
     """
     if not data.startswith(MAGIC) or len(data) < _HEADER:
-        raise damaged("it does not begin as files of Icechunk do" if data else "it is empty")
+        raise damaged("it does not begin like an Icechunk file" if data else "it is empty")
     version, found, compression = data[_HEADER - 3 : _HEADER]
     if version not in (1, 2):
         raise RefbrowserError(ErrorKind.FORMAT, f"version {version} of Icechunk is not known")
     if found != kind or compression not in (0, 1):
-        raise damaged("its header says something else")
+        raise damaged("its header disagrees")
     if not compression:
         return Buffer(data[_HEADER:])
     return Buffer(_decompressed(memoryview(data)[_HEADER:]))
@@ -287,7 +287,7 @@ class IcechunkRepository:
             E_USAGE: more than one is said, or there is none of that name.
         """
         if sum(each is not None for each in (branch, tag, snapshot)) > 1:
-            raise RefbrowserError(ErrorKind.USAGE, "only one of a branch, a tag and a snapshot can be opened")
+            raise RefbrowserError(ErrorKind.USAGE, "open one of a branch, a tag or a snapshot, not several")
         if snapshot is not None:
             found = snapshot.upper()
             if not is_id(found) or (self.known and found not in self.known):
@@ -354,7 +354,7 @@ class IcechunkRepository:
                 key = f"manifests/{name}"
                 answer = answers.get(key)
                 if answer is None:
-                    message = "the manifest is not there"
+                    message = "the manifest does not exist"
                     answer = RefbrowserError(ErrorKind.IO, message, Place(key=key))
                 try:
                     if isinstance(answer, RefbrowserError):
@@ -371,7 +371,7 @@ class IcechunkRepository:
         RefbrowserError
             That is not there, or cannot be read.
         """
-        root = self._read(f"transactions/{name}", _TRANSACTION, "nothing tells what changed").root
+        root = self._read(f"transactions/{name}", _TRANSACTION, "there is no record of what changed").root
         new, deleted, updated = (
             tuple(node for index in pair for node in root.structs(index, NODE_ID))
             for pair in ((1, 2), (3, 4), (5, 6))
@@ -388,7 +388,7 @@ class IcechunkRepository:
     def _read(self, key: str, kind: int, why: str) -> Buffer:
         answer = self.reader.read([key]).get(key)
         if answer is None:
-            message = f"the {key.partition('/')[0].removesuffix('s')} is not there: {why}"
+            message = f"the {key.partition('/')[0].removesuffix('s')} does not exist: {why}"
             raise RefbrowserError(ErrorKind.IO, message, Place(key=key))
         if isinstance(answer, RefbrowserError):
             raise answer
@@ -442,7 +442,7 @@ def _nodes(root: Table) -> Iterator[SnapshotNode]:
             named = array.tables(2)
             extents += len(named)
             if extents > LIMITS.store_documents:
-                raise damaged("its arrays name too many manifests")
+                raise damaged("its arrays refer to too many manifests")
             for number in range(len(named)):
                 ranges = named[number].numbers(1, "(2,)<u4").astype(np.int64)
                 manifest = id_text(named[number].struct(0, ID) or bytes(ID))

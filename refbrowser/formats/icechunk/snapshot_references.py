@@ -218,7 +218,7 @@ class SnapshotReferences:
                 ErrorKind.BUDGET,
                 f"{message} (icechunk_lost), which cannot be listed one by one",
                 Place(document=self._place),
-                "Read the other arrays by themselves, or open a snapshot that is whole.",
+                "Read the other arrays on their own, or open an intact snapshot.",
             )
         gathered = ChunkReferences(ManifestBuilder(self._place), self._repository.containers)
         for array in self._arrays.values():
@@ -360,7 +360,7 @@ class SnapshotManifest(ExpansionManifest):
 
 _Grid = tuple[tuple[int, ...], ChunkKeyEncoding]
 #: A snapshot names the manifests of an array that tell of it.
-_NOT_TOLD = damaged("it tells nothing of the array")
+_NOT_TOLD = damaged("it does not describe the array")
 
 
 def _arrays_of(
@@ -379,15 +379,15 @@ def _arrays_of(
     try:
         own = manifest.struct(0, ID)
         if own is None or id_text(own) != name:
-            raise damaged("it is another manifest")
+            raise damaged("it is a different manifest")
         tables = manifest.tables(1)
         if len(tables) > LIMITS.store_documents:
-            raise damaged("it tells of too many arrays")
+            raise damaged("it describes too many arrays")
         for row in range(len(tables)):
             found.setdefault(tables[row].struct(0, NODE_ID) or b"", []).append(tables[row])
         has = sum((table.vector(1, 4) or (0, 0))[1] for each in found.values() for table in each)
         if count is not None and has != count:
-            raise damaged(f"it has {has} references, and the snapshot says {count}")
+            raise damaged(f"it has {has} references, and the snapshot records {count}")
     except RefbrowserError as error:
         return error
     return found

@@ -106,7 +106,7 @@ class FitsReader:
                 with self._noting():
                     told |= self._described(hdu, name, number)
                 if self._is_packed:
-                    told.setdefault("why", "the file is packed by gzip: nothing lies in it as it is")
+                    told.setdefault("why", "the file is compressed by gzip: nothing in it is stored as is")
                 told["cards"], told["structure"] = self._cards(hdu, request["attribute"])
             except _FAILURES as error:
                 told["error"] = f"{type(error).__name__}: {error}"[:500]
@@ -187,7 +187,9 @@ class FitsReader:
             told |= self._sums(place, size)
         if isinstance(hdu, fits.CompImageHDU):
             return (
-                told | _image(header) | {"kind": "image", "why": "its tiles are compressed as only FITS does"}
+                told
+                | _image(header)
+                | {"kind": "image", "why": "its tiles are compressed in a way that only FITS uses"}
             )
         if isinstance(hdu, fits.GroupsHDU):
             fields = _fields(hdu.columns.dtype)
@@ -326,7 +328,7 @@ class FitsReader:
         for count, offset in values.tolist():
             length = (-(-count // 8) if column["rows"] == "X" else count) * element.itemsize
             if count < 0 or offset < 0 or first + offset + length > end:
-                raise ValueError(f"a row of {count} elements does not lie in the heap of the table")
+                raise ValueError(f"a row of {count} elements is outside the heap of the table")
             found.append(np.frombuffer(self._bytes(first + offset, length) if length else b"", element))
         if column["rows"] == "A":
             texts = [each.tobytes().rstrip(b"\0 ") for each in found]
@@ -529,7 +531,7 @@ def _columns(hdu: Any) -> list[dict[str, Any]]:
             told["meant"] = _unsigned(element, scale, zero) or (">c16" if element.kind == "c" else ">f8")
             told["why"] = "its numbers are stored with a scale or offset"
         if told["null"] is not None:
-            told["why"] = told["why"] or "a structure has no fill value for one column"
+            told["why"] = told["why"] or "a structure cannot have a fill value for one column"
             is_float = np.dtype(told["meant"]).kind == "f"
             told["fill"] = math.nan if is_float else told["null"] + int(zero)
         told["is_scaled"] = is_scaled
@@ -538,7 +540,7 @@ def _columns(hdu: Any) -> list[dict[str, Any]]:
             told["why"] = "its rows have no bytes of it"
             told |= {"type": {"kind": "string"}, "shape": []} if base.kind == "S" else {"shape": [0]}
         if rows:
-            told["why"] = "its rows have lengths of their own, and lie elsewhere in the file"
+            told["why"] = "its rows have variable length, and are stored elsewhere in the file"
             told["type"] = {"kind": "string"} if rows[2] == "A" else {"kind": "rows", "of": told["type"]}
         found.append(told)
     return found

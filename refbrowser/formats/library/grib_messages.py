@@ -141,7 +141,7 @@ class GribMessages:
                 if edition in _OTHERS:
                     self.loss(f"the message at byte {at} is of edition {edition}, which is not read")
                 elif edition in _EDITIONS:
-                    self.loss(f"the message at byte {at} says that it has {length} bytes, fewer than any has")
+                    self.loss(f"the message at byte {at} claims {length} bytes, fewer than any message has")
                 at += 4
                 continue
             if at + length > self._size:
@@ -159,7 +159,7 @@ class GribMessages:
                 wrong = ""
             # With the end comes the head of the message behind it.
             if self._bytes.read(at + length - 4, 4) != _END:
-                self.loss(f"the message at byte {at} has no end where its length says")
+                self.loss(f"the message at byte {at} does not end where its length says")
                 at += 4
                 continue
             self.count += 1
@@ -198,7 +198,7 @@ class GribMessages:
         for kind in kinds:
             size = end - at if kind == 4 else int.from_bytes(self._bytes.read(at, 3), "big")
             if size < (28 if kind == 1 else 11 if kind == 4 else 6) or at + size > end:
-                raise ValueError(f"section {kind} at byte {at} does not lie in it")
+                raise ValueError(f"section {kind} at byte {at} is outside it")
             known = {3: _HEAD_OF_BITMAP, 4: _HEAD_OF_DATA}.get(kind, size)
             heads[kind] = self._bytes.read(at, min(size, known))
             at += size
@@ -216,7 +216,7 @@ class GribMessages:
             size = int.from_bytes((head := self._bytes.read(at, 6))[:4], "big")
             kind = head[4]
             if size < 5 or at + size > end or not 1 <= kind <= 7:
-                raise ValueError(f"section {kind} at byte {at} does not lie in it")
+                raise ValueError(f"section {kind} at byte {at} is outside it")
             known[kind] = at, size
             if kind < 6:
                 if size > _LARGEST_HEAD:

@@ -162,7 +162,7 @@ class GribReader:
             if found is None and self._messages.lost:
                 # It may be what was lost: that is not the same as none that was ever there.
                 why = self._messages.lost
-                raise ValueError(f"no message that is whole gives this part, and one was lost: {why}")
+                raise ValueError(f"no intact message gives this part, and one was lost: {why}")
             if found is not None:
                 message = self._messages.message(found)
                 flat[row] = fields.decoded(message, variable.grid)[tuple(box[len(outer) :])]
@@ -171,12 +171,15 @@ class GribReader:
     def _why_not_referenced(self, variable: GribVariable) -> str:
         """Return why the codec of references does not read an array; empty where it does."""
         if any(each.number for each in variable.places.values()):
-            return "some of its fields stand behind others in one message, and only the first is read there"
+            return (
+                "some of its fields share a message with others, and only the first of a message can "
+                "be referenced"
+            )
         if variable.grid.alternates:
-            return "every second row of its fields runs the other way, which the codec of references ignores"
+            return "every second row of its fields runs the other way, which the references' codec ignores"
         lost = self._messages.lost
         if lost and len(variable.places) < np.prod([len(each) for each in variable.axes], dtype=float):
-            return f"what is missing of it may be what was lost: {lost}"
+            return f"what is missing of it may have been lost: {lost}"
         return ""
 
     # Fields
@@ -190,7 +193,7 @@ class GribReader:
             if found.offset in skipped:
                 if not found.number:
                     self._messages.loss(
-                        f"the message at byte {found.offset} cannot be read: eccodes ends by it"
+                        f"the message at byte {found.offset} cannot be read: eccodes crashes on it"
                     )
                 continue
             for number, each in heads.items():
@@ -340,7 +343,7 @@ class GribReader:
                 continue
             problem = f"the latitudes and longitudes of its grid ({grid.kind}) cannot be computed: "
             if ~first.offset in skipped:
-                self._messages.problem(f"{problem}eccodes ends by it")
+                self._messages.problem(f"{problem}eccodes crashes on it")
                 continue
             yield {"reads": ~first.offset}
             try:
@@ -362,10 +365,10 @@ class GribReader:
         """Yield places that the codec of references reads of a message."""
         grid = variable.grid
         found = min(variable.places.values(), key=lambda field: field.number)
-        why = "the message that tells them has other fields before them" if found.number else ""
+        why = "the message that holds them has other fields before them" if found.number else ""
         if any(grid.flips) or grid.alternates:
             why = (
-                why or "they are told in another order than the values, and the codec of references keeps it"
+                why or "they are stored in another order than the values, and the references' codec keeps it"
             )
         for name, units in _PLACES.items():
             told = {

@@ -71,7 +71,7 @@ def _tree_of(read: Read, base: int, header: int, ndim: int) -> int:
     elif head[0] == 1:
         parts, fixed, is_new = [(header + 16, struct.unpack_from("<I", head, 8)[0])], 8, False
     else:
-        raise UnknownIndexError("a header that is not known")
+        raise UnknownIndexError("an unknown header")
     for number, (address, size) in enumerate(parts):
         if number >= _PARTS or size > _LARGEST:
             raise UnknownIndexError("a header that is too large")
@@ -95,7 +95,7 @@ def _tree_of(read: Read, base: int, header: int, ndim: int) -> int:
 def _tree_in(message: bytes, ndim: int) -> int:
     """Return the address of the B-tree that a data layout message names (IV.A.2.i)."""
     if message[:2] != b"\3\2" or message[2] != ndim + 1:
-        raise UnknownIndexError("a layout of another kind")
+        raise UnknownIndexError("an unsupported layout")
     return int(struct.unpack_from("<Q", message, 3)[0])
 
 
@@ -110,7 +110,7 @@ def _leaves(read: Read, base: int, root: int, ndim: int) -> Any:
         for address in nodes:
             data = read(base + address, usual)
             if data[:5] != b"TREE\1" or (level is not None and data[5] != level - 1):
-                raise UnknownIndexError("a node that is none")
+                raise UnknownIndexError("an invalid node")
             count = data[6] | data[7] << 8
             if 24 + count * entry.itemsize > len(data):
                 data = read(base + address, 24 + count * entry.itemsize)
@@ -122,7 +122,7 @@ def _leaves(read: Read, base: int, root: int, ndim: int) -> Any:
         seen += len(entries)
         nodes = entries["child"].tolist()
         if len(set(nodes)) != len(nodes) or seen > 1 << 24:
-            raise UnknownIndexError("a tree that is none")
+            raise UnknownIndexError("an invalid tree")
     raise UnknownIndexError("a tree that is too deep")
 
 

@@ -222,7 +222,7 @@ def _opened(group: Any, name: bytes) -> Any:
         for part in above:
             at = _opened(at, part)
         group, kind = at, at.links.get_info(name).type
-    raise ValueError("links lead in a circle")
+    raise ValueError("links form a cycle")
 
 
 def _check_here(dataset: Any) -> None:
@@ -237,7 +237,7 @@ def _check_here(dataset: Any) -> None:
     if made.get_external_count():
         raise ValueError("its values are in other files, which are not opened")
     if made.get_layout() == h5d.VIRTUAL:
-        raise ValueError("it is a virtual dataset, put together from others, which are not opened")
+        raise ValueError("it is a virtual dataset of other datasets, which are not opened")
 
 
 def _need_plugins(dataset: Any) -> None:
@@ -295,7 +295,7 @@ class _Walk:
             attributes = self._attributes(group)
             if self._over > before:
                 attributes = []
-                yield {"problem": "what is in the group lies partly behind the end of the file", "path": path}
+                yield {"problem": "parts of the group are beyond the end of the file", "path": path}
         except elements.FAILURES as error:
             yield {"group": path or "/", "attributes": [], "error": str(error)[:300]}
             return
@@ -322,7 +322,7 @@ class _Walk:
             try:
                 told = list(self._member(group, name, at, is_again, below))
                 if self._over > before:
-                    told = [{"array": at, "error": "its description lies behind the end of the file"}]
+                    told = [{"array": at, "error": "its description is beyond the end of the file"}]
                 yield from told
             except elements.FAILURES as error:
                 yield {"array": at, "error": str(error)[:300]}
@@ -388,7 +388,7 @@ class _Walk:
         except elements.FAILURES:
             if kind == h5l.TYPE_HARD:
                 raise
-            yield {"problem": "a link that leads nowhere", "path": path}
+            yield {"problem": "a broken link", "path": path}
             return
         if isinstance(found, h5g.GroupID):
             address = self._address(found)
@@ -403,7 +403,7 @@ class _Walk:
             first = self._seen.get(address) if is_further else self._seen.setdefault(address, path)
             below.append((name, path, is_further or first != path))
             if kind == h5l.TYPE_HARD and first not in (None, path) and not is_again:
-                yield {"problem": f"it is another name of the group {first}", "path": path}
+                yield {"problem": f"it is a second name of the group {first}", "path": path}
         elif isinstance(found, h5d.DatasetID):
             yield self._dataset(found, path)
         elif isinstance(found, h5t.TypeID):
@@ -581,7 +581,7 @@ def _elsewhere(made: Any) -> str:
     except elements.FAILURES:
         files = []
     more = f": {', '.join(files[:3])}" if files else ""
-    return f"it is a virtual dataset, put together from others, which are not opened{more}"
+    return f"it is a virtual dataset of other datasets, which are not opened{more}"
 
 
 def _filters(made: Any) -> list[Any]:

@@ -80,15 +80,13 @@ def why_not_stored_so(tree: Tree) -> str:
     """Return why no bytes of the file are the elements; empty where some are."""
     kind = tree["kind"]
     if kind == "string":
-        return "its texts have lengths of their own, and lie elsewhere in the file"
+        return "its texts have variable length, and are stored elsewhere in the file"
     if kind == "rows":
-        return "its elements are rows with lengths of their own, which lie elsewhere in the file"
+        return "its elements are rows of variable length, which are stored elsewhere in the file"
     if kind == "reference":
         return "its elements are references to other objects of the file"
     if kind == "plain":
-        return (
-            "" if tree["exact"] else f"its numbers of {tree['bits']} bits are not stored as numpy holds any"
-        )
+        return "" if tree["exact"] else f"its numbers of {tree['bits']} bits have no numpy type"
     if kind == "array":
         return why_not_stored_so(tree["of"])
     if kind == "structure":

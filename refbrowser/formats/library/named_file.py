@@ -91,7 +91,7 @@ def open_named_file(opening: Opening, library: Library) -> NamedFile:
         source = opening.remote()
         url, kind, access = opening.path, file_kind(bytes(source.read(0, HEAD))), source.access
     if kind is not library.kind:
-        raise NotThisError(ErrorKind.FORMAT, f"what is there is no {library.called}: {kind}", place)
+        raise NotThisError(ErrorKind.FORMAT, f"this is not {library.called}: {kind}", place)
     if find_spec(library.package) is None:
         raise RefbrowserError(
             ErrorKind.USAGE,

@@ -109,7 +109,7 @@ class LibraryFile:
             try:
                 self._process = self._process or self._started()
             except (OSError, ValueError) as error:
-                message = f"no process can be started that reads {self.called}: {error}"
+                message = f"no process can be started to read {self.called}: {error}"
                 raise RefbrowserError(ErrorKind.IO, message, self._place) from None
             process = self._process
             _RUNNING.use(self)

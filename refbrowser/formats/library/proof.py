@@ -143,7 +143,7 @@ def refuted(file: LibraryFile, candidate: Candidate, token: CancelToken | None =
         return f"its filters could not be followed: {error.message}"
     mine = np.ascontiguousarray(decoded[tuple(map(slice, theirs.shape[:-1]))])
     same = np.array_equal(mine.reshape(-1).view(np.uint8), theirs.reshape(-1))
-    return "" if same else f"its filters do not give what {file.called} itself gives"
+    return "" if same else f"its filters give other values than {file.called} itself"
 
 
 def encoded_anew(file: LibraryFile, candidate: Candidate, token: CancelToken | None = None) -> bytes:

@@ -64,7 +64,7 @@ class TiffReader:
         raw = _Nameless(place if is_far else open(place, "rb", buffering=0), is_far)  # noqa: SIM115
         self._problems: list[str] = []
         if raw.circle is not None:
-            self._problems.append("its pages lead in a circle: each is shown once")
+            self._problems.append("its pages form a cycle: each is shown once")
         _complete()
         logger = tifffile.logger()
         logger.addHandler(_Gathered(self._problems))
@@ -137,7 +137,7 @@ class TiffReader:
         try:
             values = self._box(request["path"], [tuple(each) for each in request["box"]])
         except MemoryError:
-            raise ValueError("it takes more memory than a process may have that reads it") from None
+            raise ValueError("it takes more memory than the reading process may use") from None
         yield {}, _flat(values)
 
     def do_chunk(self, request: dict[str, Any]) -> Iterator[Any]:
@@ -211,7 +211,7 @@ def _lzw(data: Any, *, out: Any = None) -> bytes:
 def _floats(data: Any, axis: int = -1, dist: int = 1, *, out: Any = None) -> Any:
     """Return floats that were prepared for compression."""
     if dist != 1:
-        raise ValueError("only imagecodecs knows floats of which each second or fourth belong together")
+        raise ValueError("only imagecodecs reads floats whose bytes are interleaved by two or four")
     return tiff_codes.floats_restored(data, axis)
 
 
@@ -459,7 +459,7 @@ class _Image:
         if self.why_whole:
             return self.why_whole
         if key.bitspersample != 8 * self.dtype.itemsize or self.dtype.kind == "b":
-            return f"its numbers of {key.bitspersample} bits are not stored as numpy holds any"
+            return f"its numbers of {key.bitspersample} bits have no numpy type"
         if int(key.fillorder) != 1:
             return "its bits are stored in reverse order"
         if key.is_subsampled and key.compression not in _JPEG:
@@ -469,7 +469,7 @@ class _Image:
         if key.compression in _JPEG and any(
             each is not None and each.jpegtables != key.jpegtables for each in self.pages
         ):
-            return "its pages have tables of their own for what is compressed"
+            return "its pages have separate compression tables"
         return ""
 
     def _settings(self) -> dict[str, Any]:
@@ -525,7 +525,7 @@ class _Image:
             offsets[at] = np.array(list(page.dataoffsets[:number]), np.uint64).astype(np.int64)
             sizes[at] = np.array(list(page.databytecounts[:number]), np.uint64).astype(np.int64)
         if (offsets < 0).any() or (sizes < 0).any():
-            raise ValueError("its tiles lie at places that no file has")
+            raise ValueError("its tiles are at impossible offsets")
         coords = np.stack(np.unravel_index(np.arange(number), counts), axis=1)
         short = not key.is_tiled and key.shape[rows] % sides[rows]
         if short and not plain:
@@ -620,7 +620,7 @@ class _Image:
         if index < len(page.dataoffsets) and index >= len(page.databytecounts) and self.key.compression == 1:
             return int(page.dataoffsets[index]), self._length(index)
         if index >= len(page.dataoffsets) or index >= len(page.databytecounts):
-            raise ValueError(f"its table does not tell where tile or strip {index} is")
+            raise ValueError(f"its table does not give the offset of tile or strip {index}")
         return int(page.dataoffsets[index]), int(page.databytecounts[index])
 
     def _length(self, index: int) -> int:

@@ -44,7 +44,7 @@ def attributes_of(image: Any, most: int, is_first: bool) -> Iterator[tuple[str, 
         if value is None:
             continue
         if tag.name in told or len(str(value)) > most:
-            yield tag.name, None, "it is too large" if tag.name not in told else "it is there twice"
+            yield tag.name, None, "it is too large" if tag.name not in told else "it occurs twice"
             continue
         told.add(tag.name)
         yield tag.name, value, ""

@@ -46,7 +46,7 @@ def read_varint(data: bytes | memoryview, at: int = 0) -> tuple[int, int]:
 def write_varint(value: int) -> bytes:
     """Return the shortest varint of a number of at most 64 bits."""
     if not 0 <= value <= _LARGEST:
-        raise ValueError(f"{value} is no unsigned number of 64 bits")
+        raise ValueError(f"{value} is not an unsigned number of 64 bits")
     groups = bytearray()
     while value > 0x7F:
         groups.append(value & 0x7F | 0x80)

@@ -208,7 +208,7 @@ def parsed(kind: Any, message: bytes, stop: int | None = None) -> Any:
     try:
         return kind.FromString(message)
     except DecodeError:
-        text = f"{kind.DESCRIPTOR.name} is expected, which is no protobuf message here"
+        text = f"{kind.DESCRIPTOR.name} is expected, and these bytes are not a protobuf message"
         raise FramingError(FaultCode.BAD_PROTOBUF, text, stop=stop) from None
 
 

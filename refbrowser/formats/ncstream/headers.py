@@ -158,7 +158,7 @@ class HeaderValues:
 
     def _check_shape(self, shape: Sequence[StreamDimension], path: str) -> None:
         if any(each.is_vlen for each in shape[:-1]):
-            message = "a dimension of variable length is not the last one"
+            message = "a dimension of variable length is not the last"
             self.note(FaultCode.UNSUPPORTED_SHAPE, message, path)
         if len(shape) > LIMITS.rank:
             self.note(FaultCode.UNSUPPORTED_SHAPE, f"more than {LIMITS.rank} dimensions", path)
@@ -226,7 +226,7 @@ def merged(definition: StreamDefinition, header: bytes, notes: Notes = _unheard)
     try:
         message = HEADER.FromString(header)
     except DecodeError:
-        raise RefbrowserError(ErrorKind.FORMAT, "the header is no protobuf message") from None
+        raise RefbrowserError(ErrorKind.FORMAT, "the header is not a protobuf message") from None
     merge = _Merge(HeaderValues(notes))
     root = merge.group(definition.root, message.root, ())
     has_lengths = message.root.dims or message.root.vars or message.root.structs or message.root.groups
@@ -372,7 +372,7 @@ class _Merge:
         shared = dict(chain)[owner[0]].dimensions[copy.name]
         if copy.length != shared.length and not (shared.is_unlimited or shared.is_vlen):
             name = quoted(copy.name)
-            text = f"its shape says that the dimension {name} is {copy.length} long, which is {shared.length}"
+            text = f"in its shape the dimension {name} is {copy.length} long, which is {shared.length}"
             self._values.note(FaultCode.SIZE_MISMATCH, text, path)
 
     def _indexed(self, numbers: Iterable[int], path: str, chain: _Chain) -> list[StreamDimension]:

@@ -259,9 +259,9 @@ def check_table(table: MessageTable, size: int) -> None:
     if any(len(each) != len(table) for each in columns) or len({len(each) for each in ranges}) > 1:
         raise ValueError("columns have different lengths")
     if any(each.dtype.kind not in "iub" for each in (*columns, *ranges)):
-        raise ValueError("columns are no integers")
+        raise ValueError("columns are not integers")
     if not all(isinstance(name, str) for name in table.names):
-        raise ValueError("names are no texts")
+        raise ValueError("names are not text")
     used = table.section + np.maximum(table.rank, 0)
     payload_stop = table.payload_offset + table.payload_length
     in_order = np.r_[True, table.offset[1:] >= table.stop[:-1]] if len(table) else True

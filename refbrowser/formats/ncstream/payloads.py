@@ -303,7 +303,7 @@ def _check_members(variable: StreamVariable, columns: Mapping[str, Any]) -> None
         if family_of(column.dataType) != family_of(member.type):
             named = type_name(column.dataType)
             what = (
-                f"the data of the member {quoted(name)} are {named}, the header says {type_name(member.type)}"
+                f"the data of the member {quoted(name)} are {named}, in the header {type_name(member.type)}"
             )
             raise PayloadError("type-mismatch", what)
 
@@ -485,7 +485,7 @@ def _objects(variable: StreamVariable, objects: Sequence[memoryview], order: str
             return [bytes(each) for each in objects]
         raise PayloadError("type-mismatch", f"objects where {variable.type.name} is expected")
     if variable.type in STRUCTURES or variable.type.dtype is None:
-        raise PayloadError("unsupported-shape", f"there is no form for rows of {variable.type.name}")
+        raise PayloadError("unsupported-shape", f"rows cannot be of type {variable.type.name}")
     dtype = element_dtype_of(variable, order)
     rows = []
     for each in objects:

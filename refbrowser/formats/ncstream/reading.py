@@ -185,7 +185,7 @@ def sequence(window: Window, offset: int, token: CancelToken | None) -> Span:
         return Span(offset, at + magics.LENGTH, count, tuple(marks))
     if len(magic) < magics.LENGTH:
         raise FramingError(FaultCode.TRUNCATED, "the stream ends within a sequence")
-    raise FramingError(FaultCode.BAD_MAGIC, f"{magic.hex()} stands between the rows of a sequence")
+    raise FramingError(FaultCode.BAD_MAGIC, f"{magic.hex()} is found between the rows of a sequence")
 
 
 def _row_count(data: bytes) -> int:
@@ -583,7 +583,9 @@ class MessageReader:
         span, message = self._body(offset, "an error message")
         error = parsed(ERROR, message, span.stop)
         code = f" (code {error.code})" if error.HasField("code") else ""
-        self.fault(FaultCode.STREAM_ERROR, f"the sender says {quoted(text_of(error.message))}{code}", offset)
+        self.fault(
+            FaultCode.STREAM_ERROR, f"the sender reports {quoted(text_of(error.message))}{code}", offset
+        )
         return self._add(MessageKind.ERROR, offset, span)
 
     def _point(self, offset: int) -> int:

@@ -306,7 +306,7 @@ def _outside_text(checks: _Checks, number: int) -> str:
     variable = checks.variables[checks.table.variable[number]]
     shape = () if variable is None else variable.shape
     section = ", ".join(f"{each.start}:{each.stop}:{each.step}" for each in ranges)
-    return f"the section {section} does not lie in the shape {shape}"
+    return f"the section {section} is outside the shape {shape}"
 
 
 def _type_text(checks: _Checks, number: int) -> str:
@@ -328,9 +328,7 @@ def _variable_text(checks: _Checks, number: int) -> str:
 
 
 _TEXTS: dict[FaultCode, Callable[[_Checks, int], str]] = {
-    FaultCode.UNKNOWN_COMPRESSION: lambda checks, number: (
-        "the data are compressed in a way that is not known"
-    ),
+    FaultCode.UNKNOWN_COMPRESSION: lambda checks, number: "the data are compressed in an unknown way",
     FaultCode.UNKNOWN_VARIABLE: _variable_text,
     FaultCode.TYPE_MISMATCH: _type_text,
     FaultCode.SECTION_RANK: _rank_text,
@@ -485,7 +483,7 @@ class _Walk:
             return
         is_cut = bool(first) and any(magic.startswith(first) for magic in magics.FIRST)
         if not is_cut and self._recovery.next_message(0, _PREAMBLE) is None:
-            text = "there is no message of ncstream in it"
+            text = "it has no ncstream message"
             if first in magics.COVERAGES:
                 text = "it holds messages of coverages, which are not supported"
             code = FaultCode.NOT_NCSTREAM.text
@@ -534,7 +532,7 @@ class _Walk:
             return None
         rows.cut(len(rows) - 1, len(rows.ranges))
         code, path = FaultCode.LENGTH_TOO_LARGE, self._reader.facts.names[last.variable]
-        text = f"it is so long that it reaches into the message at byte {following}"
+        text = f"it overlaps the message at byte {following}"
         self._reader.fault(code, text, last.offset, path=path)
         rows.add(damaged(last.offset, following, code, last))
         return following
@@ -545,7 +543,7 @@ class _Walk:
         if not self._has_start:
             found.append(_warning(FaultCode.NO_START, "the stream does not begin with START", 0, 0))
         if self._reader.has_end and self._position < self._window.size:
-            text = f"{self._window.size - self._position} bytes stand behind the end of the stream"
+            text = f"{self._window.size - self._position} bytes follow the end of the stream"
             found.append(_warning(FaultCode.TRAILING_BYTES, text, count, self._position))
         is_torn = self._torn_at < self._window.size
         if self._is_complete and not self._reader.has_end and not is_torn:

@@ -71,7 +71,7 @@ def stream_attributes(node: Node | MemberAttributes) -> tuple[dict[str, StreamAt
         if note is not None:
             told.append(f"attribute {quoted(attribute.name)}: {note.message}")
         elif node.attributes[attribute.name] == [] and attribute.name not in node.attribute_types:
-            told.append(f"attribute {quoted(attribute.name)}: a list of nothing is written as an empty text")
+            told.append(f"attribute {quoted(attribute.name)}: an empty list is written as an empty text")
     return found, told
 
 
@@ -184,7 +184,7 @@ def _of_fill(held: Values, atomic: AtomicType | None, kind: str) -> tuple[dict[s
     # No truth value and no byte of a pattern means that there is none, of times only one does; of complex
     # numbers both parts together do.
     if kind in "bVmM" or (kind == "c" and first == first):
-        return {}, "no such value means that there is none"
+        return {}, "no value is treated as missing"
     return _fill(atomic, first), ""
 
 
@@ -507,7 +507,7 @@ def _element(node: ArrayNode, *, is_nczarr: bool) -> Element:
         return _objects(node)
     is_text = is_nczarr and node.type.name not in _CHARACTERS
     if dtype.kind == "S" and (dtype.itemsize != 1 or is_text):
-        told = f"texts of type {node.type.name} are written as strings of their own length"
+        told = f"texts of type {node.type.name} are written as strings of variable length"
         return Element(type=StreamType.STRING, dtype=dtype, told=(told,))
     if dtype.kind == "V" and dtype.names is None and dtype.itemsize:
         return Element(type=StreamType.OPAQUE, dtype=dtype)

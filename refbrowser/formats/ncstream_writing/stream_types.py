@@ -199,7 +199,7 @@ def element_of(dtype: np.dtype[Any]) -> Element:
         return structure_element(dtype)
     found = _plain(dtype)
     if found is None:
-        message = f"a stream has no form for elements of type {quoted(dtype)}"
+        message = f"a stream cannot hold elements of type {quoted(dtype)}"
         raise RefbrowserError(ErrorKind.META, message)
     return found
 
@@ -279,7 +279,7 @@ def ragged_element(rows: Any) -> Element:
         return Element(type=StreamType.UBYTE, dtype=_OBJECTS, convert=_Rows(_bytes_row), is_ragged=True)
     inner = element_of(rows)
     if inner.type.dtype is None or inner.shape:
-        raise RefbrowserError(ErrorKind.META, f"a stream has no form for rows of type {quoted(rows)}")
+        raise RefbrowserError(ErrorKind.META, f"a stream cannot hold rows of type {quoted(rows)}")
     convert = None if inner.convert is None else _Rows(inner.convert)
     return Element(
         type=inner.type,
@@ -326,12 +326,14 @@ def structure_element(dtype: np.dtype[Any]) -> Element:
         own = name
         if "/" in name:
             own = free.take(name.replace("/", "%2F"))
-            told.append(f"the field {quoted(name)} is written as {quoted(own)}: no name holds a slash")
+            told.append(
+                f"the field {quoted(name)} is written as {quoted(own)}: a name cannot contain a slash"
+            )
         made[own], sources[own] = (inner, shape), name
         beside += (Beside((name, *each.names), (*shape, *each.shape), each.element) for each in inner.beside)
     members = in_wire_order([_member(name, *found) for name, found in made.items()])
     if not members and not beside:
-        raise RefbrowserError(ErrorKind.META, "no field of the structure has a form in a stream")
+        raise RefbrowserError(ErrorKind.META, "no field of the structure can be written to a stream")
     if [member.name for member in members] != list(made):
         told.append("fields that are structures come after the others")
     plain = all(inner.convert is None and sources[name] == name for name, (inner, _) in made.items())

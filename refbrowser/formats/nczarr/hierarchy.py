@@ -106,7 +106,7 @@ class _Translation:
         documents.documents[ARRAY_V2] = document
         key = members.array.key if members.array else f"{path}/{ARRAY_V2}".lstrip("/")
         if members.array is None and self.is_nczarr and path not in self.broken:
-            self._warn("NCZarr says nothing of the array: '_nczarr_array' is absent", key)
+            self._warn("the array has no NCZarr metadata: '_nczarr_array' is absent", key)
         shape = netcdf_shape(document, members)
         if shape is not None:
             axes = self._finder.axes(path, shape, members, lambda text: self._warn(text, key))
@@ -159,7 +159,7 @@ class _Presenter:
             groups = self._listed(members.group, "group", ("groups",), groups)
         elif self._translation.is_nczarr and path not in self._translation.broken:
             key = _key(node, ATTRIBUTES_V2)
-            self._warn("NCZarr says nothing of the group: '_nczarr_group' is absent", key)
+            self._warn("the group has no NCZarr metadata: '_nczarr_group' is absent", key)
         return replace(
             node,
             **self._attributes(node, members),
@@ -181,7 +181,7 @@ class _Presenter:
         wanted = dict.fromkeys(listed)
         for name in wanted:
             if name not in nodes:
-                self._warn(f"{what} {quoted(name)} is in the list of the group, and is absent", part.key)
+                self._warn(f"{what} {quoted(name)} is in the list of the group, but does not exist", part.key)
         for name in nodes:
             if name not in wanted:
                 message = f"{what} {quoted(name)} is not in the list of the group: netCDF does not show it"
@@ -215,7 +215,7 @@ class _Presenter:
     def _check(self, node: ArrayNode, dtype: np.dtype[Any]) -> None:
         """Report what netCDF reads in another way."""
         if node.order == "F" and len(node.shape) > 1:
-            message = "the order of elements is 'F', which netCDF does not heed: it shows other values"
+            message = "the order of elements is 'F', which netCDF ignores: it shows different values"
             self._warn(message, _key(node, ARRAY_V2))
         if FILL not in node.attributes or node.fill_value is None:
             return

@@ -231,8 +231,8 @@ def _counting(parts: list[NodePart], report: Report) -> NodePart | None:
     first = parts[0]
     for other in parts[1:]:
         if not same_json(first.content, other.content):
-            where = "in other letters" if other.key == first.key else f"in {quoted(first.key)}"
-            report(warning(f"what NCZarr says here stands also {where} and differs: that counts", other.key))
+            where = "spelled differently" if other.key == first.key else f"in {quoted(first.key)}"
+            report(warning(f"the NCZarr metadata is also {where} and differs: that copy is used", other.key))
     return first
 
 

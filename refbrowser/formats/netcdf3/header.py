@@ -190,7 +190,8 @@ def read_header(source: ByteSource, url: str, check: Callable[[], None] = lambda
     unlimited = [name for name, length in header.dimensions if not length]
     if len(unlimited) > 1:
         message = (
-            f"it has {len(unlimited)} dimensions of records, {quoted(unlimited[0])} is taken for the only one"
+            f"it has {len(unlimited)} dimensions of records, {quoted(unlimited[0])} is treated as "
+            "the only one"
         )
         header.found(message, severity=Severity.WARNING)
     _count_records(header, records, reader.word)
@@ -223,13 +224,13 @@ def _variable(reader: _Reader, header: ClassicHeader) -> ClassicVariable:
     if number not in TYPES:
         fault = f"there is no type {number}"
     elif known != dimensions:
-        fault = f"it has a dimension that is none of the {len(header.dimensions)} that there are"
+        fault = f"it has a dimension outside the {len(header.dimensions)} of the file"
         # Each record may hold a part of it or not.
         header.is_whole = False
     elif len(dimensions) > LIMITS.rank:
         fault = f"it has {len(dimensions)} dimensions, at most {LIMITS.rank} can be read (rank)"
     elif 0 in lengths[1:]:
-        fault = "a dimension of records is not its first one"
+        fault = "the record dimension is not its first"
     elif begin < 0:
         fault = f"its data begins {-begin} bytes before the file"
     return header.with_fault(found, fault) if fault else found
@@ -248,16 +249,16 @@ def _count_records(header: ClassicHeader, records: int, word: int) -> None:
         records += last is not None and rest > 0 and rest >= last.begin - begin + last.size
         if 0 < size < UNIT and records and header.file_size % UNIT == 0:
             doubtful = min((UNIT - 1) // size, records)
-            message = f"of its {records} records the last {doubtful} may be what only fills the file up"
+            message = f"of its {records} records the last {doubtful} may be only padding"
             header.found(message, severity=Severity.WARNING)
     header.records = records
     for number, each in enumerate(header.variables):
         if each.is_record and each.fault is None:
             each = replace(each, lengths=(records, *each.lengths[1:]))
             if not header.is_whole and records > 1:
-                each = header.with_fault(each, "how far its records lie apart is not known")
+                each = header.with_fault(each, "the spacing of its records is not known")
         if each.fault is None and prod(each.lengths) * each.dtype.itemsize > LIMITS.elements:
-            each = header.with_fault(each, "it has more elements than any array can")
+            each = header.with_fault(each, "it has more elements than an array can have")
         header.variables[number] = each
     header.record_size = _record_size(header.variables)
 
@@ -363,7 +364,7 @@ class _Reader:
         at, found = self.at, self.integer(4)
         count = self.items(2 * self.word)
         if found != tag and (found or count):
-            raise _HeaderError(f"there is no list at byte {at} where one should be")
+            raise _HeaderError(f"a list is expected at byte {at}")
         if tag == _VARIABLES and count > LIMITS.netcdf_variables:
             message = f"it has {count} variables, more than {LIMITS.netcdf_variables} (netcdf_variables)"
             raise _HeaderError(message, ErrorKind.BUDGET)

@@ -223,9 +223,7 @@ def document_of_header(
         if (unheld := unheld_name(path.replace("/", "//"))) is not None:
             header.findings.append(unheld.at(replace(unheld.place, path=path)))
         elif path in runs:
-            header.found(
-                f"there is another variable {quoted(variable.name)}; the first one is shown", path=path
-            )
+            header.found(f"two variables are named {quoted(variable.name)}; the first is shown", path=path)
         else:
             runs[path] = run = run_of(variable, header) if variable.fault is None else _NOTHING
             nodes[path] = node = _array(variable, path, run, header)

@@ -118,7 +118,7 @@ def list_reader(reader: StoreReader, token: CancelToken) -> Iterator[Listed]:
         folder = waiting.pop()
         names = reader.names(folder)
         if names is None or names.cut or not left:
-            message = "the store has more names than are listed"
+            message = "the store has more names than the limit"
             raise RefbrowserError(ErrorKind.BUDGET, message, Place(key=folder or None))
         waiting += [f"{folder}{name}/" for name in names.folders]
         for start in range(0, len(names.files), PAGE):
@@ -136,9 +136,9 @@ _NUMBERS = re.compile(r"[0-9]+(?:,[0-9]+)*\Z", re.ASCII)
 
 OF_NOTHING = "the key belongs to no group or array"
 BAD_NAME = "the name is not a key: it is never read"
-WRONG_CASE = "the key differs from one of the store by upper and lower case only"
-CLOSED = "the folder is a link or cannot be read: what is missing in it is not known"
-UNLISTED = "the metadata is of no group or array that was found: consolidated metadata may leave it out"
+WRONG_CASE = "the key differs from another of the store only in case"
+CLOSED = "the folder is a link or cannot be read: missing keys in it are not known"
+UNLISTED = "the metadata belongs to no known group or array: consolidated metadata may lack it"
 
 
 @dataclass(slots=True)
@@ -354,7 +354,7 @@ def case_clashes(metadata: Iterable[str]) -> list[Finding]:
         for siblings in by_parent.values():
             if len(siblings) > 1:
                 others = ", ".join(map(quoted, siblings[1:]))
-                message = f"{quoted(siblings[0])} and {others} differ by upper and lower case only"
+                message = f"{quoted(siblings[0])} and {others} differ only in case"
                 found.append(
                     Finding(
                         severity=Severity.WARNING,

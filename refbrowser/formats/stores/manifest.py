@@ -48,7 +48,7 @@ class StoreManifest(ExpansionManifest):
         """
         if prefix in store.left_out:
             # Without references its chunks would read as missing.
-            message = "the document has no room for the references of the array's chunks"
+            message = "the references of the array's chunks do not fit into the document"
             advice = "Open the array, or its group, by its own path."
             raise RefbrowserError(ErrorKind.BUDGET, message, advice=advice)
         return cls(expansion, prefix, grid.grid_shape, encoding, store=store)

@@ -72,7 +72,7 @@ class StoreContents:
         self._size += len(answer)
         if len(self.metadata) >= LIMITS.store_documents or self._size > LIMITS.metadata_elsewhere:
             self._full = True
-            self.warn(f"the store has more metadata than is read: only {len(self.metadata)} documents", key)
+            self.warn(f"the store has more metadata than the limit: only {len(self.metadata)} documents", key)
             return False
         if value is None:
             self.metadata[key] = with_escapes(answer)
@@ -145,7 +145,9 @@ def add_consolidated(contents: StoreContents, root: Answers, entry: dict[str, An
     entries = consolidated.get("metadata")
     if not isinstance(entries, dict):
         if CONSOLIDATED_V2 in root:
-            contents.warn("the consolidated metadata cannot be read; each node was read", CONSOLIDATED_V2)
+            contents.warn(
+                "the consolidated metadata cannot be read; each node was read instead", CONSOLIDATED_V2
+            )
         return False
     single = {key: data for key, data in root.items() if key != CONSOLIDATED_V2 and key in entries}
     is_exact = not _has_long_number(root[CONSOLIDATED_V2])
@@ -298,7 +300,7 @@ class _Walk:
             yield from self._listed(prefix, documents)
             return
         if names.cut:
-            self._contents.warn("the store has more names than are listed: nodes are left out", prefix)
+            self._contents.warn("the store has more names than the limit: nodes are left out", prefix)
         yield from names.folders
 
     def _listed(self, prefix: str, documents: Mapping[str, Any]) -> Iterator[str]:
@@ -350,7 +352,7 @@ def walk_draft(reader: StoreReader, contents: StoreContents, root: Answers) -> N
                 contents.warn("the server does not list what is in the store", None, advice)
                 return
             if names.cut:
-                contents.warn("the store has more names than are listed: nodes are left out", folder)
+                contents.warn("the store has more names than the limit: nodes are left out", folder)
             keys += [key for name in names.files if is_metadata_key(key := folder + name) and key not in root]
             below += [f"{folder}{name}/" for name in names.folders]
         for key, answer in reader.read(keys).items():

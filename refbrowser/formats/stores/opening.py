@@ -265,7 +265,7 @@ def _document_of(
     manifest: ManifestBuilder, contents: StoreContents, origin: StoreOrigin, *, name: str
 ) -> ManifestDocument:
     if not is_text(origin.root):
-        message = "the path of the store is no text, so that no document can hold it"
+        message = "the path of the store is not Unicode text, so a document cannot hold it"
         raise RefbrowserError(ErrorKind.ENCODING, message, Place(document=name))
     return manifest.document(
         name=name,

@@ -151,7 +151,7 @@ class FolderReader:
     def _inside(self, path: str) -> str:
         real = os.path.realpath(path)
         if not is_below(real, self.root):
-            message = "a link leads out of the store"
+            message = "a link points outside the store"
             raise RefbrowserError(ErrorKind.UNSAFE, message, Place(url=path))
         return real
 

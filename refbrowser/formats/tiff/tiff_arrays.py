@@ -240,7 +240,7 @@ class TiffArrays:
             is_there = find_spec("imagecodecs") is not None
             error = RefbrowserError(
                 ErrorKind.META,
-                f"nothing that is installed decodes {quoted(told['missing'])}",
+                f"no installed package decodes {quoted(told['missing'])}",
                 Place(path=path, url=self.file.url),
                 # It has all codecs that there are.
                 "" if is_there else "pip install 'refbrowser[tiff]'",
@@ -274,7 +274,7 @@ class TiffArrays:
     def _look_behind_the_end(self, path: str, stored: Stored) -> None:
         count = int(np.count_nonzero(stored.offsets + stored.sizes > self.size))
         if count:
-            message = f"{count} of its {len(stored)} tiles or strips lie behind the end of the file"
+            message = f"{count} of its {len(stored)} tiles or strips are beyond the end of the file"
             self.contents.warn(message, path, Severity.FAULT)
 
 
@@ -315,7 +315,7 @@ def _codecs(told: Told, dtype: np.dtype[Any]) -> tuple[CodecSpec, ...] | str:
     name = {_DIFFERENCES: "delta", _OF_FLOATS: "floatpred"}.get(predictor)
     if name is None or "X" not in axes:
         named = _PREDICTORS.get(predictor, f"predictor {predictor}")
-        return f"Zarr has no codec for how it was prepared for compression: {named}"
+        return f"Zarr has no codec for its predictor: {named}"
     settings = {"axis": axes.index("X") - len(axes), "dist": 1, "shape": list(sides), "dtype": dtype.str}
     return (CodecSpec(f"imagecodecs_{name}", settings), *codecs)
 

@@ -92,7 +92,7 @@ def _worked_out(document: Mapping[str, Any], is_v3: bool, warn: Callable[[str], 
 
 #: The attribute in which xarray and kerchunk keep the names of dimensions.
 DIMENSIONS_ATTRIBUTE = "_ARRAY_DIMENSIONS"
-_ALSO_A_GROUP = "the node is an array and a group; the array counts"
+_ALSO_A_GROUP = "the node is both an array and a group; the array is used"
 #: Of nodes without any metadata.
 _NOTHING = NodeDocuments()
 
@@ -215,7 +215,7 @@ class _Builder:
         }
         for name in groups:
             if name in arrays:
-                message = f"nodes lie below the array {quoted(arrays[name].path)}"
+                message = f"there are nodes below the array {quoted(arrays[name].path)}"
                 self.findings.append(warning(message, groups[name].path[1:]))
         return own(dimensions=dimensions, groups=groups, arrays=arrays)
 
@@ -265,7 +265,7 @@ class _Builder:
         if not is_v3:
             self._report(documents.errors.get(NODE_V3))
         if is_v3 and ARRAY_V2 in documents:
-            self.findings.append(warning("the array has metadata of both versions; version 3 counts", key))
+            self.findings.append(warning("the array has metadata of both versions; version 3 is used", key))
         elif ARRAY_V2 in documents and GROUP_V2 in documents:
             self.findings.append(warning(_ALSO_A_GROUP, key))
         common: dict[str, Any] = {

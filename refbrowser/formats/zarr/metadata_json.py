@@ -13,7 +13,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.references.text.json_text import depth_of, has_too_many_values
 
 #: How the warning about NaN and infinities ends.
-NOT_FINITE = " is not JSON; it is taken as the number"
+NOT_FINITE = " is not JSON; it is read as the number"
 
 _BYTE_ORDER_MARK = "\ufeff"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -48,7 +48,7 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
         raise RefbrowserError(ErrorKind.BUDGET, message, Place(key=key))
     plain = with_escapes(data)
     if plain != data:
-        report(warning("control characters stand in texts, which JSON asks to be escaped", key))
+        report(warning("texts have control characters, which JSON requires to be escaped", key))
     text = _text(plain, key, report)
     constants: list[str] = []
     duplicates: list[str] = []
@@ -99,7 +99,7 @@ def _report_oddities(
     for word in dict.fromkeys(constants):
         report(warning(f"{word}{NOT_FINITE}", key))
     for name in dict.fromkeys(duplicates):
-        report(warning(f"member {quoted(name)} stands more than once; the last one counts", key))
+        report(warning(f"member {quoted(name)} occurs more than once; the last one wins", key))
 
 
 def warning(message: str, key: str, advice: str = "") -> Finding:

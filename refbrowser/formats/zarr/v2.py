@@ -78,7 +78,7 @@ def _fill_value(value: Any, dtype: np.dtype[Any], first_codec: str, warn: Callab
     kind = held_type(first_codec) or "json"
     scalar = parse_fill_value(value, dtype, kind)
     if scalar is None and value is not None:
-        warn(f"the fill value {quoted(value)} cannot be of type {quoted(dtype)}; none is taken")
+        warn(f"the fill value {quoted(value)} cannot be of type {quoted(dtype)}; none is used")
     return scalar
 
 

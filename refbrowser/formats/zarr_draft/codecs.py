@@ -49,7 +49,7 @@ def parse_codec(item: Any) -> CodecSpec:
         raise RefbrowserError(ErrorKind.META, f"the configuration of a codec is {quoted(inner)}")
     name = known_name(item["codec"])
     if name is None and ":" not in item["codec"]:
-        raise RefbrowserError(ErrorKind.META, f"the codec {quoted(item['codec'])} is no URI")
+        raise RefbrowserError(ErrorKind.META, f"the codec {quoted(item['codec'])} is not a URI")
     if name is not None:
         # Some write the names of what has numbers.
         options = {each: CODECS[name].setting(each).in_v2(value) for each, value in options.items()}

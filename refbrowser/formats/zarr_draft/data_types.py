@@ -96,7 +96,7 @@ def parse_later_data_type(value: Any, notice: Callable[[str], None]) -> DraftTyp
 
 def _core(name: str, notice: Callable[[str], None]) -> DraftType:
     if name in _TOLERATED:
-        notice(f"data type {quoted(name)} is none of the draft: read as numpy does")
+        notice(f"data type {quoted(name)} is not in the draft: read as in numpy")
     elif name not in CORE:
         raise _unknown(name)
     dtype = np.dtype(name)

@@ -237,6 +237,7 @@ def _separator(value: Any, default: Any) -> Any:
         return default
     if value not in SEPARATORS:
         raise RefbrowserError(
-            ErrorKind.META, f"the separator {quoted(value)} of chunk keys is none of {' '.join(SEPARATORS)}"
+            ErrorKind.META,
+            f"the separator {quoted(value)} of chunk keys is not one of {' '.join(SEPARATORS)}",
         )
     return value

@@ -87,7 +87,7 @@ def attributes_of(document: Mapping[str, Any], notes: Notes) -> dict[str, Any]:
     value = member(document, "attributes", {}, notes)
     if isinstance(value, dict):
         return value
-    notes.warn(f"attributes is {quoted(value)}, not an object: none are taken", "attributes")
+    notes.warn(f"attributes is {quoted(value)}, not an object: none are used", "attributes")
     return {}
 
 

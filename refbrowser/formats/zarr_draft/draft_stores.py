@@ -293,7 +293,7 @@ class FolderStore(Store):
         path = os.path.realpath(os.path.join(self.root, *key.split("/")))
         if not is_below(path, self.root) or path == self.root:
             raise RefbrowserError(
-                ErrorKind.UNSAFE, "a link leads out of the store", Place(key=key, path=self.root)
+                ErrorKind.UNSAFE, "a link points outside the store", Place(key=key, path=self.root)
             )
         return path
 

@@ -57,7 +57,7 @@ class TreeBuilder:
             if found is not None:
                 self.keys[key] = found
             elif key != entry:
-                self.warn("the key is that of no node, and is ignored", key)
+                self.warn("the key belongs to no node, and is ignored", key)
 
     def warn(self, message: str, key: str) -> None:
         """Report a warning about a key."""
@@ -97,7 +97,7 @@ class TreeBuilder:
         array = self._array("")
         if not self._children[""]:
             return array
-        self.warn("nodes lie below the root, which is an array", self._documents[""][NodeKind.ARRAY])
+        self.warn("there are nodes below the root, which is an array", self._documents[""][NodeKind.ARRAY])
         group = self._group("", {})
         return GroupNode(path="/", groups=group.groups, arrays={"": array, **group.arrays})
 
@@ -149,9 +149,9 @@ class TreeBuilder:
         key = self._documents[path][NodeKind.ARRAY]
         notes = Notes(key, f"/{path}", self.findings.append)
         if NodeKind.GROUP in self._documents[path]:
-            notes.warn("an array and a group have the same path; the array counts")
+            notes.warn("an array and a group have the same path; the array is used")
         if path and path in self._children:
-            notes.warn(f"nodes lie below the array {quoted(f'/{path}')}")
+            notes.warn(f"there are nodes below the array {quoted(f'/{path}')}")
         try:
             document = parse_object(self.source.value(key), key, self.findings.append)
         except RefbrowserError as error:
@@ -209,7 +209,7 @@ def _take_root(builder: TreeBuilder) -> None:
     if not alone or (kind is NodeKind.ARRAY and others):
         builder.warn("the node is named root; it is not the root of the store", key)
         return
-    builder.warn(f"taken as the document of the root; by the letter it is a node named root ({key})", key)
+    builder.warn(f"read as the document of the root; strictly it is a node named root ({key})", key)
     builder.keys[key] = DraftKey("/", kind)
     if kind is NodeKind.ARRAY:
         builder.more_spellings["/"] = spellings_2019(_ROOT, None, 1)
@@ -254,5 +254,7 @@ def _suffix(entry: dict[str, Any], notes: Notes) -> str | None:
     if suffix is None:
         return None
     if not isinstance(suffix, str) or "/" in suffix or not has_key_characters(f"a{suffix}"):
-        raise RefbrowserError(ErrorKind.META, f"metadata_key_suffix is {quoted(suffix)}, no end of keys")
+        raise RefbrowserError(
+            ErrorKind.META, f"metadata_key_suffix is {quoted(suffix)}, not a suffix of keys"
+        )
     return suffix

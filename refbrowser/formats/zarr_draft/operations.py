@@ -309,7 +309,7 @@ class DraftHierarchy:
         place = Place(path=joined(parts))
         found = self.kind(path)
         if found is not None and (found, kind) != (NodeKind.IMPLIED, NodeKind.GROUP):
-            raise RefbrowserError(ErrorKind.USAGE, f"the node is there already: {found}", place)
+            raise RefbrowserError(ErrorKind.USAGE, f"the node exists already: {found}", place)
         for end in range(len(parts)):
             above = joined(parts[:end])
             if self.store.get(SCHEME_2019.metadata_key(above, NodeKind.ARRAY)) is not None:

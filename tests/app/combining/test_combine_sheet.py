@@ -222,7 +222,7 @@ def test_what_cannot_be_combined_or_is_there_is_said(
     sheet = window.findChild(CombineSheet)
     assert sheet is not None
     sheet.add([str(paths[0]), str(paths[0].with_name("none.nc"))])
-    qtbot.waitUntil(lambda: "not plain along which dimension" in said(sheet))
+    qtbot.waitUntil(lambda: "the dimension to join the files along is not clear" in said(sheet))
     sheet.remove_files([str(paths[0].with_name("none.nc"))])
     # An overlap is red, a gap and what cannot be read are named.
     sheet.add([*map(str, paths[1:]), str(cut)])

@@ -24,7 +24,7 @@ Settle = Callable[[], None]
 
 
 SHARDS = "Shards: only Zarr version 3 has them"
-COMPOUNDS = "_ARRAY_DIMENSIONS and compounds: chosen for NCZarr only"
+COMPOUNDS = "_ARRAY_DIMENSIONS and compounds: only for NCZarr"
 KEYS = "Keys: chosen for zip files only"
 _OF_STORES = ("exportContainer", "exportChunksKind", "exportCodec")
 _OF_NCZARR = ("exportArrayDimensions", "exportSplitCompounds")
@@ -217,7 +217,7 @@ def test_a_cancelled_export_is_gone_on_with(hands: Hands) -> None:
 def test_options_have_the_names_of_the_dialog(hands: Hands) -> None:
     hands.choose("exportFormat", "nczarr")
     hands.choose("exportContainer", "zip")
-    hands.qtbot.waitUntil(lambda: "“Keys: Below one folder” puts them below one" in hands.words())
+    hands.qtbot.waitUntil(lambda: "“Keys: Below one folder” puts them into a folder" in hands.words())
     hands.choose("exportZipKeys", "{name}")
     hands.qtbot.waitUntil(lambda: "Below one folder" not in hands.words())
     hands.dialog.close()

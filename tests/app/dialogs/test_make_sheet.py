@@ -136,7 +136,7 @@ def test_what_is_dropped_is_opened_listed_made_and_opened(
     assert facts[3] == ["f0.nc", "netCDF classic", "all 2 variables", ""]
     assert facts[1] == ["rows.h5", "HDF5 and netCDF-4", "1 of 2 variables", ""]
     assert facts[2][:3] == ["  /rows", "3×* i4", "no"]
-    assert "lengths of their own" in facts[2][3]
+    assert "variable length" in facts[2][3]
     assert part(sheet, QLineEdit, "makeTarget").text() == str(data)
     assert words(sheet).startswith(f"Makes {data}/f0.nc.refs.json and 2 more.")
 
@@ -371,7 +371,7 @@ def test_options_are_those_of_the_command_line(sheet: MakeSheet) -> None:
     assert not foot.text()
     relative.widgets[0].setChecked(True)
     assert not template.widgets[0].isEnabled()
-    assert "not of files named relative" in foot.text()
+    assert "not for files named relative" in foot.text()
     assert sheet._options.said() == {"inline": 0, "relative": True}
 
 

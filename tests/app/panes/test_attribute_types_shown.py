@@ -138,7 +138,7 @@ def test_the_type_is_changed(pane: Pane) -> None:
 
 def test_a_type_that_cannot_hold_the_value_is_refused(pane: Pane) -> None:
     pane.choose_type("units", "int")
-    assert "no whole number" in pane.beside()
+    assert "not a whole number" in pane.beside()
     assert not pane.document.is_dirty
 
 

@@ -252,7 +252,7 @@ def test_a_parquet_folder_is_as_it_was_where_it_cannot_be_written(folder: Path, 
         told["metadata"][".zattrs"] = {"by": "others"}
         (target / ".zmetadata").write_text(json.dumps(told))
         before = {path: path.read_bytes() for path in target.rglob("*") if path.is_file()}
-        with pytest.raises(RefbrowserError, match="others changed"):
+        with pytest.raises(RefbrowserError, match="changed by others"):
             update_parquet(dataset.document, after, target)
     assert {path: path.read_bytes() for path in target.rglob("*") if path.is_file()} == before
     assert [path.name for path in tmp_path.iterdir()] == ["two.parq"]
@@ -328,7 +328,7 @@ def test_remote_documents_are_written_elsewhere(
         url = server.origin
         allow = ["--allow", url]
         assert main(["append", f"{url}/remote.json", f"{url}/n2.nc", *allow]) == 2
-        assert "it is read, and never written there; give -o OUT.json" in capsys.readouterr().err
+        assert "it is read there, never written; give -o OUT.json" in capsys.readouterr().err
         assert main(["append", f"{url}/remote.json", f"{url}/n2.nc", "-o", f"{url}/out.json"]) == 2
         # What is added may lie there, or here.
         for source in (f"{url}/n2.nc", str(folder / "n2.nc")):

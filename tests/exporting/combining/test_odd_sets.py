@@ -421,5 +421,5 @@ def test_files_with_different_variables_are_merged_where_that_is_chosen(sets: Se
     found = {each.path: each for each in plan_of(files, sets.request).blocking}
     assert found.keys() == {"/t", "/u"}
     assert [each.option for each in found["/t"].remedies][:2] == ["--merge", "--leave-out odd"]
-    assert found["/t"].remedies[0].words == "let files have different variables"
+    assert found["/t"].remedies[0].words == "allow files with different variables"
     assert not plan_of(files, found["/t"].remedies[0].applied(sets.request)).blocking

@@ -183,10 +183,10 @@ def test_the_command_line(shared_data: Path, tmp_path: Path, capsys: pytest.Capt
     [
         (["--to", "parquet", "--codec", "blosc:lz4"], "is not a codec of parquet"),
         (["--to", "parquet", "--group-size", "many"], "is not a size"),
-        (["--to", "parquet", "--chunks", "10"], "chosen for stores"),
-        (["--to", "parquet", "--resume"], "nothing to go on with"),
-        (["--to", "zarr-v3", "--group-size", "4MiB"], "chosen for parquet and feather only"),
-        (["--to", "zarr-v3", "--plain-types"], "chosen for parquet and feather only"),
+        (["--to", "parquet", "--chunks", "10"], "apply to stores"),
+        (["--to", "parquet", "--resume"], "cannot be resumed"),
+        (["--to", "zarr-v3", "--group-size", "4MiB"], "apply only to parquet and feather"),
+        (["--to", "zarr-v3", "--plain-types"], "apply only to parquet and feather"),
     ],
 )
 def test_options_without_meaning(

@@ -83,7 +83,7 @@ def test_consolidated_metadata_that_cannot_be_made_is_told(
         monkeypatch.setattr(store, "LIMITS", dataclasses.replace(store.LIMITS, inline_value=100))
         made, losses = with_consolidated(document, document.store)
         assert made is document
-        assert "no room" in losses[0].what
+        assert "not fit" in losses[0].what
 
 
 def test_the_version_that_is_proposed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

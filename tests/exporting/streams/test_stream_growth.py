@@ -158,7 +158,7 @@ def test_a_dimension_that_is_named_becomes_unlimited() -> None:
 def test_values_of_headers_get_longer_along_the_first_dimension_alone() -> None:
     time, x = dim("time", 2, unlimited=True), dim("x", 1)
     stream = StreamDefinition(root=group("", variable("v", x, time, immediate=bytes(8)), dims=(x, time)))
-    with pytest.raises(RefbrowserError, match="stand in a header"):
+    with pytest.raises(RefbrowserError, match="are in a header"):
         growth_of(stream, stream)
 
 

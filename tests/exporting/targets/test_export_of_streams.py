@@ -212,7 +212,7 @@ def test_an_estimate_reads_nothing(tmp_path):
 def test_texts_that_are_no_utf8_are_refused(format, tmp_path):
     sent = data(data_body("w", enc.STRING, [(0, 3, 1)]), objects([b"\xff", b"", b"a"]))
     texts = variable("w", enc.STRING, [N3])
-    refused = pytest.raises(RefbrowserError, match="no Unicode text")
+    refused = pytest.raises(RefbrowserError, match="not Unicode text")
     with opened(tmp_path, texts, messages=[sent]) as dataset, refused:
         exported(dataset, tmp_path, format)
 

@@ -191,7 +191,7 @@ def test_the_target_is_never_overwritten_unasked(document: Path, tmp_path: Path)
         home = tmp_path / "home"
         home.mkdir()
         (home / "thesis.txt").write_text("years of work")
-        with pytest.raises(RefbrowserError, match="no dataset"):
+        with pytest.raises(RefbrowserError, match="without a dataset"):
             refbrowser.export(dataset, home, format="zarr-v3", force=True)
     assert (home / "thesis.txt").exists()
 

@@ -335,7 +335,7 @@ def test_documents_go_as_text_or_by_their_path_with_what_was_said_of_them(
         path.write_text(path.read_text().replace('"a/7"', '"a/x"'))
         assert _order(dataset, tmp_path).source.path == ""
         monkeypatch.setattr(frozen, "_is_on_disk", lambda *_: True)
-        with pytest.raises(RefbrowserError, match="finds another source"):
+        with pytest.raises(RefbrowserError, match="finds a different source"):
             refbrowser.export(dataset, "out", format="zarr-v2", client=threads, force=True)
 
 

@@ -115,7 +115,7 @@ def test_one_bad_array_among_its_likes(tmp_path: Path) -> None:
     with opened(tmp_path / "x.awkd", *made) as dataset:
         messages = {each.place.path: each.message for each in dataset.document.notes}
         assert "there is no blob" in messages["/b"]
-        assert "24 are asked for" in messages["/c"]
+        assert "24 are requested" in messages["/c"]
         assert set(messages) == {"/b", "/c"}
         for name in "ad":
             assert read_values(dataset[f"/{name}"]) == [[1.0, 2.0], [3.0]]

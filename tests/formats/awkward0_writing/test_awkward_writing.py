@@ -230,7 +230,7 @@ def test_what_cannot_be_kept_is_told() -> None:
     values = ak.contents.RecordArray([ak.contents.NumpyArray(np.arange(2))], None)
     assert serialize(values, MemorySink()) == ("tuples become records whose fields are numbered",)
     named = ak.contents.RecordArray([values.contents[0]], ["x"], parameters={"__record__": "point"})
-    assert serialize(named, MemorySink()) == ("that records are called point",)
+    assert serialize(named, MemorySink()) == ("the record name point",)
     assert serialize(ak.Array(np.zeros((2, 0))).layout, MemorySink())
 
 

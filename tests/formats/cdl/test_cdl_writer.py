@@ -248,7 +248,7 @@ def test_names_that_differ_in_the_form_of_their_letters_are_one_to_netcdf():
         attributes=tuple(map(attribute, two)),
     )
     assert shown[1:3] == ["int é ;", "int é_2 ; // named 'e\u0301'"]
-    assert shown[4:] == [":é = 1 ;", "// :e\u0301 = 1 ; (there is another attribute 'é')"]
+    assert shown[4:] == [":é = 1 ;", "// :e\u0301 = 1 ; (another attribute is named 'é')"]
 
 
 def test_a_variable_with_the_name_of_a_section():
@@ -274,18 +274,18 @@ def test_sizes_that_need_another_spelling():
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        (attribute("NAME"), "netCDF keeps the name 'NAME' for itself"),
+        (attribute("NAME"), "the name 'NAME' is reserved by netCDF"),
         (attribute("a/b"), "the name 'a/b' holds /"),
-        (attribute("long"), "the name 'long' is a word of CDL"),
-        (attribute("_ChunkSizes"), "the name '_ChunkSizes' is a word of CDL"),
+        (attribute("long"), "the name 'long' is a reserved word of CDL"),
+        (attribute("_ChunkSizes"), "the name '_ChunkSizes' is a reserved word of CDL"),
         (attribute("what?"), "the name 'what?' holds '?', which ncgen does not read"),
         (attribute("אב"), "the name 'אב' holds 'א', which ncgen does not read"),
         (attribute(""), "a name is empty"),
         (attribute("x\n} group: y {"), "the name 'x\\n} group: y {' holds a control character"),
-        (attribute("ok"), "there is another attribute 'ok'"),
+        (attribute("ok"), "another attribute is named 'ok'"),
         (attribute("_FillValue", AtomicType.SHORT), "it must be one value of type int"),
         (attribute("_FillValue", INT, 1, 2), "it must be one value of type int"),
-        (attribute("_QuantizeBitGroomNumberOfSignificantDigits"), "ncgen would carry it out"),
+        (attribute("_QuantizeBitGroomNumberOfSignificantDigits"), "ncgen would execute it"),
     ],
 )
 def test_attributes_that_netcdf_cannot_hold_are_comments(wrong, why):

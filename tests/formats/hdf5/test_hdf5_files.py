@@ -34,10 +34,10 @@ netCDF4 = pytest.importorskip("netCDF4")
 REAL = Path(__file__).resolve().parents[4] / "shared/data/real"
 #: Arrays that no byte range gives, with a word of the reason.
 NOT_REFERENCABLE = {
-    "/texts": "lengths of their own",
-    "/one_text": "lengths of their own",
-    "/rows": "lengths of their own",
-    "/rows_of_structures": "lengths of their own",
+    "/texts": "variable length",
+    "/one_text": "variable length",
+    "/rows": "variable length",
+    "/rows_of_structures": "variable length",
     "/leads_to": "references to other objects",
     "/with_text": "of its member name",
     "/lzf": "filter 'lzf'",

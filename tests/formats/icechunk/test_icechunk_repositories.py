@@ -539,8 +539,8 @@ def test_version_2_reads_all_kinds_of_chunks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"told": 3}, "4 references, and the snapshot says 3"),
-        ({"own": CHUNK}, "another manifest"),
+        ({"told": 3}, "4 references, and the snapshot records 3"),
+        ({"own": CHUNK}, "a different manifest"),
         ({"node": b"o" * 8}, "nothing of the array"),
     ],
 )

@@ -248,7 +248,7 @@ K = enc.column_body("i", enc.STRUCTURE, whole([2]), members=[member("k", enc.SHO
     ("members", "code", "named"),
     [
         # As many bytes as the header's type has.
-        ([member("a", enc.INT, "i", [1, 2]), K], "type-mismatch", "'a' are int, the header says float"),
+        ([member("a", enc.INT, "i", [1, 2]), K], "type-mismatch", "'a' are int, in the header float"),
         ([A, member("other", enc.FLOAT, "f", [1, 2])], "unknown-variable", "no member 'other' of 's'"),
         (
             [
@@ -258,7 +258,7 @@ K = enc.column_body("i", enc.STRUCTURE, whole([2]), members=[member("k", enc.SHO
                 ),
             ],
             "type-mismatch",
-            "'k' are float, the header says short",
+            "'k' are float, in the header short",
         ),
         ([A, member("i", enc.SHORT, "h", [3, 4])], "type-mismatch", "'i' are short"),
     ],
@@ -311,7 +311,7 @@ def test_a_shape_that_contradicts_its_dimension(tmp_path):
 
     assert notes(3) == []
     ((message, path),) = notes(4)
-    assert message == "size-mismatch: its shape says that the dimension 'n' is 4 long, which is 3 (message 0)"
+    assert message == "size-mismatch: in its shape the dimension 'n' is 4 long, which is 3 (message 0)"
     assert path == "/x"
     assert notes(4, private=True) == []
 

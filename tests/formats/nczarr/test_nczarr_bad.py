@@ -35,9 +35,9 @@ def test_lists_and_keys_that_differ():
     check_the_rest(tree)
     assert list(tree.root.arrays) == ["w", "v"]
     assert told(tree) == [
-        (".zattrs", "array 'gone' is in the list of the group, and is absent"),
+        (".zattrs", "array 'gone' is in the list of the group, but does not exist"),
         (".zattrs", "array 'v' is not in the list of the group: netCDF does not show it"),
-        (".zattrs", "group 'none' is in the list of the group, and is absent"),
+        (".zattrs", "group 'none' is in the list of the group, but does not exist"),
         (".zattrs", "group 'g' is not in the list of the group: netCDF does not show it"),
     ]
 
@@ -71,7 +71,7 @@ def test_a_missing_zattrs_of_an_array():
     store = good()
     del store.keys["v/.zattrs"]
     tree = store.built()
-    assert told(tree) == [("v/.zarray", "NCZarr says nothing of the array: '_nczarr_array' is absent")]
+    assert told(tree) == [("v/.zarray", "the array has no NCZarr metadata: '_nczarr_array' is absent")]
     assert tree.find("/v").dimensions == ("_Anonymous_Dim_4", "_Anonymous_Dim_6")
     check_the_rest(tree, "/v")
 
@@ -80,7 +80,7 @@ def test_a_missing_zattrs_of_a_group():
     store = good()
     del store.keys["g/.zattrs"]
     tree = store.built()
-    assert told(tree) == [("g/.zattrs", "NCZarr says nothing of the group: '_nczarr_group' is absent")]
+    assert told(tree) == [("g/.zattrs", "the group has no NCZarr metadata: '_nczarr_group' is absent")]
     check_the_rest(tree)
 
 
@@ -178,4 +178,4 @@ def test_control_characters_that_netcdf_leaves_in_texts():
     keys = {".zgroup": {"zarr_format": 2}, ".zattrs": '{"a\\"b": "x\ny\\\\\tz", "c":\n1}'}
     tree = built(keys)
     assert tree.root.attributes == {'a"b': "x\ny\\\tz", "c": 1}
-    assert told(tree) == [(".zattrs", "control characters stand in texts, which JSON asks to be escaped")]
+    assert told(tree) == [(".zattrs", "texts have control characters, which JSON requires to be escaped")]

@@ -182,7 +182,7 @@ def test_an_array_that_nczarr_says_nothing_of_takes_declared_dimensions_by_name(
     store.keys |= {"g/w/.zarray": zarray((4, 6)), "g/w/.zattrs": {"_ARRAY_DIMENSIONS": ["y", "x"]}}
     tree = store.built()
     assert tree.find("/g/w").dimension_paths == ("/g/y", "/x")
-    assert messages(tree) == [("g/w/.zarray", "NCZarr says nothing of the array: '_nczarr_array' is absent")]
+    assert messages(tree) == [("g/w/.zarray", "the array has no NCZarr metadata: '_nczarr_array' is absent")]
 
 
 def test_scalars_of_plain_zarr():

@@ -215,7 +215,7 @@ def test_a_file_that_was_not_closed_has_as_many_records_as_fit(tmp_path: Path) -
         with refbrowser.open(path) as dataset:
             assert dataset["/a"].shape == (count,)
             said = [each.message for each in dataset.document.notes]
-            assert said == ["of its 8 records the last 1 may be what only fills the file up"] * bool(fill)
+            assert said == ["of its 8 records the last 1 may be only padding"] * bool(fill)
 
 
 def test_large_data_is_divided_into_equal_chunks(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_an_array_with_children():
     tree = built({"meta/a.array.json": array_json(), "meta/a/b.array.json": array_json()})
     assert tree.find("/a").shape == (4, 6)
     assert tree.find("/a/b").shape == (4, 6)
-    assert warnings_of(tree) == ["nodes lie below the array '/a'"]
+    assert warnings_of(tree) == ["there are nodes below the array '/a'"]
 
 
 def test_a_root_array():

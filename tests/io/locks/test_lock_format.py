@@ -98,9 +98,9 @@ def with_entry(**said: Any) -> str:
 @pytest.mark.parametrize(
     ("text", "kind", "words"),
     [
-        ("", ErrorKind.JSON, "it is no JSON"),
-        ("{", ErrorKind.JSON, "it is no JSON"),
-        ("[]", ErrorKind.SCHEMA, "no JSON object"),
+        ("", ErrorKind.JSON, "it is not JSON"),
+        ("{", ErrorKind.JSON, "it is not JSON"),
+        ("[]", ErrorKind.SCHEMA, "not a JSON object"),
         ("{}", ErrorKind.SCHEMA, "its version, the member 'lock', is none"),
         ('{"lock": 2, "files": {}}', ErrorKind.SCHEMA, "is '2': 1 is understood"),
         ('{"lock": true, "files": {}}', ErrorKind.SCHEMA, "is 'True': 1 is understood"),
@@ -117,8 +117,8 @@ def with_entry(**said: Any) -> str:
             "'a' is there twice",
         ),
         ('{"lock": 1, "files": {"a": {"size": 1, "size": 2}}}', ErrorKind.SCHEMA, "'size' is there twice"),
-        ('{"lock": 1, "files": {"a": {"size": NaN}}}', ErrorKind.JSON, "NaN is no JSON"),
-        ('{"lock": 1, "files": {"a": {"size": 1%s}}}' % ("0" * 5000), ErrorKind.JSON, "it is no JSON"),
+        ('{"lock": 1, "files": {"a": {"size": NaN}}}', ErrorKind.JSON, "NaN is not JSON"),
+        ('{"lock": 1, "files": {"a": {"size": 1%s}}}' % ("0" * 5000), ErrorKind.JSON, "it is not JSON"),
         ('{"lock": 1, "files": {"a": {}}}', ErrorKind.SCHEMA, "the size of 'a'"),
         (with_entry(size=-1), ErrorKind.SCHEMA, "the size of 'a'"),
         (with_entry(size=1.0), ErrorKind.SCHEMA, "the size of 'a'"),

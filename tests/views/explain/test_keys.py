@@ -187,7 +187,7 @@ class TestWhatAKeyIs:
             assert of_key(opened, ".zgroup").verdict == ".zgroup is metadata of the group /, not a chunk"
 
     def test_broken_metadata(self, tmp_path: Path) -> None:
-        with dataset(document(tmp_path, {"a/.zarray": "no JSON"})) as opened:
+        with dataset(document(tmp_path, {"a/.zarray": "not JSON"})) as opened:
             explanation = of_key(opened, "a/.zarray")
             assert explanation.kind is VerdictKind.METADATA
             assert "not JSON" in explanation.verdict
