@@ -107,6 +107,8 @@ class SharedWindow:
         self.window.show()
         self.window.complete()
         self.window.prepare_plot()
+        # Tests look at what lies below the plot; a low window shows its tabs only at first.
+        self.window.docks.fold(is_folded=False)
         self.settle(qtbot)
         for _part in self.window.editors.parts():
             pass
@@ -168,6 +170,7 @@ class SharedWindow:
         window.preferences.restore_defaults()
         forget_settings()
         window.centre.start.set_recent([])
+        window.docks.fold(is_folded=False)
         # Mostly another dock was in front: to lay out all of them for that takes longer than all else here.
         for dock in self._in_front:
             if not window.docks.is_seen(dock.objectName()):

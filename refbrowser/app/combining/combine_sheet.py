@@ -32,7 +32,7 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
+from refbrowser.app.widgets.parts import plain_label, push_button, resize_within_screen, show_progress
 from refbrowser.formats.registry import formats
 from refbrowser.io.origins import local_path
 from refbrowser.views.combining.combine_order import CombineOrder
@@ -94,7 +94,7 @@ class FilesSheet(WorkingDialog):
         self._look_job: int | None = None
         self._decided = False
         self._build(title, about, verb)
-        self.resize(max(980, self.sizeHint().width()), 740)
+        resize_within_screen(self, max(980, self.sizeHint().width()), 740)
         self.setAcceptDrops(True)
         documents.computeChanged.connect(self._say_where)
         self._say_where()

@@ -305,6 +305,13 @@ VIEW: tuple[ActionSpec | None, ...] = (
         check="is_plot_alone",
         tip="Show only the plot; F11 or Esc brings the rest back",
     ),
+    ActionSpec(
+        "fold_bottom",
+        "Fol&d the lower panes",
+        shortcut="Ctrl+J",
+        check="is_bottom_folded",
+        tip="Show only the tabs of the panes below the plot; a click on one of them unfolds it",
+    ),
     None,
     ActionSpec(
         "toggle_internal",

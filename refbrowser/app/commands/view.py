@@ -53,7 +53,7 @@ class ViewCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        own = by_name(self.find_node, self.plot_alone, self.reset_layout, self.show_jobs)
+        own = by_name(self.find_node, self.plot_alone, self.fold_bottom, self.reset_layout, self.show_jobs)
         own |= by_name(self.next_pane, self.previous_pane, self.show_byte_map, self.show_cost)
         return {**own, **self._centre.tab_commands(), **by_name(self.cancel_newest)}
 
@@ -61,6 +61,7 @@ class ViewCommands(CommandGroup):
         """Return whether the plot is alone, and whether anything runs."""
         return {
             "is_plot_alone": self._plot_alone.is_on,
+            "is_bottom_folded": self._docks.is_folded,
             "is_busy": self._is_playing() or self._frame.tasks.busy(),
         }
 
@@ -84,6 +85,10 @@ class ViewCommands(CommandGroup):
     def plot_alone(self) -> None:
         """Show nothing but the plot, or all again."""
         self._plot_alone.toggle()
+
+    def fold_bottom(self) -> None:
+        """Show nothing but the tabs of the panes below the plot, or unfold them."""
+        self._docks.fold(is_folded=not self._docks.is_folded)
 
     def next_pane(self) -> None:
         """Put the keyboard in the next pane."""

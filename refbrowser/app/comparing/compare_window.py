@@ -25,7 +25,13 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import hint_label, plain_label, push_button, show_progress
+from refbrowser.app.widgets.parts import (
+    hint_label,
+    plain_label,
+    push_button,
+    resize_within_screen,
+    show_progress,
+)
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -57,7 +63,7 @@ class CompareWindow(QDialog):
         super().__init__(parent, Qt.WindowType.Window)
         self.setObjectName("compareWindow")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(1120, 720)
+        resize_within_screen(self, 1120, 720)
         self.sides, self.tasks = (here, there), tasks
         self.found: Compared | None = None
         self._values = _AUTO

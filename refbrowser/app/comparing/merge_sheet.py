@@ -23,7 +23,7 @@ from refbrowser.app.controller.edited_document import moved_on
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button
+from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button, resize_within_screen
 from refbrowser.references.merging.merge import Choice
 from refbrowser.views.words import count_text, one_line
 
@@ -67,7 +67,7 @@ class MergeSheet(QDialog):
         self.setObjectName("mergeSheet")
         self.setWindowTitle(f"{sides.heading} {one_line(document.title)}")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(1080, 680)
+        resize_within_screen(self, 1080, 680)
         self.document, self.tasks, self._documents = document, document.tasks, documents
         self.merged: Merged | None = None
         self._ours: Document | None = None

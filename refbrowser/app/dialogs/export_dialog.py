@@ -30,7 +30,7 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.parts import plain_label, push_button, resize_within_screen
 from refbrowser.errors import RefbrowserError, StaleError
 from refbrowser.exporting.option_fields import group_of, groups
 from refbrowser.formats.format import Written
@@ -137,7 +137,7 @@ class ExportDialog(WorkingDialog):
         self._is_check = False
         self._suffix_chosen = ""
         self._build()
-        self.resize(max(760, self.sizeHint().width()), 700)
+        resize_within_screen(self, max(760, self.sizeHint().width()), 700)
         if array is not None:
             self.arrays.show_path(array)
         self._format_chosen()

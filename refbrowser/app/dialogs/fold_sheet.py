@@ -25,7 +25,13 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button, show_progress
+from refbrowser.app.widgets.parts import (
+    ThemedItem,
+    plain_label,
+    push_button,
+    resize_within_screen,
+    show_progress,
+)
 from refbrowser.engine.jobs import JobStatus
 from refbrowser.views.combining.folding import (
     dimensions_text,
@@ -64,7 +70,7 @@ class FoldSheet(QDialog):
         self.setWindowTitle("Fold into rules")
         self.setModal(True)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(960, 660)
+        resize_within_screen(self, 960, 660)
         self._document = document
         self._folding: Folding | None = None
         self._work = Latest(self, "fold")

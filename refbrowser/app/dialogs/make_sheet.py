@@ -28,7 +28,7 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.parts import plain_label, push_button, resize_within_screen
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.registry import REFERENCES, form_named, formats
 from refbrowser.io.origins import local_path
@@ -84,7 +84,7 @@ class MakeSheet(WorkingDialog):
         self._asked: list[str] = []
         self._build()
         self._skip.setChecked(True)
-        self.resize(max(820, self.sizeHint().width()), 700)
+        resize_within_screen(self, max(820, self.sizeHint().width()), 700)
         documents.computeChanged.connect(self._changed)
         self._format_chosen()
 

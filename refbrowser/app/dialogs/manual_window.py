@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.dialogs.shortcut_list import as_markdown
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import push_button
+from refbrowser.app.widgets.parts import push_button, resize_within_screen
 from refbrowser.bundled import resource
 from refbrowser.formats.registry import foreign, openable, opening_options
 from refbrowser.views.words import one_line
@@ -131,7 +131,7 @@ class ManualWindow(QDialog):
         super().__init__(window)
         self.setObjectName("manualWindow")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(920, 700)
+        resize_within_screen(self, 920, 700)
         self._window, self._shortcuts = window, actions
         self._visited: list[str] = []
         self._pages = {name: read_page(name) for name in PAGES}

@@ -27,7 +27,7 @@ from refbrowser.app.shell.preferences import COMPUTE, PREFERENCES, Preference, P
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import framed, plain_label, push_button
+from refbrowser.app.widgets.parts import framed, plain_label, push_button, resize_within_screen
 from refbrowser.views.computing import (
     CLUSTER,
     PROCESSES,
@@ -174,7 +174,7 @@ class PreferencesDialog(QDialog):
         for item in PREFERENCES:
             self._show(item.name)
         self._fit_compute()
-        self.resize(self.sizeHint())
+        resize_within_screen(self, self.sizeHint().width(), self.sizeHint().height())
 
     def show_compute(self) -> None:
         """Show where exports run."""

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.commands.group import ActionSpec
 from refbrowser.app.commands.menus import menus
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.parts import plain_label, resize_within_screen
 
 
 class Key(NamedTuple):
@@ -147,7 +147,7 @@ class ShortcutList(QDialog):
         self.setObjectName("shortcutDialog")
         self.setWindowTitle("Keyboard shortcuts")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(640, 680)
+        resize_within_screen(self, 640, 680)
         self._field = QLineEdit()
         self._field.setObjectName("shortcutFilter")
         self._field.setAccessibleName("Filter the shortcuts")

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.facets.awkward import awkward_of
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
+from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button, resize_within_screen
 from refbrowser.views.safety import SafetyRow, report_text, summary
 from refbrowser.views.words import count_text, one_line
 
@@ -52,7 +52,7 @@ class SafetyDialog(QDialog):
         self.setObjectName("safetyDialog")
         self.setWindowTitle("Safety report")
         self.setModal(True)
-        self.resize(820, 520)
+        resize_within_screen(self, 820, 520)
         self._rows = rows
         self._name = document.title
         heading = plain_label(f"What {one_line(document.title)} names")

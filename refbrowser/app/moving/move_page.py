@@ -31,7 +31,7 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button
+from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button, resize_within_screen
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class MovePage(QDialog):
         self.setWindowTitle("Files and locations")
         self.setModal(True)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(1040, 760)
+        resize_within_screen(self, 1040, 760)
         self._document, self._documents = document, documents
         self._places: _Places | None = None
         self._node: PrefixNode | None = None

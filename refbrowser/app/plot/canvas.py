@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -392,6 +392,20 @@ _MARGINS = (2, 10, 26, 2)
 _LEAST_SIDE = 80
 
 
+#: So much of the view, or of what is drawn where that is less, stays in sight.
+_KEPT = 0.2
+
+
+def _shift(seen: Sequence[float], content: tuple[float, float] | None) -> float:
+    """Return by how much a view has to move so that a part of what is drawn is in it."""
+    if content is None:
+        return 0.0
+    low, high = sorted(seen)
+    kept = _KEPT * min(high - low, content[1] - content[0])
+    shift = max(0.0, content[0] + kept - high) or min(0.0, content[1] - kept - low)
+    return shift if abs(shift) > 1e-6 * (high - low) else 0.0
+
+
 class PlotCanvas(AxesView):
     """Where a picture is drawn.
 
@@ -458,6 +472,15 @@ class PlotCanvas(AxesView):
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.message.hide()
+        #: How to see all of it again: shown where there is no way on.
+        self.hint = plain_label("R or Home shows all of it", role="muted", wrap=False)
+        self.hint.setObjectName("plotHint")
+        self.hint.setParent(self)
+        self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hint.setAutoFillBackground(True)
+        self.hint.hide()
+        self._content: tuple[tuple[float, float], tuple[float, float] | None] | None = None
+        self._is_moved_back = False
         self._proportions: float | None = None
         self._holds = self._left = False
         self.box.sigRangeChanged.connect(self._view_changed)
@@ -498,6 +521,25 @@ class PlotCanvas(AxesView):
         if upwards is not None:
             limits |= {"yMin": upwards[0], "yMax": upwards[1], "minXRange": 1, "minYRange": 1}
         self.box.setLimits(**limits)
+
+    def set_content(self, across: tuple[float, float], upwards: tuple[float, float] | None) -> None:
+        """Keep a part of what lies in these ranges in sight, however the view is moved; None: whatever."""
+        self._content = across, upwards
+
+    def _keep_in_sight(self) -> None:
+        """Bring the view back to where there is something, and say how to see all of it."""
+        if self._content is None or self._is_moved_back:
+            return
+        shifts = [
+            _shift(seen, content) for seen, content in zip(self.box.viewRange(), self._content, strict=True)
+        ]
+        if any(shifts):
+            self._is_moved_back = True
+            self.box.translateBy(x=shifts[0], y=shifts[1])
+            self._is_moved_back = False
+            self.hint.adjustSize()
+            self.hint.show()
+            self._place_message()
 
     def set_aspect(self, cells: float | None, picture: float = 1.0) -> None:
         """Hold the proportions: a cell is `cells` times as wide as high; None: the picture fills the view.
@@ -540,10 +582,13 @@ class PlotCanvas(AxesView):
 
     def _place_message(self) -> None:
         box = self.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
-        self.message.setGeometry(box.marginsRemoved(QMargins(*[theme.LARGE] * 4)))
+        inside = box.marginsRemoved(QMargins(*[theme.LARGE] * 4))
+        self.message.setGeometry(inside)
+        self.hint.move(inside.left(), inside.bottom() - self.hint.height())
 
     def show_range(self, across: tuple[float, float], upwards: tuple[float, float]) -> None:
         """Make exactly this range visible."""
+        self.hint.hide()
         self.box.setRange(xRange=across, yRange=upwards, padding=0)
 
     def view(self) -> View:
@@ -578,6 +623,7 @@ class PlotCanvas(AxesView):
         self.viewMoved.emit()
 
     def _view_changed(self, *_arguments: Any) -> None:
+        self._keep_in_sight()
         self.viewMoved.emit()
 
     def _mouse_clicked(self, event: Any) -> None:

@@ -16,10 +16,12 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.plot.colouring import Colouring, FlagColouring, LevelColouring
 from refbrowser.views.plot.coordinates import (
+    AxisRole,
     AxisScale,
     Coordinate,
     cell_aspect,
     is_map,
+    is_no_strip,
     line_scale,
     plain_coordinate,
 )
@@ -29,6 +31,7 @@ from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plan import plan_view, widened
 from refbrowser.views.plot.reading import Auxiliary
 from refbrowser.views.plot.slicing import SliceState
+from refbrowser.views.words import one_line
 
 
 class Palette:
@@ -161,7 +164,7 @@ class Drawing(QObject):
             )
             self.canvas.set_ground(None)
         else:
-            self.across, self.upwards = AxisScale(coordinates[state.x]), AxisScale(coordinates[state.y])
+            self.across, self.upwards = self._scale(state.x), self._scale(state.y)
             labels = coordinates[state.x].axis_label, coordinates[state.y].axis_label
             self.canvas.set_scales(self.across, self.upwards, *labels)
             self.canvas.set_ground(QRectF(-0.5, -0.5, state.shape[state.x], state.shape[state.y]))
@@ -169,6 +172,26 @@ class Drawing(QObject):
         self.bar.setVisible(not self.is_line and not self.palette.by_flags)
         self.bar.set_meaning(shown.units, shown.dates)
         self.bar.set_table(self.palette.table())
+
+    def _scale(self, dimension: int) -> AxisScale:
+        """Return the axis of an image along a dimension; longitudes grow to the right, latitudes upwards."""
+        assert self.slice is not None
+        runs = AxisRole.LONGITUDE if dimension == self.slice.x else AxisRole.LATITUDE
+        grows = (each.grows(dimension) for each in self.auxiliary if each.role is runs)
+        return AxisScale(self.coordinates[dimension], grows=next(grows, None))
+
+    def set_auxiliary(self, auxiliary: Sequence[Auxiliary], label: str) -> None:
+        """Take coordinates of single elements; where they are those of a map, north is up."""
+        before = self._is_map, self.across.grows, None if self.upwards is None else self.upwards.grows
+        self.auxiliary = auxiliary
+        if self.slice is None or self.shown is None or self.slice.y is None:
+            return
+        saw_all = self.sees_whole()
+        self.set_slice(self.slice, self.coordinates, self.shown, label)
+        assert self.upwards is not None
+        if saw_all and before != (self._is_map, self.across.grows, self.upwards.grows):
+            self.reset_view()
+            self.draw()
 
     def reset_view(self, window: Sequence[range] | None = None) -> None:
         """Make the whole slice visible, or a window of it (indices along the axes)."""
@@ -183,6 +206,7 @@ class Drawing(QObject):
             self._value_range = None
             self.canvas.set_aspect(None)
             self.canvas.set_limits(_wider(across, 0.05), None)
+            self.canvas.set_content(across, None)
             self.canvas.show_range(self._extent(self.across, seen[-1]), self.canvas.view()[1])
             self._fit_values(complete=True)
             return
@@ -191,10 +215,20 @@ class Drawing(QObject):
         # With a fixed aspect one side of the picture is narrower than the view.
         free = 20.0 if self.aspect_locked else 0.05
         self.canvas.set_limits(_wider(across, free), _wider(upwards, free))
+        self.canvas.set_content(across, upwards)
         cells = cell_aspect(self.across.coordinate, self.upwards.coordinate)
         picture = cells * (across[1] - across[0]) / (upwards[1] - upwards[0])
         self.canvas.set_aspect(cells if self.aspect_locked else None, picture)
         self.canvas.show_range(self._extent(self.across, seen[1]), self._extent(self.upwards, seen[0]))
+
+    def notes_of_axes(self) -> list[str]:
+        """Return which axes of an image are not to scale."""
+        shown = [self.across.coordinate] + ([] if self.upwards is None else [self.upwards.coordinate])
+        return [
+            f"{one_line(each.name)} is not to scale: its steps differ, each is drawn alike"
+            for each in shown
+            if each.ascending is not None and not each.even
+        ]
 
     def sees_whole(self) -> bool:
         """Whether the whole slice is visible."""
@@ -227,7 +261,16 @@ class Drawing(QObject):
 
     @property
     def _is_map(self) -> bool:
-        return self.upwards is not None and is_map(self.across.coordinate, self.upwards.coordinate)
+        if self.upwards is None:
+            return False
+        return is_map(self.across.coordinate, self.upwards.coordinate) or self._is_map_by_elements()
+
+    def _is_map_by_elements(self) -> bool:
+        """Whether each element of the image has a latitude and a longitude of its own."""
+        assert self.upwards is not None
+        roles = {each.role for each in self.auxiliary if each.spans(self.slice.axes if self.slice else ())}
+        is_map_shaped = is_no_strip(self.across.coordinate, self.upwards.coordinate)
+        return {AxisRole.LATITUDE, AxisRole.LONGITUDE} <= roles and is_map_shaped
 
     @property
     def aspect_locked(self) -> bool:
@@ -391,6 +434,7 @@ class Drawing(QObject):
             if not complete:
                 wanted = (min(now[0], wanted[0]), max(now[1], wanted[1]))
         self._value_range = wanted
+        self.canvas.set_content(self._extent(self.across, range(self.across.coordinate.size)), wanted)
         self.canvas.show_range(self.canvas.view()[0], wanted)
 
     # Drawing

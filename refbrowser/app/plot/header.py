@@ -16,7 +16,7 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, tool_button
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.nested.element_parts import LENGTH, part_node, parts_of
+from refbrowser.views.nested.element_parts import COMPONENTS, LENGTH, part_node, parts_of
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
 from refbrowser.views.plot.slicing import SliceState
 from refbrowser.views.words import one_line
@@ -120,7 +120,12 @@ _LINE = "none (a line)"
 _ALL_FIELDS = "all fields"
 #: What parts that are not fields are called; and the whole of elements that have no others.
 _PARTS = {LENGTH: "lengths of rows"}
-_WHOLES = {(LENGTH,): "rows", (CHARTS,): "values", (ROWS, LENGTH): "charts"}
+_WHOLES = {
+    (LENGTH,): "rows",
+    (CHARTS,): "values",
+    (ROWS, LENGTH): "charts",
+    tuple(COMPONENTS): "magnitude",
+}
 #: Dimensions and colour maps may be cut to this, in pixels, where there is no room for all controls.
 _AXIS_WIDTH, _MAP_WIDTH, _COMBO_WIDTH = 48, 44, 200
 #: A narrower header, in pixels, leaves out what tool tips say too.

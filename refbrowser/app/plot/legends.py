@@ -202,7 +202,8 @@ class StateLegend(QWidget):
         return {state for state, (sample, _text) in self._entries.items() if not sample.isHidden()}
 
 
-_WIDTH = 216
+#: The list of flags is as wide as their names, within these.
+_NARROWEST, _WIDEST = 108, 216
 _SWATCH = 14
 
 
@@ -220,7 +221,6 @@ class FlagLegend(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("flagLegend")
-        self.setFixedWidth(_WIDTH)
         self._flags: FlagSet | None = None
         self._colours: Table | None = None
         self.heading = plain_label("Flags", role="muted", wrap=False)
@@ -264,6 +264,7 @@ class FlagLegend(QWidget):
             return
         for row, (flag, share) in enumerate(zip(self._flags.flags, shares, strict=True)):
             self.list.item(row).setText(f"{flag_title(flag)}  {_share_text(share)}")
+        self._fit()
 
     def texts(self) -> list[str]:
         """Return what is listed."""
@@ -283,7 +284,16 @@ class FlagLegend(QWidget):
         self.list.blockSignals(False)
         several = self._flags is not None and not self._flags.exclusive
         self.heading.setText("Flags: the first that matches" if several else "Flags")
+        self._fit()
         self.all.setEnabled(False)
+
+    def _fit(self) -> None:
+        """Take no more width than the names need: the map has the rest."""
+        metrics = self.list.fontMetrics()
+        wide = _SWATCH + theme.MEDIUM + max(map(metrics.horizontalAdvance, self.texts()), default=0)
+        frame = 2 * self.list.frameWidth() + self.list.verticalScrollBar().sizeHint().width() + theme.MEDIUM
+        heading = self.heading.sizeHint().width() if self._flags and not self._flags.exclusive else 0
+        self.setFixedWidth(min(_WIDEST, max(_NARROWEST, wide + frame, heading)))
 
     def _selected(self) -> None:
         rows = [index.row() for index in self.list.selectedIndexes()]

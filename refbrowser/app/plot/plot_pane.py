@@ -22,6 +22,7 @@ from refbrowser.app.plot.tools import LEAST_PLOT, PlotTools
 from refbrowser.app.plot.values_view import ChartsPage, ValuesView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
+from refbrowser.app.widgets.parts import push_button
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,8 +94,6 @@ class PlotKeys:
 
 #: Keys of the plot that also work while one of its sliders or buttons has the keyboard.
 _ALSO_FROM_CONTROLS = (Qt.Key.Key_Space, Qt.Key.Key_Escape, Qt.Key.Key_P, Qt.Key.Key_S)
-#: A pane that is at least so high, in pixels, has room for all its lines beside picture and charts.
-_ROOMY = 640
 
 
 class PlotPane(QWidget):
@@ -122,6 +121,8 @@ class PlotPane(QWidget):
         What was asked for is on the screen: a finished picture, a value, or a card.
     restyled()
         Everything took the colours of another theme.
+    backWanted()
+        The rest of the window is to be seen again: the plot is alone.
     """
 
     elementHovered = Signal(str)
@@ -134,6 +135,7 @@ class PlotPane(QWidget):
     optionsChanged = Signal()
     settled = Signal()
     restyled = Signal()
+    backWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,6 +153,8 @@ class PlotPane(QWidget):
         self.status = ElidedLabel("plotStatus", role="muted")
         self.status.setFont(theme.mono_font(-0.5))
         self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
+        self._back = push_button("Show the whole window (F11)", "plotBackButton", self.backWanted.emit)
+        self._is_alone = False
         self._lay_out()
         parts = PaneParts(
             self.header,
@@ -166,7 +170,7 @@ class PlotPane(QWidget):
         )
         self._presenter = Presenter(parts, self)
         self.tools = PlotTools(self._presenter, self._split, self)
-        self._column.insertWidget(self._column.indexOf(self.status), self.tools.bar)
+        self._column.insertWidget(self._column.indexOf(self.sliders) + 1, self.tools.bar)
         self.keys = PlotKeys(self._presenter)
         self._add_tool_keys()
         self.canvas.pane_keys = self.keys.known
@@ -312,10 +316,14 @@ class PlotPane(QWidget):
         self.header.show_tools(page is self.charts)
         self._show_status()
 
+    def set_alone(self, *, is_alone: bool) -> None:
+        """Say what is under the pointer, which the window's status bar says where that is seen."""
+        self._is_alone = is_alone
+        self._back.setVisible(is_alone)
+        self._show_status()
+
     def _show_status(self) -> None:
-        """Show what is under the pointer; where charts need the room, the window's status bar says it."""
-        is_roomy = self.tools.below.isHidden() or self.height() >= _ROOMY
-        self.status.setVisible(self.page() in (self.canvas, self.charts) and is_roomy)
+        self.status.setVisible(self._is_alone and self.page() in (self.canvas, self.charts))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -360,7 +368,11 @@ class PlotPane(QWidget):
         layout.addWidget(self._split, 1)
         layout.addWidget(self.legend)
         layout.addWidget(self.sliders)
-        layout.addWidget(self.status)
+        below = QHBoxLayout()
+        below.addWidget(self.status, 1)
+        below.addWidget(self._back, 0, Qt.AlignmentFlag.AlignRight)
+        self._back.hide()
+        layout.addLayout(below)
 
     def _connect(self) -> None:
         presenter = self._presenter
@@ -380,7 +392,6 @@ class PlotPane(QWidget):
         self.sliders.playAsked.connect(self._play)
         self.tools.animation.changed.connect(self._show_playing)
         self.tools.changed.connect(self.optionsChanged)
-        self.tools.changed.connect(self._show_status)
         self.tools.connect_buttons(self.header.profile, self.header.series)
         self.bar.levelsEdited.connect(look.set_levels)
         self.bar.autoRequested.connect(look.auto_levels)

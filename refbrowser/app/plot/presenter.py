@@ -21,8 +21,10 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.views.plot.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
+from refbrowser.views.plot.series import choices
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
 
 #: A view that stands still this long, in milliseconds, is read in more detail where there is more.
@@ -49,6 +51,7 @@ class Presenter(QObject):
         self.subject = Subject()
         #: The dimension that the keyboard steps along.
         self.stepped: int | None = None
+        self._roles: tuple[AxisRole, ...] = ()
         #: Whether the slices beside the one that is shown are read before anyone asks for them.
         self.reads_ahead = True
         #: Whether an animation moves the slider: it knows better what comes next.
@@ -120,9 +123,10 @@ class Presenter(QObject):
         assert document.hierarchy is not None
         self.coordinates.begin(node)
         memory = self._memories.setdefault(document.owner("plot"), SliceMemory())
-        state = memory.first(node, roles_of(coordinate_nodes(document.hierarchy, node)))
+        self._roles = roles_of(coordinate_nodes(document.hierarchy, node))
+        state = memory.first(node, self._roles)
         self.subject.slice = state if self.subject.is_plot else state.with_y(None)
-        self.stepped = state.sliders[-1] if state.sliders else None
+        self.stepped = self.first_slider(state)
         self.subject.view_is_new = True
         self.look.begin(document, node)
         self.coordinates.read(document, node)
@@ -201,6 +205,13 @@ class Presenter(QObject):
 
     # Which slice
 
+    def first_slider(self, state: SliceState) -> int | None:
+        """Return the dimension that is stepped, played and charted unless another one is chosen: time."""
+        times = (
+            axis for axis in choices(state) if axis < len(self._roles) and self._roles[axis] is AxisRole.TIME
+        )
+        return next(times, state.sliders[-1] if state.sliders else None)
+
     def choose_x(self, dimension: int) -> None:
         """Put a dimension on the x axis."""
         if self.subject.slice is not None:
@@ -232,7 +243,7 @@ class Presenter(QObject):
                 state = state.with_index(axis, index) if axis in state.sliders else state
         self.subject.slice, self.subject.choice, self.subject.view_is_new = state, None, True
         if self.stepped not in state.sliders:
-            self.stepped = state.sliders[-1] if state.sliders else None
+            self.stepped = self.first_slider(state)
         self.pointing.forget()
         self.refiner.drop()
         self._take_slice()
@@ -338,7 +349,8 @@ class Presenter(QObject):
             self._auxiliary.read(document, node, base.plan)
 
     def _auxiliary_came(self) -> None:
-        self.drawing.auxiliary = self._auxiliary.found
+        self.drawing.set_auxiliary(self._auxiliary.found, self.subject.label)
+        self.stage.controlsChanged.emit()
         self.pointing.say()
 
     def _idle(self) -> None:

@@ -421,10 +421,8 @@ class SeriesTool(QObject):
             self._begin((), None)
             return
         if not self._is_current():
-            self._begin((document, node.path, state.x, state.y, state.shape), self._presenter.stepped)
-        elif not self.points and self._presenter.stepped in choices(state):
-            # The slider in use, as long as there is nothing that runs along another one.
-            self.dimension = self._presenter.stepped
+            first = self._presenter.first_slider(state)
+            self._begin((document, node.path, state.x, state.y, state.shape), first)
         if self.dimension not in choices(state):
             self.dimension = next(iter(choices(state)), None)
         if self.is_on:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -14,6 +15,8 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSlider,
     QSpinBox,
+    QStyle,
+    QStyleOptionSlider,
     QToolButton,
     QWidget,
 )
@@ -42,6 +45,24 @@ class _Row:
         """Return them all."""
         always: list[QWidget] = [self.name, self.slider, self.field, self.text]
         return always if self.play is None else [*always, self.play]
+
+
+class _Slider(QSlider):
+    """A slider whose handle comes to where its groove is pressed, and follows from there."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            option = QStyleOptionSlider()
+            self.initStyleOption(option)
+            groove, handle = (
+                self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, part, self)
+                for part in (QStyle.SubControl.SC_SliderGroove, QStyle.SubControl.SC_SliderHandle)
+            )
+            if not handle.contains(event.position().toPoint()):
+                at = round(event.position().x()) - groove.left() - handle.width() // 2
+                span = groove.width() - handle.width()
+                self.setValue(QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), at, span))
+        super().mousePressEvent(event)
 
 
 class DimensionSliders(QScrollArea):
@@ -150,7 +171,7 @@ class DimensionSliders(QScrollArea):
             name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…", wrap=False
         )
         label.setToolTip(theme.plain_tooltip(name))
-        slider = QSlider(Qt.Orientation.Horizontal)
+        slider = _Slider(Qt.Orientation.Horizontal)
         slider.setObjectName(f"{self._prefix}slider_{name}")
         slider.setAccessibleName(f"Index of {name}")
         slider.setRange(0, last)

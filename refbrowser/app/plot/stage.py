@@ -107,7 +107,9 @@ class Subject:
     def label(self) -> str:
         """What the array is called on the screen."""
         assert self.node is not None
-        return attribute_text(self.node.attributes, "long_name") or self.node.name or self.node.path
+        label = attribute_text(self.node.attributes, "long_name") or self.node.name or self.node.path
+        is_complex = self.node.dtype is not None and self.node.dtype.kind == "c"
+        return f"{label}: magnitude" if is_complex else label
 
 
 class Pointing(QObject):
@@ -459,6 +461,8 @@ class Stage(QObject):
         """Return what else there is to know about a picture."""
         detailed, subject = self.refiner.picture_for(picture) is not None, self._subject
         notes = [*self._coordinates.errors, *notes_of(picture, detailed, subject.choice == "middle")]
+        if subject.is_image:
+            notes += self.drawing.notes_of_axes()
         if self._has_come(picture):
             if self.drawing.is_log_in_vain:
                 notes.append("no value is above zero, where a logarithmic scale is")

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _SHARE = 0.44
 #: Picture and charts together are at least so wide and high, in pixels.
 LEAST_PLOT = 100
+#: Charts with what is written over them are so high, in pixels: of each at least 180 is a chart.
+_CHARTS = 220
+#: In a low window they, and the picture above them, have this part of the centre's height.
+_CHARTS_LEAST, _PICTURE_LEAST = 0.33, 0.28
 
 
 class PlotTools(QObject):
@@ -198,7 +202,7 @@ class PlotTools(QObject):
         self.fit()
         now = (*on, self.can_profile, self.can_series, self.is_playing)
         for (name, button), is_on, can in zip(self._buttons.items(), now[:2], now[2:4], strict=False):
-            button.setVisible(can or is_on)
+            button.setVisible(can or (is_on and self._presenter.stage.shows_picture))
             button.setChecked(is_on)
             button.setAccessibleName(button.toolTip() or name)
         if not self.can_series:
@@ -208,21 +212,23 @@ class PlotTools(QObject):
             self.changed.emit()
 
     def fit(self) -> None:
-        """Ask for as much height as leaves the picture its part of the centre; a lower pane scrolls."""
-        charts = self.below.minimumSizeHint().height() + self._split.handleWidth()
+        """Ask for as much height as picture and charts need; a lower pane scrolls."""
+        centre = self._centre_height()
+        charts = min(_CHARTS, round(centre * _CHARTS_LEAST))
+        self.below.setMinimumHeight(charts)
         is_shared = not self.below.isHidden()
-        self._split.setMinimumHeight(self._least_picture() + charts if is_shared else LEAST_PLOT)
+        shared = round(centre * _PICTURE_LEAST) + self._split.handleWidth() + charts
+        self._split.setMinimumHeight(shared if is_shared else LEAST_PLOT)
 
-    def _least_picture(self) -> int:
-        """Return half the height of the window's centre, in pixels."""
+    def _centre_height(self) -> int:
+        """Return the height of the window's centre, in pixels."""
         window = self._split.window()
         centre = window.centralWidget() if isinstance(window, QMainWindow) else None
-        return 0 if centre is None else centre.height() // 2
+        return 0 if centre is None else centre.height()
 
     def _first_sizes(self) -> list[int]:
         sizes = self._split.sizes()
         if len(sizes) > 1 and sizes[1]:
             return sizes
-        whole = sum(sizes)
-        picture = max(round(whole * (1 - _SHARE)), self._least_picture())
-        return [picture, max(0, whole - picture)]
+        charts = max(round(sum(sizes) * _SHARE), self.below.minimumHeight())
+        return [max(0, sum(sizes) - charts), charts]

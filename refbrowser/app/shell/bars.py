@@ -255,20 +255,14 @@ class LockBar(NoteBar):
 
 
 class MakeBar(NoteBar):
-    """Offers to make references of a file of data, until that is dismissed, which is for good.
-
-    Why an array cannot be referenced is said all the same.
-    """
+    """Says why the array that is selected in a file of data cannot be referenced; the others can."""
 
     def __init__(self) -> None:
         super().__init__("make", ("link", "accent"), "noteStrip", "Make", "Make references…")
         self._is_data, self._why_not = False, ""
-        #: Whether the user wants no such offers.
-        self.is_declined = False
-        self.dismissed.connect(self._decline)
 
     def set_document(self, document: OpenDocument | None) -> None:
-        """Say it of this document; nothing where it is none."""
+        """Say it of arrays of this document; nothing where it is no file of data."""
         self._is_data = document is not None and document.is_open and document.is_data
         self._tell()
 
@@ -277,18 +271,8 @@ class MakeBar(NoteBar):
         self._why_not = f"{one_line(path)} cannot be referenced: {one_line(why_not)}." if why_not else ""
         self._tell()
 
-    def decline(self, *, is_declined: bool) -> None:
-        """Offer it no more, or again."""
-        self.is_declined = is_declined
-        self._tell()
-
-    def _decline(self) -> None:
-        self.is_declined = self.is_declined or not self._why_not
-
     def _tell(self) -> None:
-        offer = "" if self.is_declined else "Other software can read this file through references."
-        words = (self._why_not or offer) if self._is_data else ""
-        self.show_for(self._why_not and MakeBar, words)
+        self.show_for(self._why_not, self._why_not if self._is_data else "")
 
 
 #: Losses that are named.

@@ -30,7 +30,7 @@ from refbrowser.app.shell.bars import (
 from refbrowser.app.shell.start_pane import StartPane
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
-from refbrowser.app.widgets.parts import framed, one_shot, scrolled
+from refbrowser.app.widgets.parts import framed, one_shot, push_button, scrolled
 
 if TYPE_CHECKING:
     from refbrowser.app.dialogs.found_card import FoundCard
@@ -90,6 +90,11 @@ class Centre(QWidget):
         self.lock_bar = LockBar()
         self.copy_bar = CopyBar()
         self.make_bar = MakeBar()
+        self.make_button = push_button(
+            "Make references…", "centreMakeButton", self.make_bar.wanted.emit, flat=True
+        )
+        self.make_button.setToolTip("Other software can read this file through references")
+        self.make_button.hide()
         self.loss_bar = LossBar()
         self.error_bar = ErrorBar()
         self.strip = ReadingStrip()
@@ -128,6 +133,7 @@ class Centre(QWidget):
         tabs.setObjectName("centreTabs")
         tabs.tabBar().setObjectName("centreTabBar")
         tabs.tabBar().setAccessibleName("Views of the document")
+        tabs.setCornerWidget(self.make_button)
         self._plot_slot = QStackedWidget()
         self._plot_card = Card("array", "")
         self._plot_slot.addWidget(scrolled(centred(self._plot_card)))
@@ -248,6 +254,7 @@ class Centre(QWidget):
         self.damage_bar.set_document(document)
         self.lock_bar.set_document(document)
         self.make_bar.set_document(document)
+        self.make_button.setVisible(document is not None and document.is_open and document.is_data)
         if document is None:
             self._pages.setCurrentWidget(self._start_page)
         elif document.is_open:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -78,14 +79,19 @@ TABBED = (
 )
 #: Docks whose panes are made when they are first seen: until then they show their words.
 LATE = ("byteMapDock", "costDock")
-#: Windows that are at least so high show attributes and editor above each other, lower ones as tabs.
+#: Windows that are at least so high show attributes and editor above each other, lower ones as tabs; in these
+#: the bottom is folded to its tabs at first.
 STACKED = 1000
+#: Windows that are at least so wide have docks at both sides at first, narrower ones at the left only.
+BOTH_SIDES = 1100
 #: A dock can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
 LEAST = (150, 84)
 #: The docks at the sides, and those above and below, take so much of a window that becomes smaller at most.
 SIDES_MOST, BOTTOM_MOST = 0.48, 0.4
 #: Qt gives a dock so many pixels more or less than it was told, at most.
 _ROUNDED = 3
+#: The largest size of a widget, in pixels: Qt's own constant has no name in Python.
+_NO_LIMIT = (1 << 24) - 1
 
 
 def hint_of(name: str) -> str:
@@ -93,16 +99,29 @@ def hint_of(name: str) -> str:
     return next(hint for dock, _title, _area, hint in DOCKS if dock == name)
 
 
-class Docks:
-    """The docks of one window."""
+class Docks(QObject):
+    """The docks of one window.
+
+    Signals
+    -------
+    folded()
+        The docks at the bottom were folded to their tabs, or unfolded.
+    """
+
+    folded = Signal()
 
     def __init__(self, window: QMainWindow) -> None:
+        super().__init__(window)
         self._window = window
         #: What a dock wants of the window, and what it was given of that, in pixels.
         self._wanted: dict[QDockWidget, tuple[int, int]] = {}
         #: The part of the window that docks had together when they had what they want.
         self._parts: dict[Qt.Orientation, float] = {}
         self._titles = one_shot(window, 0, self._show_titles)
+        #: Whether nothing but tabs is seen of the bottom, and how high it is otherwise.
+        self.is_folded, self._unfolded = False, 0
+        self._followers: list[tuple[str, Callable[[bool], None]]] = []
+        self._sight = one_shot(window, 0, self._tell_sight)
         self._docks = {name: self._make(name, title, hint) for name, title, _area, hint in DOCKS}
         # The right side keeps its whole height for the editor; the bottom lies under tree and centre.
         window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
@@ -125,12 +144,15 @@ class Docks:
     def reset(self) -> None:
         """Put every dock where it begins."""
         right, editors, bottom = TABBED
-        groups = (right, editors, bottom) if self._window.height() >= STACKED else (right + editors, bottom)
+        is_low, is_narrow = self._window.height() < STACKED, self._window.width() < BOTH_SIDES
+        groups = (right + editors, bottom) if is_low or is_narrow else (right, editors, bottom)
         first = {behind: group[0] for group in groups for behind in group[1:]}
+        self.fold(is_folded=is_low)
+        self._unfolded = 0
         for name, _title, area, _hint in DOCKS:
             dock = self._docks[name]
             dock.setFloating(False)
-            self._window.addDockWidget(area, dock)
+            self._window.addDockWidget(_LEFT if is_narrow and area is _RIGHT else area, dock)
             dock.show()
             # At once: out of several that stand side by side Qt makes a second tab bar, which stays.
             if name in first:
@@ -156,16 +178,101 @@ class Docks:
     def share_out(self) -> None:
         """Give the docks their first sizes; the window must have its size for that."""
         width, height = self._window.width(), self._window.height()
-        sides = [self._docks["hierarchyDock"], self._docks["attributesDock"]]
-        widths = [max(180, round(width * 0.2)), max(240, round(width * 0.27))]
-        part = min(1.0, width * SIDES_MOST / sum(widths))
-        self._window.resizeDocks(sides, [round(each * part) for each in widths], Qt.Orientation.Horizontal)
-        right = [self._docks["attributesDock"], self._docks["editorDock"]]
-        self._window.resizeDocks(right, [round(height * 0.38), round(height * 0.5)], Qt.Orientation.Vertical)
-        # Low: the plot has the room.
-        low = max(150, round(height * 0.22))
-        self._window.resizeDocks([self._docks[TABBED[2][0]]], [low], Qt.Orientation.Vertical)
+        tree, attributes, editor = (
+            self._docks[f"{name}Dock"] for name in ("hierarchy", "attributes", "editor")
+        )
+        across, upwards = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        if self._window.dockWidgetArea(attributes) == _LEFT:
+            self._window.resizeDocks([tree], [max(200, round(width * 0.26))], across)
+            self._window.resizeDocks([tree, attributes], [round(height * 0.45)] * 2, upwards)
+        else:
+            # Narrow and low: the plot has the room.
+            widths = [max(180, round(width * 0.148)), max(240, round(width * 0.195))]
+            part = min(1.0, width * SIDES_MOST / sum(widths))
+            self._window.resizeDocks([tree, attributes], [round(each * part) for each in widths], across)
+            self._window.resizeDocks(
+                [attributes, editor], [round(height * 0.38), round(height * 0.5)], upwards
+            )
+        if not self.is_folded:
+            self._window.resizeDocks([self._docks[TABBED[2][0]]], [self._low()], upwards)
         self._hide_stray_bars()
+
+    def fold(self, *, is_folded: bool) -> None:
+        """Show nothing but their tabs of the docks at the bottom, or show them again."""
+        if is_folded == self.is_folded:
+            return
+        seen = self._seen_in(_BOTTOM)
+        if is_folded and seen is not None:
+            self._unfolded = seen.height() + self._tabs_over(seen)
+        self.is_folded = is_folded
+        self._hold_heights()
+        if not is_folded:
+            front = next((dock for dock in self._at_bottom() if not dock.visibleRegion().isEmpty()), None)
+            lower = [front] if front is not None else self._at_bottom()[:1]
+            self._window.resizeDocks(
+                lower, [self._unfolded or self._low()] * len(lower), Qt.Orientation.Vertical
+            )
+        self._sight.start()
+        self.folded.emit()
+
+    def look(self) -> list[int]:
+        """Return whether the bottom is folded, its height otherwise, and what each dock wants."""
+        wishes = [self._wanted.get(dock, (0, 0)) for dock in self._docks.values()]
+        return [int(self.is_folded), self._unfolded, *(size for wish in wishes for size in wish)]
+
+    def set_look(self, look: Sequence[int]) -> None:
+        """Look so again."""
+        if len(look) != 2 + 2 * len(self._docks):
+            return
+        self._wanted = {
+            dock: (wanted, given)
+            for dock, wanted, given in zip(self._docks.values(), look[2::2], look[3::2], strict=True)
+            if wanted > 0
+        }
+        self.fold(is_folded=look[0] == 1)
+        self._unfolded = max(0, look[1])
+
+    def _tabs_over(self, dock: QDockWidget) -> int:
+        """Return the height of the tabs over a dock, which Qt counts to what it is told to give it."""
+        title = dock.windowTitle()
+        bars = (bar for bar in self._bars() if bar.isVisible())
+        over = (bar for bar in bars if title in {bar.tabText(at) for at in range(bar.count())})
+        return next((bar.height() for bar in over), 0)
+
+    def _low(self) -> int:
+        """Return the first height of the bottom."""
+        return max(150, round(self._window.height() * 0.22))
+
+    def _at_bottom(self) -> list[QDockWidget]:
+        """Return the docks of the group at the bottom that still are there."""
+        docks = (self._docks[name] for name in TABBED[2] if name in self._docks)
+        return [
+            dock for dock in docks if not dock.isFloating() and self._window.dockWidgetArea(dock) == _BOTTOM
+        ]
+
+    def _hold_heights(self) -> None:
+        """Let the docks at the bottom have no height while they are folded; elsewhere each has its own."""
+        folded = self._at_bottom() if self.is_folded else []
+        for dock in self._docks.values():
+            frame, is_folded = dock.widget(), dock in folded
+            frame.setMinimumHeight(0 if is_folded else LEAST[1])
+            frame.setMaximumHeight(0 if is_folded else _NO_LIMIT)
+
+    def _tab_clicked(self, bar: QTabBar, number: int) -> None:
+        """Show what is folded where one of its tabs is clicked."""
+        titles = {dock.windowTitle() for dock in self._at_bottom()}
+        if self.is_folded and number >= 0 and bar.tabText(number) in titles:
+            self.fold(is_folded=False)
+
+    def _tab_double_clicked(self, bar: QTabBar, number: int) -> None:
+        """Fold the docks one of whose tabs is clicked twice."""
+        titles = {dock.windowTitle() for dock in self._at_bottom()}
+        if number >= 0 and bar.tabText(number) in titles:
+            self.fold(is_folded=True)
+
+    def _tell_sight(self) -> None:
+        for name, tell in self._followers:
+            tell(self.is_seen(name))
 
     def fit(self, before: QSize) -> None:
         """Leave the centre its part of a window of another size; the docks grow again with the window.
@@ -236,7 +343,9 @@ class Docks:
             self.show_before(name, other)
 
     def raise_(self, name: str) -> None:
-        """Bring a dock to the front."""
+        """Bring a dock to the front; it is not left folded."""
+        if self._docks[name] in self._at_bottom():
+            self.fold(is_folded=False)
         self._docks[name].show()
         self._docks[name].raise_()
 
@@ -246,7 +355,10 @@ class Docks:
 
     def follow_sight(self, name: str, tell: Callable[[bool], None]) -> None:
         """Tell whether a dock is in sight, now and when that changes."""
-        self._docks[name].visibilityChanged.connect(tell)
+        self._followers.append((name, tell))
+        self._docks[name].visibilityChanged.connect(
+            lambda is_front: tell(is_front and self._docks[name].widget().maximumHeight() > 0)
+        )
         tell(self.is_seen(name))
 
     def give_height(self, name: str, least: int) -> None:
@@ -294,11 +406,19 @@ class Docks:
             if tabbed == isinstance(dock.titleBarWidget(), _Title):
                 dock.titleBarWidget().deleteLater()
                 dock.setTitleBarWidget(QWidget(dock) if tabbed else _Title(dock))
+        # One that was dragged away from the bottom is not folded.
+        self._hold_heights()
         for bar in self._bars():
-            # Qt makes these bars, which the keyboard could not reach.
+            if bar.objectName() == "dockTabs":
+                continue
+            # Qt makes these bars, which the keyboard could not reach, and would cut the names on them.
             bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            bar.setElideMode(Qt.TextElideMode.ElideNone)
+            bar.setUsesScrollButtons(True)
             bar.setObjectName("dockTabs")
             bar.setAccessibleName("Docks in this place")
+            bar.tabBarClicked.connect(partial(self._tab_clicked, bar))
+            bar.tabBarDoubleClicked.connect(partial(self._tab_double_clicked, bar))
         self._hide_stray_bars()
 
 

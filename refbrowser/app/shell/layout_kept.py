@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.settings import Settings
 
 
-_TAB = "centreTabs"
-#: Whether the bar that offers to make references was dismissed.
-_MAKE_BAR = "makeBar"
+_TAB, _DOCKS = "centreTabs", "docks"
 
 
 @runtime_checkable
@@ -42,10 +40,16 @@ class LayoutKept:
     """Restores and keeps what Qt's own state of a window leaves out."""
 
     def __init__(
-        self, window: QWidget, *, centre: Centre, attributes: AttributesPane, settings: Settings
+        self,
+        window: QWidget,
+        *,
+        centre: Centre,
+        docks: Docks,
+        attributes: AttributesPane,
+        settings: Settings,
     ) -> None:
         self._window = window
-        self._centre, self._attributes = centre, attributes
+        self._centre, self._docks, self._attributes = centre, docks, attributes
         self._settings = settings
         self._looks: dict[str, WindowLook] = {}
 
@@ -56,9 +60,7 @@ class LayoutKept:
         if tab and tab[0] < tabs.count() and tabs.isTabVisible(tab[0]):
             tabs.setCurrentIndex(tab[0])
         self.restore_columns(self._window)
-        bar = self._centre.make_bar
-        bar.decline(is_declined=self._settings.view(_MAKE_BAR) == [1])
-        bar.dismissed.connect(lambda: self._settings.set_view(_MAKE_BAR, [int(bar.is_declined)]))
+        self._docks.set_look(self._settings.view(_DOCKS))
 
     def restore_look(self, name: str, pane: WindowLook) -> None:
         """Give a pane that is made late what was kept of it under a name, and keep it from now on."""
@@ -76,6 +78,7 @@ class LayoutKept:
         """Keep the tab in front, and the widths of columns that the user changed."""
         settings = self._settings
         settings.set_view(_TAB, [self._centre.tabs.currentIndex()])
+        settings.set_view(_DOCKS, self._docks.look())
         for name, pane in self._looks.items():
             settings.set_view(name, pane.look())
         for table in self._window.findChildren(VirtualTable):
@@ -85,7 +88,6 @@ class LayoutKept:
     def forget(self) -> None:
         """Let every table share out its room again."""
         self._settings.clear_views()
-        self._centre.make_bar.decline(is_declined=False)
         for table in self._window.findChildren(VirtualTable):
             table.fit_columns()
         self._attributes.tree.name_column.forget()
@@ -149,6 +151,7 @@ class PlotAlone(QObject):
         for part in self._frame():
             part.hide()
         self._centre.show_tab(PLOT)
+        self._tell_plot()
         tabs.currentChanged.connect(self._page_chosen)
         self._take_escape(taken=True)
         self.changed.emit()
@@ -167,7 +170,12 @@ class PlotAlone(QObject):
         self._centre.tabs.setCurrentIndex(tab)
         if focused is not None:
             focused.setFocus()
+        self._tell_plot()
         self.changed.emit()
+
+    def _tell_plot(self) -> None:
+        if self._centre.plot is not None:
+            self._centre.plot.set_alone(is_alone=self.is_on)
 
     def _page_chosen(self, number: int) -> None:
         """Bring everything back around another page: alone it would have no way out."""

@@ -198,7 +198,7 @@ class MainWindow(QMainWindow):
             self, centre=self.centre, docks=self.docks, tool_bar=self.tool_bar, actions=self.actions_
         )
         self.layout_kept = LayoutKept(
-            self, centre=self.centre, attributes=self.attributes, settings=self.settings
+            self, centre=self.centre, docks=self.docks, attributes=self.attributes, settings=self.settings
         )
         self.follower = DocumentFollower(
             self,
@@ -227,6 +227,7 @@ class MainWindow(QMainWindow):
         compare = self.commands.comparing.compare_paths
         self.drops = DropTarget(self, files.make_of, files.combine_of, compare)
         self.plot_alone.changed.connect(self.update_actions)
+        self.docks.folded.connect(self.update_actions)
         self.filing = Filing(
             self,
             centre=self.centre,
@@ -380,12 +381,11 @@ class MainWindow(QMainWindow):
         )
 
     def _add_dock_actions(self) -> None:
-        view = self.actions_.menu("&View")
-        view.addSeparator()
+        panes = self.actions_.menu("&View").addMenu("Pa&nes")
         for dock in self.docks.all():
             action = dock.toggleViewAction()
             action.setObjectName(f"action_toggle_{dock.objectName()}")
-            view.addAction(action)
+            panes.addAction(action)
 
     def _connect(self) -> None:
         self.centre.start.openFiles.connect(self.commands.files.open_files)
@@ -422,6 +422,8 @@ class MainWindow(QMainWindow):
 
     def _plot_made(self, plot: PlotPane) -> None:
         plot.elementHovered.connect(self.status.point_out)
+        plot.backWanted.connect(self.plot_alone.leave)
+        plot.set_alone(is_alone=self.plot_alone.is_on)
         plot.chunkActivated.connect(self.navigation.select_key)
         self.commands.explain.connect_plot(plot)
         plot.trustReviewRequested.connect(self.commands.permissions.review_trust)

@@ -50,7 +50,7 @@ class StatusLine(QObject):
         self._tasks = tasks
         self._read: dict[int, tuple[int, int]] = {}
         self._all_read, self._all_requests = 0, 0
-        self._hover = ElidedLabel("statusText", role="muted", elide=Qt.TextElideMode.ElideMiddle)
+        self._hover = ElidedLabel("statusText", role="muted")
         self._hover.setMargin(theme.SMALL)
         self._said = one_shot(self, SAID, lambda: self._hover.set_text(""))
         self._jobs = LineButton()
@@ -105,13 +105,15 @@ class StatusLine(QObject):
         self.set_document(None)
 
     def say(self, text: str) -> None:
-        """Show words about what was just done, for a while."""
-        self.point_out(text)
+        """Show words about what was just done, for a while; of a long path both ends are seen."""
+        self._hover.elide_at(Qt.TextElideMode.ElideMiddle)
+        self._hover.set_text(text)
         self._said.start()
 
     def point_out(self, text: str) -> None:
-        """Show words about what is under the pointer, until there are others."""
+        """Show words about what is under the pointer, until there are others; the first matter most."""
         self._said.stop()
+        self._hover.elide_at(Qt.TextElideMode.ElideRight)
         self._hover.set_text(text)
 
     def show_problems(self, faults: int, warnings: int) -> None:

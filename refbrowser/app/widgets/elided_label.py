@@ -48,6 +48,10 @@ class LineLabel(QLabel):
         self._elide = elide
         self.setTextFormat(Qt.TextFormat.PlainText)
 
+    def elide_at(self, mode: Qt.TextElideMode) -> None:
+        """Cut what does not fit at another place."""
+        self._elide = mode
+
     def is_cut(self) -> bool:
         """Whether not all of the text is seen."""
         return self._shown() != self.text()

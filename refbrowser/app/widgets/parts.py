@@ -79,6 +79,20 @@ def plain_label(text: str = "", *, role: str = "", wrap: bool = True) -> QLabel:
     return label
 
 
+#: What a desktop draws around a window, in pixels, about: at both sides, and above and below.
+_FRAME = QSize(16, 40)
+
+
+def room_for_window(widget: QWidget) -> QSize:
+    """Return how large a window can be on the screen that a widget is on."""
+    return widget.screen().availableSize() - _FRAME
+
+
+def resize_within_screen(dialog: QWidget, width: int, height: int) -> None:
+    """Give a dialog a size, but none that its screen has no room for: its buttons are to be reached."""
+    dialog.resize(QSize(width, height).boundedTo(room_for_window(dialog)))
+
+
 def push_button(text: str, name: str, clicked: Callable[[], object], *, flat: bool = False) -> QPushButton:
     """Return a named button; screen readers read its text."""
     button = QPushButton(text)

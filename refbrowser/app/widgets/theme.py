@@ -286,11 +286,11 @@ QHeaderView::section {{ background: {c.raised}; color: {c.muted}; border: 0;
   border-bottom: 1px solid {c.border}; border-right: 1px solid {c.border}; padding: 4px 8px; }}
 QHeaderView::section:last {{ border-right: 0; }}
 QTabWidget::pane {{ border: 1px solid {c.border}; background: {c.surface}; top: -1px; border-radius: 6px; }}
-QTabBar {{ qproperty-drawBase: 0; }}
+QTabBar {{ qproperty-drawBase: 0; outline: 0; }}
 QTabBar::tab {{ padding: 5px 13px 6px 13px; color: {c.muted}; background: transparent;
   border: 1px solid transparent; border-bottom: 2px solid transparent; margin-right: 2px; }}
 QTabBar#centreTabBar::tab {{ padding: 5px 9px 6px 9px; }}
-QMainWindow > QTabBar::tab {{ padding: 5px 8px 6px 8px; }}
+QMainWindow > QTabBar::tab {{ padding: 5px 6px 6px 6px; }}
 QTabBar::tab:hover {{ color: {c.text}; }}
 QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
 QTabBar::tab:focus {{ color: {c.accent}; border-color: {c.accent}; }}

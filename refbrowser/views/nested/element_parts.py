@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
@@ -29,6 +29,14 @@ from refbrowser.views.plot.picture import ChunkState, Picture, have_values
 PARTS_MOST, SIDES_MOST = 500, 16
 #: What the part is called that is the length of a ragged row.
 LENGTH = "length"
+#: Parts of complex numbers beside the magnitude, which is what is drawn of the whole.
+COMPONENTS: dict[str, Callable[[npt.NDArray[Any]], npt.NDArray[Any]]] = {
+    "phase": np.angle,
+    "real": np.real,
+    "imaginary": np.imag,
+}
+#: Attributes of complex numbers that are not those of their parts.
+_OF_WHOLE = ("_FillValue", "missing_value", "valid_min", "valid_max", "valid_range")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +47,9 @@ class ElementPart:
     ----------
     name
         Names of fields joined by points (``wind.speed``), with the index of an element of a field that is an
-        array (``wind[0]``); `LENGTH` for that of a ragged row.
+        array (``wind[0]``); `LENGTH` for that of a ragged row; one of `COMPONENTS` of complex numbers.
     fields
-        The names one by one; none for a length.
+        The names one by one; none for a length, and of complex numbers.
     index
         Of the element of the last field; () where that is a single one.
     dtype
@@ -55,6 +63,8 @@ class ElementPart:
 
     def of(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the part of each element."""
+        if values.dtype.kind == "c":
+            return COMPONENTS[self.name](values).astype(self.dtype, copy=False)
         if not self.fields:
             return row_lengths(values)
         for name in self.fields:
@@ -69,6 +79,9 @@ def parts_of(node: ArrayNode) -> tuple[ElementPart, ...]:
     """Return what can be taken of the elements of an array: numbers alone; nothing where they are plain."""
     if isinstance(node.type, RowType):
         return (ElementPart(LENGTH, (), (), np.dtype(np.int64)),)
+    if node.dtype is not None and node.dtype.kind == "c":
+        dtype = np.empty(0, node.dtype).real.dtype.newbyteorder("=")
+        return tuple(ElementPart(name, (), (), dtype) for name in COMPONENTS)
     if node.dtype is None or node.dtype.names is None:
         return ()
     found = []
@@ -94,9 +107,14 @@ def _fields(dtype: np.dtype[Any], above: tuple[str, ...]) -> Iterator[ElementPar
 
 def part_node(node: ArrayNode, part: ElementPart) -> ArrayNode:
     """Return the array of a part of each element, of the same path and shape, read from the same bytes."""
-    is_length = not part.fields
+    is_component = node.dtype is not None and node.dtype.kind == "c"
+    is_length = not part.fields and not is_component
     title = "length of a row" if is_length else part.name
     own = node.type.members.get(".".join(part.fields), MemberAttributes({}))
+    if is_component:
+        kept = {name: value for name, value in node.attributes.items() if name not in _OF_WHOLE}
+        kept["long_name"] = f"{kept.get('long_name') or node.name or node.path}: {title}"
+        own = MemberAttributes(kept | ({"units": "rad"} if part.name == "phase" else {}))
     fill: Any = None
     if is_length:
         fill = np.int64(0)

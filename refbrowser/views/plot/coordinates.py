@@ -285,10 +285,13 @@ class AxisScale:
     """How one axis of a plot stands for a dimension.
 
     Positions are indices (cells of an image) or, with `by_value`, coordinate values (points of a line).
+    `grows` tells whether latitude or longitude, where it depends on more than this dimension, grows with the
+    index; None where that is not known.
     """
 
     coordinate: Coordinate
     by_value: bool = False
+    grows: bool | None = None
 
     def ticks(self, low: float, high: float, count: int) -> list[tuple[float, str]]:
         """Return about `count` ticks between two positions as (position, text)."""
@@ -320,7 +323,7 @@ class AxisScale:
         if self.by_value:
             return vertical and self.coordinate.role is AxisRole.DOWN
         if ascending is None:
-            return vertical
+            return vertical if self.grows is None else not self.grows
         downwards = vertical and self.coordinate.role is AxisRole.DOWN
         return ascending == downwards
 
@@ -346,6 +349,11 @@ def is_map(across: Coordinate, upwards: Coordinate) -> bool:
     """Whether an image over these is a map, which looks wrong in other proportions than its own."""
     if not (across.role.runs_east and upwards.role.runs_north and across.even and upwards.even):
         return False
+    return is_no_strip(across, upwards)
+
+
+def is_no_strip(across: Coordinate, upwards: Coordinate) -> bool:
+    """Whether an image over these, in its own proportions, is not too thin to be seen as one."""
     ratio = cell_aspect(across, upwards) * across.size / max(1, upwards.size)
     return min(across.size, upwards.size) > 1 and 1 / _MAP_RATIO <= ratio <= _MAP_RATIO
 

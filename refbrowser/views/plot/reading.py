@@ -277,6 +277,29 @@ class Auxiliary:
                 return ""
         return self._value_text(self._values[tuple(place)])
 
+    @property
+    def role(self) -> AxisRole:
+        """What the coordinate is."""
+        return self._role
+
+    def spans(self, dimensions: Sequence[int]) -> bool:
+        """Whether it depends on all of these dimensions of the plotted array."""
+        return bool(dimensions) and set(dimensions) <= set(self._dimensions)
+
+    def grows(self, dimension: int) -> bool | None:
+        """Whether the values mostly grow with the index along a dimension that is on an axis.
+
+        None where they do not depend on it, or fall as often as they grow. Longitudes go round at 360.
+        """
+        on_axes = [each for each in self._dimensions if each in self._plan.slice.axes]
+        if dimension not in on_axes or not self._shown.is_number or not self._values.size:
+            return None
+        steps = np.diff(self._shown.numbers(self._values), axis=on_axes.index(dimension))
+        if self._role is AxisRole.LONGITUDE:
+            steps = (steps + 180.0) % 360.0 - 180.0
+        more, less = int(np.count_nonzero(steps > 0)), int(np.count_nonzero(steps < 0))
+        return None if more == less else more > less
+
     def _value_text(self, raw: Any) -> str:
         if self._role in _HEMISPHERES and self._shown.is_number and not self._shown.is_missing(raw):
             return degrees_text(float(self._shown.numbers(np.asarray(raw))), None, *_HEMISPHERES[self._role])

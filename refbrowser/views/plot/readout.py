@@ -43,7 +43,8 @@ def readout(
         full[axis] = index
     told = [(each.name, each.text(full)) for each in auxiliary]
     places += [f"{name} {text}" for name, text in told if text]
-    parts = [*places, value_at(picture, shown, position), f"chunk {chunk_key(picture, exact)}"]
+    # The value first: what does not fit at the end of a line is cut.
+    parts = [value_at(picture, shown, position), *places, f"chunk {chunk_key(picture, exact)}"]
     return _SEPARATOR.join(parts)
 
 

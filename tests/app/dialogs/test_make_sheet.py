@@ -260,21 +260,23 @@ def test_what_was_cancelled_goes_on(
 def test_the_bar_of_a_file_of_data_leads_there(
     window: MainWindow, data: Path, small: Path, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:
-    bar = window.centre.make_bar
+    bar, offer = window.centre.make_bar, window.centre.make_button
     document = opened(data / "rows.h5")
     settle()
-    assert bar.isVisible()
+    assert offer.isVisible()
+    assert bar.isHidden(), "an offer takes no room of the plot"
     # Which variable cannot be referenced, and why, is said in the tree and in Attributes.
     index = window.hierarchy.model.find_node(document, "/rows")
     item = window.hierarchy.model.item(index)
     assert item is not None
     assert "cannot be referenced: its elements are rows" in tooltip_of(item)
     # And over the plot, of the array that is selected.
-    for path, said in (("/rows", "/rows cannot be referenced: its"), ("/a", "Other software")):
+    for path, said in (("/rows", "/rows cannot be referenced: its"), ("/a", "")):
         assert window.hierarchy.select_node(document, path)
         window.centre.update_state()
         assert bar.text().startswith(said)
-    bar.button.click()
+        assert bar.isVisible() == bool(said)
+    offer.click()
     sheet = window.findChild(MakeSheet)
     assert sheet is not None
     qtbot.waitUntil(lambda: bool(sheet.files.sources()) and not sheet.files.unknown())
@@ -298,15 +300,7 @@ def test_the_bar_of_a_file_of_data_leads_there(
     sheet.close()
     opened(small)
     settle()
-    assert not bar.isVisible()
-    window.documents.set_current(document)
-    button(bar, "makeDismissButton").click()
-    opened(data / "f0.nc")
-    settle()
-    assert not bar.isVisible()
-    assert window.settings.view("makeBar") == [1], "also in later runs"
-    window.centre.make_bar.decline(is_declined=False)
-    bar._dismissed = None
+    assert not offer.isVisible(), "it is no file of data"
 
 
 def test_many_files_have_rows_of_which_those_in_trouble_come_first(sheet: MakeSheet, qtbot: QtBot) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QDockWidget
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QKeySequence, QMouseEvent
+from PySide6.QtWidgets import QApplication, QDockWidget, QMenu, QPushButton, QTabBar
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.shell.main_window import MainWindow
 
 Open = Callable[[str | Path], OpenDocument]
@@ -41,6 +43,117 @@ def picture_share(window: MainWindow) -> float:
     return plot.canvas.height() / window.centre.height()
 
 
+def chart_heights(window: MainWindow) -> list[int]:
+    plot = window.centre.plot
+    assert plot is not None
+    QApplication.processEvents()
+    charts = plot.tools.below.findChildren(AxesView)
+    return [chart.height() for chart in charts if chart.isVisible()]
+
+
+@pytest.mark.fresh
+def test_the_plot_has_half_of_the_window(window: MainWindow, opened: Open, settle: Settle) -> None:
+    window.resize(1280, 800)
+    window.actions_["reset_layout"].trigger()
+    document = opened(SAMPLE)
+    window.hierarchy.select_node(document, "/ocean/sst")
+    qtplot(window, settle)
+    plot = window.centre.plot
+    assert plot is not None
+    assert plot.width() * plot.height() >= 0.5 * 1280 * 800
+    assert plot.canvas.height() >= 400
+    plot.tools.series_here()
+    settle()
+    assert min(chart_heights(window)) >= 180
+    assert plot.canvas.height() >= 180
+    assert plot.height() <= window.centre.height(), "nothing is scrolled"
+
+
+@pytest.mark.fresh
+def test_a_small_window_has_docks_at_one_side(window: MainWindow, opened: Open, settle: Settle) -> None:
+    window.resize(1024, 700)
+    window.actions_["reset_layout"].trigger()
+    document = opened(SAMPLE)
+    window.hierarchy.select_node(document, "/ocean/sst")
+    qtplot(window, settle)
+    assert (window.width(), window.height()) == (1024, 700)
+    plot = window.centre.plot
+    assert plot is not None
+    assert plot.width() * plot.height() >= 0.5 * 1024 * 700
+    left = Qt.DockWidgetArea.LeftDockWidgetArea
+    assert {window.dockWidgetArea(window.docks[name]) for name in ("hierarchyDock", "editorDock")} == {left}
+    # Names on tabs are whole, all of them seen.
+    bars = window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    shown = [bar for bar in bars if bar.isVisible()]
+    assert len(shown) == 2
+    for bar in shown:
+        assert bar.elideMode() is Qt.TextElideMode.ElideNone
+        assert bar.width() >= sum(bar.tabRect(at).width() for at in range(bar.count()))
+    # The menu is one column: no higher than the window.
+    menus = [action.menu() for action in window.menuBar().actions()]
+    assert max(menu.sizeHint().height() for menu in menus if isinstance(menu, QMenu)) < 700
+
+
+def qtplot(window: MainWindow, settle: Settle) -> None:
+    """Wait until a new window has its plot, and settled."""
+    window.prepare_plot()
+    settle()
+    QApplication.processEvents()
+    settle()
+
+
+def test_the_bottom_folds_to_its_tabs(window: MainWindow, plotted: OpenDocument, qtbot: QtBot) -> None:
+    docks, high = window.docks, window.centre.height()
+    below = docks["chunkMapDock"].height()
+    told: list[bool] = []
+    docks.follow_sight("chunkMapDock", told.append)
+    window.actions_["fold_bottom"].trigger()
+    qtbot.waitUntil(lambda: window.centre.height() >= high + below - 12)
+    qtbot.waitUntil(lambda: told[0] and not told[-1])
+    assert window.actions_["fold_bottom"].isChecked()
+    assert not docks.is_seen("chunkMapDock")
+    bar = next(bar for bar in docks._bars() if bar.tabText(0) == "Chunk map" and bar.isVisible())
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(4).center())
+    qtbot.waitUntil(lambda: docks.is_seen("problemsDock"))
+    assert window.centre.height() == pytest.approx(high, abs=4)
+    # As the desktop sends it; the double click of the test library presses once more after it.
+    kind, where, left = (
+        QEvent.Type.MouseButtonDblClick,
+        QPointF(bar.tabRect(4).center()),
+        Qt.MouseButton.LeftButton,
+    )
+    QApplication.sendEvent(
+        bar, QMouseEvent(kind, where, bar.mapToGlobal(where), left, left, Qt.KeyboardModifier.NoModifier)
+    )
+    qtbot.waitUntil(lambda: not docks.is_seen("problemsDock"))
+    window.commands.problems.show_problems()
+    qtbot.waitUntil(lambda: docks.is_seen("problemsDock"))
+
+
+def test_the_value_is_read_beside_the_picture_once(
+    window: MainWindow, plotted: OpenDocument, settle: Settle
+) -> None:
+    plot = window.centre.plot
+    assert plot is not None
+    plot.canvas.pointed.emit(60.0, 20.0)
+    value = window.status.text().split("   ")[0]
+    assert re.fullmatch(r"[\d.]+ degree_Celsius", value)
+    assert not plot.status.isVisible(), "the same is not said twice"
+    label = window.status._hover
+    label.resize(label.fontMetrics().horizontalAdvance(f"{value}   lat") + 20, label.height())
+    assert label.is_cut()
+    assert label._shown().startswith(value)
+    window.actions_["plot_alone"].trigger()
+    settle()
+    assert plot.status.isVisible(), "the status bar is away"
+    back = plot.findChild(QPushButton, "plotBackButton")
+    assert back is not None
+    assert back.isVisible()
+    back.click()
+    assert not window.actions_["plot_alone"].isChecked()
+    assert not back.isVisible()
+
+
 def test_nothing_but_the_user_takes_the_room_of_the_plot(
     window: MainWindow, plotted: OpenDocument, settle: Settle
 ) -> None:
@@ -61,7 +174,8 @@ def test_nothing_but_the_user_takes_the_room_of_the_plot(
     for what, step in steps.items():
         step()
         settle()
-        assert picture_share(window) >= 0.49, what
+        # Charts are below the picture, and have to be read too.
+        assert picture_share(window) >= (0.25 if plot.tools.below.isVisible() else 0.49), what
         assert dock_sizes(window) == before, what
     plot.tools.toggle_profile()
     plot.tools.toggle_series()

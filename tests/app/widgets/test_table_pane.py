@@ -83,7 +83,7 @@ class TestKinds:
         table = table_of("cube")
         assert table.title.text() == "cube [K]"
         table.grid.set_current((1, 3))
-        assert table.status.text() == "lat 20°N [1]   lon 6°E [3]   5.8 K   chunk cube/0.0.0.0"
+        assert table.status.text() == "5.8 K   lat 20°N [1]   lon 6°E [3]   chunk cube/0.0.0.0"
         assert table.grid.model().corner == ("lat", "lon")
 
     def test_as_stored(self, table_of: Shown, window: MainWindow, settle: Settle, qtbot: QtBot) -> None:

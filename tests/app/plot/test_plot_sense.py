@@ -1,0 +1,198 @@
+"""What is drawn looks like what it is, to scale or said so, and stays in sight."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from plot_memory import MemoryDocument, array
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLabel, QSlider
+from pytestqt.qtbot import QtBot
+from window_fixtures import Open
+
+from refbrowser.app.plot.plot_pane import PlotPane
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.model.cf import FlagSet
+
+Plotted = Callable[..., MemoryDocument]
+
+
+@pytest.mark.parametrize("rows", [1, -1])
+@pytest.mark.parametrize("columns", [1, -1])
+def test_a_map_on_coordinates_of_its_elements_has_north_up(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, rows: int, columns: int
+) -> None:
+    latitude, longitude = np.meshgrid(
+        np.linspace(-60, 60, 13)[::rows], np.arange(170, 190.0)[::columns], indexing="ij"
+    )
+    plotted(
+        array("/thetao", latitude, ("y", "x"), coordinates="nav_lat nav_lon"),
+        array("/nav_lat", latitude + 0.1 * longitude, ("y", "x"), units="degrees_north"),
+        # Across the date line.
+        array(
+            "/nav_lon",
+            np.where(longitude > 180, longitude - 360, longitude),
+            ("y", "x"),
+            units="degrees_east",
+        ),
+    )
+    box = pane.canvas.box
+    qtbot.waitUntil(lambda: box.yInverted() == (rows < 0) and box.xInverted() == (columns < 0))
+    assert pane.look().options.aspect, "as other maps, with one scale"
+    assert pane.canvas.box.state["aspectLocked"] == 1.0
+    # What is no map is a matrix: its first row is at the top.
+    plotted(array("/field", latitude, ("row", "column")))
+    qtbot.waitUntil(lambda: box.yInverted() and not box.xInverted())
+    assert not pane.look().options.aspect
+
+
+def overlap(pane: PlotPane, across: tuple[float, float], upwards: tuple[float, float]) -> float:
+    """Return which part of the view, or of what is drawn where that is smaller, is both."""
+    parts = []
+    for seen, content in zip(pane.canvas.view()[:2], (across, upwards), strict=True):
+        both = min(seen[1], content[1]) - max(seen[0], content[0])
+        parts.append(both / min(seen[1] - seen[0], content[1] - content[0]))
+    return min(parts)
+
+
+@pytest.mark.parametrize("aspect", [False, True])
+@pytest.mark.parametrize("zoom", [1.0, 0.1, 3.0])
+def test_a_picture_cannot_be_dragged_away(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, aspect: bool, zoom: float
+) -> None:
+    plotted(array("/field", np.add.outer(np.arange(40.0), np.arange(60.0)), ("y", "x")))
+    pane.look().set_aspect(aspect)
+    whole = pane.canvas.view()
+    pane.canvas.box.scaleBy((zoom, zoom))
+    for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1)):
+        for _ in range(6):
+            pane.canvas.box.translateBy(x=x * 50.0, y=y * 50.0)
+            assert overlap(pane, (-0.5, 59.5), (-0.5, 39.5)) > 0.19
+    assert pane.canvas.hint.isVisible() or not aspect, "without proportions the view stays inside anyway"
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_R)
+    assert not pane.canvas.hint.isVisible()
+    assert pane.canvas.view()[:2] == (pytest.approx(whole[0]), pytest.approx(whole[1]))
+
+
+def test_a_line_cannot_be_dragged_away(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/temp", np.array([9.0, 8, 6, 3, 1]), ("depth",)))
+    for y in (1, -1):
+        for _ in range(6):
+            pane.canvas.box.translateBy(x=0, y=y * 40.0)
+        low, high = pane.canvas.view()[1]
+        assert low < 9
+        assert high > 1
+        assert pane.canvas.hint.isVisible()
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_Home)
+    assert pane.canvas.view()[1][0] < 1
+
+
+def test_complex_numbers_say_what_is_drawn_of_them(
+    window: MainWindow, opened: Open, settle: Callable[[], None], tmp_path: Path
+) -> None:
+    values = (np.arange(12.0).reshape(3, 4) * (1 - 2j)).astype(">c8")
+    metadata = {
+        ".zgroup": '{"zarr_format": 2}',
+        "sar/.zarray": json.dumps(
+            {
+                "zarr_format": 2,
+                "shape": [3, 4],
+                "chunks": [3, 4],
+                "dtype": ">c8",
+                "compressor": None,
+                "filters": None,
+                "fill_value": None,
+                "order": "C",
+            }
+        ),
+        "sar/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": ["y", "x"], "units": "V"}),
+        "sar/0.0": "base64:" + b64encode(values.tobytes()).decode(),
+    }
+    path = tmp_path / "complex.json"
+    path.write_text(json.dumps({"version": 1, "refs": metadata}), encoding="utf-8")
+    document = opened(path)
+    window.hierarchy.select_node(document, "/sar")
+    settle()
+    plot = window.centre.plot
+    assert plot is not None
+    box, title = plot.header.part, plot.header.title
+    assert title.text() == "sar: magnitude"
+    names = ["magnitude", "phase", "real", "imaginary"]
+    assert [box.itemText(row) for row in range(box.count())] == names
+    for name, expected, units in (
+        ("phase", np.angle(values), "rad"),
+        ("real", values.real, "V"),
+        ("imaginary", values.imag, "V"),
+    ):
+        box.activated.emit(names.index(name))
+        settle()
+        picture = plot.picture()
+        assert picture is not None
+        assert picture.values.dtype == np.dtype("f4")
+        np.testing.assert_allclose(picture.values, expected, rtol=1e-6)
+        assert title.text() == f"sar: {name}"
+        assert plot._presenter.subject.shown.units == units
+        assert box.currentText() == name
+
+
+def test_an_axis_that_is_not_to_scale_is_told(plotted: Plotted, pane: PlotPane) -> None:
+    field = np.arange(20.0).reshape(5, 4)
+    levels = array("/plev", np.array([1000.0, 850, 500, 100, 10]), ("plev",), units="hPa")
+    plotted(array("/ta", field, ("plev", "x")), levels)
+    assert "plev is not to scale" in pane.legend.note.text()
+    plotted(array("/ta", field, ("y", "x")), array("/y", np.arange(5.0), ("y",)))
+    assert "scale" not in pane.legend.note.text()
+
+
+def test_time_is_stepped_and_charted_first(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(
+        array("/ta", np.arange(120.0).reshape(3, 2, 4, 5), ("time", "plev", "lat", "lon")),
+        array("/time", np.arange(3.0), ("time",), units="days since 2000-01-01"),
+        array("/plev", np.array([1000.0, 500]), ("plev",), units="hPa"),
+        array("/lat", np.arange(4.0), ("lat",), units="degrees_north"),
+        array("/lon", np.arange(5.0), ("lon",), units="degrees_east"),
+    )
+    assert pane._presenter.stepped == 0
+    pane.set_index(1, 1)
+    pane.tools.series_here()
+    qtbot.waitUntil(pane.is_settled)
+    assert pane.tools.series().dimension == 0, "though the other slider was moved last"
+
+
+def test_the_groove_takes_the_handle_along(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/ta", np.zeros((101, 4, 5)), ("time", "y", "x")))
+    slider = pane.sliders.findChild(QSlider)
+    assert slider is not None
+    high = slider.height() // 2
+    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() // 2, high))
+    assert abs(slider.value() - 50) <= 2
+    qtbot.mouseMove(slider, QPoint(slider.width() * 3 // 4, high))
+    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() * 3 // 4, high))
+    assert abs(slider.value() - 75) <= 3
+
+
+def test_flags_leave_the_map_its_room(plotted: Plotted, pane: PlotPane) -> None:
+    values = (np.arange(20).reshape(4, 5) % 2).astype("i1")
+    flags = {"flag_values": [0, 1], "flag_meanings": "land sea"}
+    plotted(array("/lsm", values, ("y", "x"), **flags))
+    assert pane.flags.isVisible()
+    short = pane.flags.width()
+    assert short <= 140
+    assert isinstance(pane.flags._flags, FlagSet)
+    long = {"flag_values": [0, 1], "flag_meanings": "cloudy_without_any_rain_or_snow_or_hail_at_all clear"}
+    plotted(array("/cloud", values, ("y", "x"), **long))
+    assert short < pane.flags.width() <= 216
+
+
+def test_a_button_without_a_plot_is_not_shown(plotted: Plotted, pane: PlotPane) -> None:
+    plotted(array("/ta", np.zeros((3, 4, 5)), ("time", "y", "x")))
+    pane.tools.toggle_series()
+    assert pane.header.series.isVisible()
+    pane.clear()
+    assert not pane.header.series.isVisible()
+    assert any("Nothing to plot yet" in label.text() for label in pane.cards.findChildren(QLabel))
