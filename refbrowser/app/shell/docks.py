@@ -122,6 +122,7 @@ class Docks(QObject):
         self.is_folded, self._unfolded = False, 0
         self._followers: list[tuple[str, Callable[[bool], None]]] = []
         self._sight = one_shot(window, 0, self._tell_sight)
+        self._fold_soon = one_shot(window, 0, lambda: self.fold(is_folded=True))
         self._docks = {name: self._make(name, title, hint) for name, title, _area, hint in DOCKS}
         # The right side keeps its whole height for the editor; the bottom lies under tree and centre.
         window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
@@ -268,7 +269,8 @@ class Docks(QObject):
         """Fold the docks one of whose tabs is clicked twice."""
         titles = {dock.windowTitle() for dock in self._at_bottom()}
         if number >= 0 and bar.tabText(number) in titles:
-            self.fold(is_folded=True)
+            # Qt tells a click after the second one, too, which would unfold them.
+            self._fold_soon.start()
 
     def _tell_sight(self) -> None:
         for name, tell in self._followers:

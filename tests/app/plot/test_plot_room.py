@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QKeySequence, QMouseEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QDockWidget, QMenu, QPushButton, QTabBar
 from pytestqt.qtbot import QtBot
 
@@ -116,15 +116,7 @@ def test_the_bottom_folds_to_its_tabs(window: MainWindow, plotted: OpenDocument,
     qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(4).center())
     qtbot.waitUntil(lambda: docks.is_seen("problemsDock"))
     assert window.centre.height() == pytest.approx(high, abs=4)
-    # As the desktop sends it; the double click of the test library presses once more after it.
-    kind, where, left = (
-        QEvent.Type.MouseButtonDblClick,
-        QPointF(bar.tabRect(4).center()),
-        Qt.MouseButton.LeftButton,
-    )
-    QApplication.sendEvent(
-        bar, QMouseEvent(kind, where, bar.mapToGlobal(where), left, left, Qt.KeyboardModifier.NoModifier)
-    )
+    qtbot.mouseDClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(4).center())
     qtbot.waitUntil(lambda: not docks.is_seen("problemsDock"))
     window.commands.problems.show_problems()
     qtbot.waitUntil(lambda: docks.is_seen("problemsDock"))
