@@ -29,6 +29,7 @@ from refbrowser.engine.frozen import frozen_bytes, opened_again, other_source
 from refbrowser.engine.reading.scattered import read_outer, read_points
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Score, Seen
+from refbrowser.formats.library.process import one_after_another
 from refbrowser.formats.registry import BUILT_IN
 from refbrowser.formats.sniffing import DOCUMENTS, looks_like_references
 from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, names_of, rows_of, without_names
@@ -477,6 +478,25 @@ def _closed_on_error(source: SharedDataset) -> Iterator[None]:
         raise
 
 
+def _opened_after_others(named: Any, keywords: Mapping[str, Any]) -> Dataset:
+    """Open what is named; where a library reads it, by a process that has read files of the folder before.
+
+    Starting one takes longer than most files take, and many files are opened one after another. What such a
+    process finds wrong may be of the files before: then the file is read by one of its own.
+    """
+    chain = None
+    try:
+        with one_after_another() as chain:
+            dataset = open_named(named, **keywords)
+            if not (chain.is_mixed and dataset.document.notes):
+                return dataset
+            dataset.close()
+    except RefbrowserError:
+        if chain is None or not chain.is_mixed:
+            raise
+    return open_named(named, **keywords)
+
+
 def _source(
     named: Any,
     allow: Iterable[str],
@@ -489,10 +509,8 @@ def _source(
     if isinstance(named, Dataset):
         source = SharedDataset(named, owned=False)
     else:
-        opened = open_named(
-            named, allow=allow, storage_options=storage_options, templates=templates, **(options or {})
-        )
-        source = SharedDataset(opened)
+        keywords = {"allow": allow, "storage_options": storage_options, "templates": templates}
+        source = SharedDataset(_opened_after_others(named, {**keywords, **(options or {})}))
     with _closed_on_error(source), source.reading() as dataset:
         path = f"/{(group or '').strip('/')}"
         root = next(
