@@ -20,26 +20,40 @@ if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
     from refbrowser.api import (
         audit,
-        combine,
         expand,
         export,
         fold,
-        lock,
-        make,
         open,
         sample,
         with_attributes,
     )
+    from refbrowser.api_references import combine, lock, make
     from refbrowser.api_views import diff, merge
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
+    from refbrowser.exporting.combining.combination import Combination
+    from refbrowser.exporting.icechunk.icechunk_options import CommitOptions
+    from refbrowser.exporting.targets.options import (
+        Awkward0Writing,
+        StoreOptions,
+        StreamOptions,
+        TableOptions,
+    )
+    from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
 
 __all__ = [
     "Array",
+    "Awkward0Writing",
+    "Combination",
+    "CommitOptions",
     "Dataset",
     "Group",
     "RefbrowserError",
+    "ReferenceOptions",
+    "StoreOptions",
+    "StreamOptions",
+    "TableOptions",
     "__version__",
     "audit",
     "combine",
@@ -59,6 +73,13 @@ __all__ = [
 ]
 
 _PLACES = {
+    "Awkward0Writing": "refbrowser.exporting.targets.options",
+    "Combination": "refbrowser.exporting.combining.combination",
+    "CommitOptions": "refbrowser.exporting.icechunk.icechunk_options",
+    "ReferenceOptions": "refbrowser.exporting.targets.reference_options",
+    "StoreOptions": "refbrowser.exporting.targets.options",
+    "StreamOptions": "refbrowser.exporting.targets.options",
+    "TableOptions": "refbrowser.exporting.targets.options",
     "Array": "refbrowser.engine.dataset",
     "Dataset": "refbrowser.engine.dataset",
     "Group": "refbrowser.engine.dataset",
@@ -66,11 +87,11 @@ _PLACES = {
     "audit": "refbrowser.api",
     "expand": "refbrowser.api",
     "export": "refbrowser.api",
-    "combine": "refbrowser.api",
+    "combine": "refbrowser.api_references",
     "diff": "refbrowser.api_views",
     "fold": "refbrowser.api",
-    "lock": "refbrowser.api",
-    "make": "refbrowser.api",
+    "lock": "refbrowser.api_references",
+    "make": "refbrowser.api_references",
     "merge": "refbrowser.api_views",
     "open": "refbrowser.api",
     "sample": "refbrowser.api",

@@ -1,6 +1,6 @@
 """What ``import refbrowser`` gives to programs, of one dataset: open, audit, export, make, lock and others.
 
-What compares and explains is in `refbrowser.api_views`.
+What makes references is in `refbrowser.api_references`, what compares and explains in `refbrowser.api_views`.
 """
 
 from __future__ import annotations
@@ -8,38 +8,35 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any
 
 import refbrowser.engine.frozen  # noqa: F401 - says how datasets are pickled
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, native_errors, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.document import Document, ReferenceDocument
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_plan import AuditPlan
     from refbrowser.engine.audit.audit_result import AuditResult
-    from refbrowser.engine.locking import LockWritten
-    from refbrowser.exporting.combining.combine import CombineReport
-    from refbrowser.exporting.combining.combined import Plan
     from refbrowser.exporting.option_fields import ExportOptions
     from refbrowser.exporting.request import ExportReport
-    from refbrowser.exporting.saving.making import Made, MakeReport
-    from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_documents import VirtualSource
     from refbrowser.references.edits.fold import Folding
 
 Path = str | os.PathLike[str]
+StorageOptions = Iterable[str] | Mapping[str, Any]
 
 
+@native_errors()
 def open(
-    path: Path | VirtualSource,
+    path: Path | Mapping[str, Any] | IO[bytes] | VirtualSource,
     *,
     allow: Iterable[str] = (),
-    storage_options: Iterable[str] = (),
+    storage_options: StorageOptions = (),
     templates: Mapping[str, str] | None = None,
     stale: str = "refuse",
     **options: Any,
@@ -49,13 +46,15 @@ def open(
     Parameters
     ----------
     path
-        A local path or a URL of a reference document, a store, a stream or a file of data; or what
-        VirtualiZarr holds in memory: a ManifestStore, or a virtual Dataset or DataTree of xarray. These lie
-        in no folder: whatever their references lead to needs a permission.
+        A local path or a URL of a reference document, a store, a stream or a file of data; references as a
+        dictionary, as kerchunk gives them; a binary file object; or what VirtualiZarr holds in memory: a
+        ManifestStore, or a virtual Dataset or DataTree of xarray. What has no path lies in no folder:
+        whatever its references lead to needs a permission. A file object without a path is copied first.
     allow
         Origins (``https://host``, a folder) that the document may read from besides its own folder.
     storage_options
-        Connection settings, ``ORIGIN:KEY=VALUE``.
+        Connection settings, ``ORIGIN:KEY=VALUE``; or as fsspec spells them, ``{"anon": False}``, for what is
+        opened and allowed, and ``{"s3://bucket": {"anon": False}}`` for one origin.
     templates
         Values for templates of the document; used, never saved.
     stale
@@ -74,28 +73,39 @@ def open(
     ------
     RefbrowserError
         It cannot be read, or it is of no known format; or it has no template that a value is given for.
+        Where nothing is there it is a `FileNotFoundError` too, where it may not be read a `PermissionError`.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> with refbrowser.open("sea_surface.json") as dataset:
+    ...     print(dataset.array("/ocean/sst").shape)
+    (12, 180, 360)
     """
     said = {name: each for name, each in options.items() if each is not None}
-    if not isinstance(path, str | os.PathLike):
-        from refbrowser.manifest_documents import open_virtual
+    allowed = texts_of(allow)
+    settings = settings_of(storage_options, [path, *allowed])
+    request = OpenRequest("", allowed, settings, dict(templates or {}), said, stale=stale)
+    if isinstance(path, str | os.PathLike):
+        return open_dataset(replace(request, path=path_of(path)))
+    if hasattr(path, "read") and hasattr(path, "seekable"):
+        from refbrowser.engine.unnamed import open_stream
 
-        if said or templates:
-            name = min({**said, **(templates or {})})
-            message = f"a source in memory has neither options of opening nor templates: {quoted(name)}"
-            raise RefbrowserError(ErrorKind.USAGE, message)
-        return open_virtual(path, texts_of(allow), texts_of(storage_options))
-    return open_dataset(
-        OpenRequest(
-            os.fspath(path),
-            texts_of(allow),
-            texts_of(storage_options),
-            dict(templates or {}),
-            said,
-            stale=stale,
-        )
-    )
+        return open_stream(path, request)
+    unused = said if isinstance(path, dict) else {**said, **(templates or {})}
+    if unused:
+        message = f"a source in memory has neither options of opening nor templates: {quoted(min(unused))}"
+        raise RefbrowserError(ErrorKind.USAGE, message)
+    if isinstance(path, dict):
+        from refbrowser.engine.unnamed import open_references_in
+
+        return open_references_in(path, replace(request, path="references"))
+    from refbrowser.manifest_documents import open_virtual
+
+    return open_virtual(path, allowed, settings)
 
 
+@native_errors()
 def with_attributes(dataset: Dataset, path: str, attributes: Mapping[str, Any]) -> Dataset:
     """Return a dataset in which a group or array has other attributes; neither files nor `dataset` change.
 
@@ -129,6 +139,7 @@ def with_attributes(dataset: Dataset, path: str, attributes: Mapping[str, Any]) 
     return dataset_with(dataset, path, attributes)
 
 
+@native_errors()
 def expand(
     document: Path | Dataset | Document | Mapping[str, Any],
     *,
@@ -166,6 +177,7 @@ def expand(
     return expanded
 
 
+@native_errors()
 def fold(
     document: Path | Dataset | Document | Mapping[str, Any],
     target: Path | None = None,
@@ -214,9 +226,9 @@ def fold(
     if isinstance(document, Dataset):
         base = document.access.base
     elif isinstance(document, str | os.PathLike):
-        opened = open_document(OpenRequest(os.fspath(document), templates=values))
+        opened = open_document(OpenRequest(path_of(document), templates=values))
         document, base = opened.document, opened.access.base
-    request = FoldRequest(os.fspath(target), rules=rules, force=force)
+    request = FoldRequest(path_of(target), rules=rules, force=force)
     return write_folded(_document(document, values), base, request, control_of(progress))
 
 
@@ -228,9 +240,10 @@ def _document(document: Path | Dataset | Document | Mapping[str, Any], values: d
     if isinstance(document, Document):
         document.check_values(values)
         return document.with_template_values({**document.templates.values, **values}) if values else document
-    return open_document(OpenRequest(os.fspath(document), templates=values)).document
+    return open_document(OpenRequest(path_of(document), templates=values)).document
 
 
+@native_errors()
 def audit(
     dataset: Dataset | Path,
     *,
@@ -310,6 +323,7 @@ def audit(
     return run.result()
 
 
+@native_errors()
 def export(
     dataset: Dataset | Path,
     target: Path,
@@ -395,191 +409,18 @@ def export(
         indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(texts_of(arrays), ...)
         chosen = tuple(ArrayChoice.of(dataset, path, index) for path, index in indices.items())
     request = ExportRequest(
-        os.fspath(target),
+        path_of(target),
         format,
         chosen,
         force=force,
         resume=resume,
         skip_bad=skip_bad,
-        options=options or chosen_options(form_named(format), {}, os.fspath(target)),
+        options=options or chosen_options(form_named(format), {}, path_of(target)),
     )
     return run_export(dataset, request, control_of(progress), compute=Compute.of(client))
 
 
-def make(
-    sources: Path | Iterable[Path],
-    target: Path,
-    *,
-    format: str | None = None,
-    force: bool = False,
-    resume: bool = False,
-    skip_bad: bool = False,
-    options: ReferenceOptions | None = None,
-    allow: Iterable[str] = (),
-    storage_options: Iterable[str] = (),
-    progress: Callable[..., None] | None = None,
-    done: Callable[[Made], None] = lambda made: None,
-    client: Any = None,
-) -> MakeReport:
-    """Make references of files of data, a document for each, compared with the file.
-
-    Parameters
-    ----------
-    sources
-        Paths and URLs of files, patterns of paths (``data/*.nc``), and lists of such: ``@FILE``, one a line.
-    target
-        The document of the only file; else the folder of documents that have the names of their files.
-    format
-        ``refs-v1``, ``refs-v0`` or ``refs-parquet``; as the suffix of `target` says when None.
-    force
-        Replace documents that are there.
-    resume
-        Leave documents as they are that are newer than their files.
-    skip_bad
-        Leave out files of which no references can be made; else the first ends all.
-    options
-        How the references are written; the usual ones when None.
-    allow, storage_options
-        As `open` has them.
-    progress
-        Called as `progress(done, total, note=...)` with files.
-    done
-        Called with each document that was made.
-    client
-        Who does the work, as `export` has it; processes of this machine when None and there are many files.
-
-    Returns
-    -------
-    MakeReport
-        The documents that were made, and the files that were left out, with why.
-
-    Raises
-    ------
-    RefbrowserError
-        There is no file, two have one name, or none can be made of one.
-    """
-    from refbrowser.engine.compute import Compute
-    from refbrowser.exporting.saving.making import Made, MakeRequest
-    from refbrowser.exporting.saving.making import make as make_references
-    from refbrowser.exporting.targets.reference_options import ReferenceOptions
-
-    named = [sources] if isinstance(sources, str | os.PathLike) else sources
-    request = MakeRequest(
-        sources=tuple(os.fspath(each) for each in named),
-        target=os.fspath(target),
-        format=format or "",
-        options=options or ReferenceOptions(),
-        force=force,
-        resume=resume,
-        skip_bad=skip_bad,
-        allow=texts_of(allow),
-        storage_options=texts_of(storage_options),
-    )
-
-    def answered(_source: str, answer: Made | BaseException) -> None:
-        if isinstance(answer, Made):
-            done(answer)
-
-    return make_references(request, control_of(progress), Compute.of(client), answered)
-
-
-def combine(
-    sources: Path | Iterable[Path],
-    target: Path,
-    *,
-    client: Any = None,
-    progress: Callable[..., None] | None = None,
-    told: Callable[[Plan], None] = lambda plan: None,
-    **how: Any,
-) -> CombineReport:
-    """Combine files of data, stores or reference documents into one reference document.
-
-    Parameters
-    ----------
-    sources
-        Paths, URLs, patterns of paths, and ``@FILE`` with one of these a line.
-    target
-        The document.
-    client
-        Who looks at the files, as `make` has it.
-    progress
-        Called as `progress(done, total, note=...)` with files.
-    told
-        Called with what was found, before anything is written: `Plan.mismatches`.
-    how
-        Further fields of `Combination`: ``concat=["time"]``, ``new_dims``, ``merge``, ``sort``,
-        ``leave_out``, ``accept``, ``allow``... A text counts as a list of one.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_META`: files differ in what would give wrong numbers; or a file cannot be read.
-    """
-    from refbrowser.engine.compute import Compute
-    from refbrowser.exporting.combining.combination import Combination
-    from refbrowser.exporting.combining.combine import combine as combine_files
-
-    named = [sources] if isinstance(sources, str | os.PathLike) else sources
-    lists = {each.name for each in fields(Combination) if isinstance(each.default, tuple)}
-    said: dict[str, Any] = {name: texts_of(value) if name in lists else value for name, value in how.items()}
-    request = Combination(sources=tuple(os.fspath(each) for each in named), target=os.fspath(target), **said)
-    return combine_files(request, control_of(progress), Compute.of(client), told)
-
-
-def lock(
-    document: Path | Dataset,
-    target: Path | None = None,
-    *,
-    accept: Iterable[str] = (),
-    skip_bad: bool = False,
-    allow: Iterable[str] = (),
-    storage_options: Iterable[str] = (),
-    templates: Mapping[str, str] | None = None,
-    progress: Callable[..., None] | None = None,
-) -> LockWritten:
-    """Write what is known of the files of a document, so that it is noticed when one is replaced.
-
-    Parameters
-    ----------
-    document
-        The path of a reference document, or an opened dataset.
-    target
-        The file; ``DOC.lock.json`` beside the document when None.
-    accept
-        Files, as the document spells them, whose new state the lock that is there takes; none: all files.
-    skip_bad
-        Replace a lock that is there although files could not be looked at.
-    allow, storage_options, templates
-        As `open` has them, where `document` is a path.
-    progress
-        Called as `progress(done, total)` with files.
-
-    Returns
-    -------
-    LockWritten
-        `lock`, what it says now (None where it was left as it was), and in `made.errors` why files could not
-        be looked at; these are not locked.
-
-    Raises
-    ------
-    RefbrowserError
-        The document cannot be read, has no such file or too many, or the lock cannot be written.
-    """
-    from refbrowser.engine.locking import LockOrder, write_lock_of
-    from refbrowser.io.fetch import Fetcher
-
-    order = LockOrder("" if target is None else os.fspath(target), texts_of(accept), skip_bad)
-    control = control_of(progress)
-    if isinstance(document, Dataset):
-        fetcher = document.session.fetcher
-        return write_lock_of(document.path, document.document, document.access, fetcher, order, control)
-    path = os.fspath(document)
-    request = OpenRequest(path, texts_of(allow), texts_of(storage_options), dict(templates or {}))
-    opened = open_document(request)
-    with Fetcher() as fetcher:
-        return write_lock_of(path, opened.document, opened.access, fetcher, order, control)
-
-
+@native_errors()
 def sample(folder: Path = ".", *, force: bool = False) -> str:
     """Write the bundled sample into a folder, and return the path of its reference document.
 
@@ -604,7 +445,7 @@ def sample(folder: Path = ".", *, force: bool = False) -> str:
     """
     from refbrowser.bundled import write_sample
 
-    return write_sample(os.fspath(folder), force=force)
+    return write_sample(path_of(folder), force=force)
 
 
 def control_of(progress: Callable[..., None] | None) -> JobControl:
@@ -621,6 +462,21 @@ def control_of(progress: Callable[..., None] | None) -> JobControl:
         )
 
     return JobControl(publish=publish)
+
+
+def path_of(path: Path) -> str:
+    """Return a path as text, with a ``~`` at its beginning replaced unless something is called so."""
+    text = os.fspath(path)
+    return os.path.expanduser(text) if text.startswith("~") and not os.path.lexists(text) else text
+
+
+def settings_of(options: StorageOptions, named: Iterable[Path]) -> tuple[str, ...]:
+    """Return storage options of either spelling as texts; those without an origin are for what is named."""
+    if not isinstance(options, Mapping):
+        return texts_of(options)
+    from refbrowser.io.origins import option_texts
+
+    return option_texts(options, [os.fspath(each) for each in named if isinstance(each, str | os.PathLike)])
 
 
 def texts_of(items: Iterable[str]) -> tuple[str, ...]:

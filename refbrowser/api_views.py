@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from refbrowser.api import Path, control_of, open, texts_of
+from refbrowser.api import Path, control_of, open, path_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
 
 if TYPE_CHECKING:
     from refbrowser.engine.comparing.differences import Comparison
     from refbrowser.references.merging.merge import Merged
 
 
+@native_errors()
 def diff(
     here: Dataset | Path,
     there: Dataset | Path,
@@ -76,10 +76,11 @@ def diff(
         from refbrowser.io.atomic import write_atomically
         from refbrowser.views.comparing.comparison_html import comparison_html
 
-        write_atomically(os.fspath(html), [comparison_html(found).encode("utf-8", "replace")])
+        write_atomically(path_of(html), [comparison_html(found).encode("utf-8", "replace")])
     return found
 
 
+@native_errors()
 def merge(
     base: Path,
     ours: Path,
@@ -123,12 +124,12 @@ def merge(
 
     if favor not in (None, Choice.OURS, Choice.THEIRS):
         raise RefbrowserError(ErrorKind.USAGE, f"favor is 'ours' or 'theirs', not {quoted(favor)}")
-    before, mine, other = (OpenRequest(os.fspath(each)) for each in (base, ours, theirs))
+    before, mine, other = (OpenRequest(path_of(each)) for each in (base, ours, theirs))
     request = MergeRequest(
         before,
         mine,
         other,
-        target=None if target is None else os.fspath(target),
+        target=None if target is None else path_of(target),
         favor=None if favor is None else Choice(favor),
         force=force,
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
@@ -196,7 +198,8 @@ class RefbrowserError(Exception):
     """
 
     def __init__(self, kind: ErrorKind, message: str, place: Place = NOWHERE, advice: str = "") -> None:
-        super().__init__(kind, message, place, advice)
+        # Not by `super`: what is an error of the system too would take these for its own.
+        Exception.__init__(self, kind, message, place, advice)
         self.kind = kind
         self.message = message
         self.place = place
@@ -213,9 +216,21 @@ class RefbrowserError(Exception):
         where = f" ({self.place})" if self.place else ""
         return f"{self.message}{where}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.kind, self.message, self.place, self.advice), dict(self.__dict__)
+
     def at(self, place: Place) -> RefbrowserError:
         """Return this error with another place."""
         return RefbrowserError(self.kind, self.message, place, self.advice)
+
+
+def _again(
+    cls: type[RefbrowserError], kind: ErrorKind, message: str, place: Place, advice: str
+) -> RefbrowserError:
+    """Return an error that was pickled, whatever its class is made of."""
+    error = cls.__new__(cls)
+    RefbrowserError.__init__(error, kind, message, place, advice)
+    return error
 
 
 class DistinctError(RefbrowserError):
@@ -257,6 +272,10 @@ class RefusedError(DistinctError):
     """The server does not say whether there is such an object: it may not be read (status 401 or 403)."""
 
 
+class NotPermittedError(DistinctError):
+    """The system does not let this user read or write a file."""
+
+
 class OversizeError(DistinctError):
     """A whole object is larger than what was to be read of it at most; it was not read."""
 
@@ -275,6 +294,53 @@ class StaleError(DistinctError):
 
 class NotHeldError(DistinctError):
     """A format has no form for the elements of an array, whatever its options are but those of the advice."""
+
+
+# Errors that programs get are those of Python, too. Inside they are not: whoever handles errors of the system
+# there does not mean what was found about a dataset.
+
+
+class MissingFileError(AbsentError, FileNotFoundError):
+    """What was to be read is not there."""
+
+
+class DeniedFileError(RefusedError, PermissionError):
+    """The server does not let this user read an object."""
+
+
+class LockedFileError(NotPermittedError, PermissionError):
+    """The system does not let this user read or write a file."""
+
+
+class BlockedPlaceError(DistinctError, PermissionError):
+    """A place was not allowed: nothing is read from there."""
+
+
+class ExistingFileError(TargetExistsError, FileExistsError):
+    """There is something in the place of what is to be written."""
+
+
+_BUILT_IN: dict[type[RefbrowserError], type[RefbrowserError]] = {
+    AbsentError: MissingFileError,
+    RefusedError: DeniedFileError,
+    NotPermittedError: LockedFileError,
+    TargetExistsError: ExistingFileError,
+}
+
+
+@contextmanager
+def native_errors() -> Iterator[None]:
+    """Raise errors that Python has a class for as that, too; also as the decorator of a function."""
+    try:
+        yield
+    except RefbrowserError as error:
+        made = _BUILT_IN.get(type(error))
+        if made is None and type(error) is RefbrowserError and error.kind is ErrorKind.BLOCKED:
+            made = BlockedPlaceError
+        if made is None:
+            raise
+        native = made(error.kind, error.message, error.place, error.advice)
+        raise native.with_traceback(error.__traceback__) from error.__cause__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,6 +67,7 @@ def open_virtual(
     access = Access.for_nothing(exact, parse_storage_options(storage_options))
     name, document = document_of(source)
     session = Session()
+    session.only_here = "it was opened from objects in memory, which have no path"
     try:
         return dataset_of(name, document, access, session)
     except BaseException:

@@ -23,6 +23,7 @@ from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, 
 from xarray.coding.strings import create_vlen_dtype
 from xarray.core.indexing import ExplicitIndexer, LazilyIndexedArray, VectorizedIndexer
 
+from refbrowser.api import StorageOptions
 from refbrowser.api import open as open_named
 from refbrowser.engine.dataset import Dataset, damage_of, damage_text
 from refbrowser.engine.frozen import frozen_bytes, opened_again, other_source
@@ -378,7 +379,7 @@ class RefbrowserBackendEntrypoint(BackendEntrypoint):
         decode_timedelta: Any = None,
         group: str | None = None,
         allow: Iterable[str] = (),
-        storage_options: Iterable[str] = (),
+        storage_options: StorageOptions = (),
         templates: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
         use_zarr_fill_value_as_mask: bool | None = None,
@@ -436,7 +437,7 @@ class RefbrowserBackendEntrypoint(BackendEntrypoint):
         decode_timedelta: Any = None,
         group: str | None = None,
         allow: Iterable[str] = (),
-        storage_options: Iterable[str] = (),
+        storage_options: StorageOptions = (),
         templates: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
         use_zarr_fill_value_as_mask: bool | None = None,
@@ -500,7 +501,7 @@ def _opened_after_others(named: Any, keywords: Mapping[str, Any]) -> Dataset:
 def _source(
     named: Any,
     allow: Iterable[str],
-    storage_options: Iterable[str],
+    storage_options: StorageOptions,
     templates: Mapping[str, str] | None,
     options: Mapping[str, Any] | None,
     group: str | None,

@@ -27,6 +27,7 @@ LAYERS = [
     "manifest_documents",
     "bundled",
     "api",
+    "api_references",
     "api_views",
     "xarray_backend",
     "manifest_stores",
@@ -63,13 +64,12 @@ WITHOUT_QT = {
 ROLES = {"opening", "hierarchy"}
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
-    "refbrowser.engine.attributes": "a noun of its own, in a file that is long enough without it",
+    "refbrowser.model.node_attributes": "a noun of its own, for a file that is long enough without it",
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.views.auditing.audit_advice": "a table of texts, one for each kind of finding",
     "refbrowser.app.dialogs.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.app.dialogs.export_check": "a page of a dialog that would be too long with it",
     "refbrowser.formats.tiff.tiff_crs": "tables of another specification, that of projections",
-    "refbrowser.exporting.icechunk.icechunk_options": "read for help and dialogs, before what writes is",
     "refbrowser.formats.cdmremote.descriptions": "how a format is spelled, for a service of another layer",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
     "refbrowser.views.snapshots": "a view, for a page of another layer",

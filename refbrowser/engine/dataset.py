@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.attributes import Attributes
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, native_errors, quoted
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.model.node_attributes import Attributes
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 from refbrowser.model.selection import Selection, is_basic
 
@@ -633,7 +633,8 @@ def _open(dataset: Dataset) -> Iterator[None]:
     if dataset.session.is_closed:
         raise closed
     try:
-        yield
+        with native_errors():
+            yield
     except Cancelled:
         if dataset.session.is_closed:
             raise closed from None

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
+from refbrowser.errors import AbsentError, ErrorKind, NotPermittedError, Place, RefbrowserError
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity
 
@@ -157,7 +157,8 @@ def failed(error: OSError, path: str) -> RefbrowserError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return AbsentError(ErrorKind.IO, "there is no such file", Place(url=path))
     reason = error.strerror or str(error)
-    return RefbrowserError(ErrorKind.IO, reason[:1].lower() + reason[1:], Place(url=path))
+    kind = NotPermittedError if isinstance(error, PermissionError) else RefbrowserError
+    return kind(ErrorKind.IO, reason[:1].lower() + reason[1:], Place(url=path))
 
 
 def _portion(buffers: list[memoryview]) -> list[memoryview]:

@@ -6,7 +6,7 @@ import ipaddress
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -525,3 +525,87 @@ def _boolean(key: str, value: str) -> bool:
     if value.lower() not in ("true", "false"):
         raise RefbrowserError(ErrorKind.USAGE, f"{key} is true or false, not {quoted(value)}")
     return value.lower() == "true"
+
+
+# As fsspec spells them
+
+#: What fsspec's file systems (s3fs, gcsfs, adlfs) call the settings that we have.
+_FSSPEC_NAMES = {
+    "anon": "anonymous",
+    "anonymous": "anonymous",
+    "profile": "profile",
+    "endpoint_url": "endpoint",
+    "endpoint": "endpoint",
+    "region_name": "region",
+    "region": "region",
+    "account_name": "account",
+    "account": "account",
+    "requester_pays": "requester_pays",
+}
+#: Options in which others lie: of botocore's client, and of fsspec's file system of references.
+_FSSPEC_NESTED = ("client_kwargs", "remote_options", "config_kwargs")
+#: Those of fsspec that change nothing about what is read.
+_FSSPEC_IDLE = frozenset(
+    {"asynchronous", "use_listings_cache", "skip_instance_cache", "default_cache_type", "remote_protocol"}
+)
+_FSSPEC_SECRETS = frozenset(
+    {"key", "secret", "token", "password", "username", "account_key", "sas_token", "auth"}
+)
+
+
+def option_texts(options: Mapping[str, Any], named: Iterable[str]) -> tuple[str, ...]:
+    """Return options of fsspec as ``ORIGIN:KEY=VALUE``, for each origin among the URLs that are named.
+
+    Parameters
+    ----------
+    options
+        ``{"anon": True}``, for all origins; or settings by origin, ``{"s3://bucket": {"anon": True}}``.
+    named
+        Paths and URLs that the caller has named: what is opened, and what is allowed.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: there is no such option, or no origin that it may be for.
+    """
+    of_all = {key: value for key, value in options.items() if scheme_of(key) is None}
+    texts = []
+    for origin in options.keys() - of_all.keys():
+        texts += [f"{origin}:{setting}" for setting in _fsspec_settings(options[origin])]
+    origins = dict.fromkeys(str(split_url(each).origin) for each in named if _is_elsewhere(each))
+    settings = list(_fsspec_settings(of_all))
+    if settings and not origins:
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            f"the storage options {', '.join(map(quoted, of_all))} are for no origin",
+            advice="name it with allow=['s3://bucket'], or give options by origin: {'s3://bucket': {...}}",
+        )
+    return (*texts, *(f"{origin}:{setting}" for origin in origins for setting in settings))
+
+
+def _is_elsewhere(named: str) -> bool:
+    return scheme_of(named) not in (None, "file")
+
+
+def _fsspec_settings(options: Any) -> Iterator[str]:
+    """Yield each option as ``KEY=VALUE``."""
+    if not isinstance(options, Mapping):
+        raise RefbrowserError(ErrorKind.USAGE, f"storage options are by name, not {quoted(options)}")
+    for name, value in options.items():
+        if name in _FSSPEC_NESTED:
+            yield from _fsspec_settings(value or {})
+        elif name in _FSSPEC_SECRETS:
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                f"the storage option {quoted(name)} is a secret, which is not taken from programs",
+                advice="name a profile: {'profile': 'work'}",
+            )
+        elif name in _FSSPEC_NAMES:
+            if value is not None:
+                yield f"{_FSSPEC_NAMES[name]}={str(value).lower() if isinstance(value, bool) else value}"
+        elif name not in _FSSPEC_IDLE:
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                f"{quoted(name)} is not a storage option",
+                advice=f"known: {', '.join(sorted(_FSSPEC_NAMES))}",
+            )

@@ -1,0 +1,274 @@
+"""What ``import refbrowser`` gives to programs that make references of files, and look after them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.api import Path, StorageOptions, control_of, path_of, settings_of, texts_of
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.opening import OpenRequest, open_document
+from refbrowser.errors import native_errors
+
+if TYPE_CHECKING:
+    from refbrowser.engine.locking import LockWritten
+    from refbrowser.exporting.combining.combine import CombineReport
+    from refbrowser.exporting.combining.combined import Plan
+    from refbrowser.exporting.saving.making import Made, MakeReport
+    from refbrowser.exporting.targets.reference_options import ReferenceOptions
+
+
+@native_errors()
+def make(
+    sources: Path | Iterable[Path],
+    target: Path,
+    *,
+    format: str | None = None,
+    force: bool = False,
+    resume: bool = False,
+    skip_bad: bool = False,
+    options: ReferenceOptions | None = None,
+    allow: Iterable[str] = (),
+    storage_options: StorageOptions = (),
+    progress: Callable[..., None] | None = None,
+    done: Callable[[Made], None] = lambda made: None,
+    client: Any = None,
+) -> MakeReport:
+    """Make references of files of data, a document for each, compared with the file.
+
+    Parameters
+    ----------
+    sources
+        Paths and URLs of files, patterns of paths (``data/*.nc``), and lists of such: ``@FILE``, one a line.
+    target
+        The document of the only file; else the folder of documents that have the names of their files.
+    format
+        ``refs-v1``, ``refs-v0`` or ``refs-parquet``; as the suffix of `target` says when None.
+    force
+        Replace documents that are there.
+    resume
+        Leave documents as they are that are newer than their files.
+    skip_bad
+        Leave out files of which no references can be made; else the first ends all.
+    options
+        How the references are written; the usual ones when None.
+    allow, storage_options
+        As `open` has them.
+    progress
+        Called as `progress(done, total, note=...)` with files.
+    done
+        Called with each document that was made.
+    client
+        Who does the work, as `export` has it; processes of this machine when None and there are many files.
+
+    Returns
+    -------
+    MakeReport
+        The documents that were made, and the files that were left out, with why.
+
+    Raises
+    ------
+    RefbrowserError
+        There is no file, two have one name, or none can be made of one.
+    """
+    from refbrowser.engine.compute import Compute
+    from refbrowser.exporting.saving.making import Made, MakeRequest
+    from refbrowser.exporting.saving.making import make as make_references
+    from refbrowser.exporting.targets.reference_options import ReferenceOptions
+
+    named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    request = MakeRequest(
+        sources=tuple(path_of(each) for each in named),
+        target=path_of(target),
+        format=format or "",
+        options=options or ReferenceOptions(),
+        force=force,
+        resume=resume,
+        skip_bad=skip_bad,
+        allow=texts_of(allow),
+        storage_options=settings_of(storage_options, [*named, *texts_of(allow)]),
+    )
+
+    def answered(_source: str, answer: Made | BaseException) -> None:
+        if isinstance(answer, Made):
+            done(answer)
+
+    return make_references(request, control_of(progress), Compute.of(client), answered)
+
+
+@native_errors()
+def combine(
+    sources: Path | Iterable[Path],
+    target: Path,
+    *,
+    concat: str | Iterable[str] = (),
+    new_dims: str | Iterable[str] = (),
+    merge: bool = False,
+    sort: bool = False,
+    leave_out: str | Iterable[str] = (),
+    leave_out_var: str | Iterable[str] = (),
+    take_as: str | Iterable[str] = (),
+    inline_var: str | Iterable[str] = (),
+    accept: str | Iterable[str] = (),
+    set_attr: str | Iterable[str] = (),
+    time_units: str = "",
+    fold: bool = False,
+    format: str = "",
+    options: ReferenceOptions | None = None,
+    force: bool = False,
+    resume: bool = False,
+    skip_bad: bool = False,
+    allow: Iterable[str] = (),
+    storage_options: StorageOptions = (),
+    stale: str = "refuse",
+    client: Any = None,
+    progress: Callable[..., None] | None = None,
+    told: Callable[[Plan], None] = lambda plan: None,
+) -> CombineReport:
+    """Combine files of data, stores or reference documents into one reference document.
+
+    Where a list is taken, one text counts as a list of one.
+
+    Parameters
+    ----------
+    sources
+        Paths, URLs, patterns of paths, and ``@FILE`` with one of these a line.
+    target
+        The document.
+    concat
+        Dimensions of the files along which they are laid one after another.
+    new_dims
+        Further dimensions, ``NAME=FROM``.
+    merge
+        Files may have different arrays.
+    sort
+        Lay files by the values of their coordinates, not in the order in which they are named.
+    leave_out
+        Files; ``odd`` is each that a difference names as the odd one.
+    leave_out_var
+        Names or paths of arrays that are left out.
+    take_as
+        ``NAME=OTHER:FILES``: the array of these files (a pattern) is another array.
+    inline_var
+        Names or paths of arrays whose values are to stand in the document.
+    accept
+        Properties that may differ, or ``PROPERTY:ARRAY``: the common value is taken for all files.
+    set_attr
+        ``ARRAY:NAME=VALUE``: the attribute of the result, whatever files say.
+    time_units
+        In which times are expressed, where files have other ones.
+    fold
+        Fold the references into templates and gen rules.
+    format
+        ``refs-v1``, ``refs-v0`` or ``refs-parquet``; as the suffix of `target` says when empty.
+    options
+        How the references are written; the usual ones when None.
+    force
+        Replace the target.
+    resume
+        Go on with an interrupted run for the same target; replace a document that is there.
+    skip_bad
+        Leave out files that cannot be read.
+    allow, storage_options, stale
+        As `open` has them.
+    client
+        Who looks at the files, as `make` has it.
+    progress
+        Called as `progress(done, total, note=...)` with files.
+    told
+        Called with what was found, before anything is written: `Plan.mismatches`.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_META`: files differ in what would give wrong numbers; or a file cannot be read.
+    """
+    from refbrowser.engine.compute import Compute
+    from refbrowser.exporting.combining.combination import Combination
+    from refbrowser.exporting.combining.combine import combine as combine_files
+    from refbrowser.exporting.targets.reference_options import ReferenceOptions
+
+    named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    request = Combination(
+        sources=tuple(path_of(each) for each in named),
+        target=path_of(target),
+        concat=texts_of(concat),
+        new_dims=texts_of(new_dims),
+        merge=merge,
+        sort=sort,
+        leave_out=texts_of(leave_out),
+        leave_out_var=texts_of(leave_out_var),
+        take_as=texts_of(take_as),
+        inline_var=texts_of(inline_var),
+        accept=texts_of(accept),
+        set_attr=texts_of(set_attr),
+        time_units=time_units,
+        fold=fold,
+        format=format,
+        options=options or ReferenceOptions(),
+        force=force,
+        resume=resume,
+        skip_bad=skip_bad,
+        allow=texts_of(allow),
+        storage_options=settings_of(storage_options, [*named, *texts_of(allow)]),
+        stale=stale,
+    )
+    return combine_files(request, control_of(progress), Compute.of(client), told)
+
+
+@native_errors()
+def lock(
+    document: Path | Dataset,
+    target: Path | None = None,
+    *,
+    accept: Iterable[str] = (),
+    skip_bad: bool = False,
+    allow: Iterable[str] = (),
+    storage_options: StorageOptions = (),
+    templates: Mapping[str, str] | None = None,
+    progress: Callable[..., None] | None = None,
+) -> LockWritten:
+    """Write what is known of the files of a document, so that it is noticed when one is replaced.
+
+    Parameters
+    ----------
+    document
+        The path of a reference document, or an opened dataset.
+    target
+        The file; ``DOC.lock.json`` beside the document when None.
+    accept
+        Files, as the document spells them, whose new state the lock that is there takes; none: all files.
+    skip_bad
+        Replace a lock that is there although files could not be looked at.
+    allow, storage_options, templates
+        As `open` has them, where `document` is a path.
+    progress
+        Called as `progress(done, total)` with files.
+
+    Returns
+    -------
+    LockWritten
+        `lock`, what it says now (None where it was left as it was), and in `made.errors` why files could not
+        be looked at; these are not locked.
+
+    Raises
+    ------
+    RefbrowserError
+        The document cannot be read, has no such file or too many, or the lock cannot be written.
+    """
+    from refbrowser.engine.locking import LockOrder, write_lock_of
+    from refbrowser.io.fetch import Fetcher
+
+    order = LockOrder("" if target is None else path_of(target), texts_of(accept), skip_bad)
+    control = control_of(progress)
+    if isinstance(document, Dataset):
+        fetcher = document.session.fetcher
+        return write_lock_of(document.path, document.document, document.access, fetcher, order, control)
+    path = path_of(document)
+    request = OpenRequest(
+        path, texts_of(allow), settings_of(storage_options, [path, *texts_of(allow)]), dict(templates or {})
+    )
+    opened = open_document(request)
+    with Fetcher() as fetcher:
+        return write_lock_of(path, opened.document, opened.access, fetcher, order, control)
