@@ -128,6 +128,8 @@ class Limits:
     icechunk_snapshots: int = _limit(
         1_000, "snapshots", "snapshots in the history of an Icechunk repository that are listed"
     )
+    parquet_rows: int = _limit(5_000_000, "rows", "rows of one record file of references")
+    parquet_record: int = _limit(256 * MIB, "bytes", "such a file when it is unpacked")
     icechunk_growth: int = _limit(200, "times", "growth of such a file when it is decompressed")
     icechunk_growth_from: int = _limit(64 * MIB, "bytes", "such a file that may grow by any factor")
     icechunk_lost: int = _limit(

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.parquet_text import METADATA, NAMES, read_metadata
+from refbrowser.formats.parquet_records import NAMES
+from refbrowser.formats.parquet_text import METADATA, read_metadata
 from refbrowser.formats.references import ExpansionMetadata, hierarchy_of
 from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.cancel import CancelToken

@@ -42,6 +42,7 @@ from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.reader import PORTION, ReadProgress, read_source
 
 if TYPE_CHECKING:
+    from refbrowser.formats.parquet_text import ParquetText
     from refbrowser.formats.zarr.documents import ManifestMaker
     from refbrowser.io.fetch import DocumentBytes
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from refbrowser.model.values import ChunkManifest
     from refbrowser.references.document.document import Document, ReferenceDocument
     from refbrowser.references.document.expansion import Expansion
+    from refbrowser.references.document.table import TextTable
 
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
 _WORK, _REST = 0.004, 0.0005
@@ -101,8 +103,10 @@ def open_named_references(opening: Opening) -> Opened:
 
 def _kind_of_others(document: ReferenceDocument) -> FileKind | None:
     """Return what a document is that only looks like references of Version 0: JSON of other software."""
+    if document.version != 0 or document.from_parquet:
+        return None
     few = document.refs.keys(0, min(len(document.refs), _OWN_KEYS))
-    if document.version != 0 or any(map(is_metadata_key, few)):
+    if any(map(is_metadata_key, few)):
         return None
     return json_kind(frozenset(few))
 
@@ -194,7 +198,7 @@ def open_references(
 
 
 def _open_folder(path: str, opening: _Opening, values: Mapping[str, str] | None) -> ReferenceDocument:
-    from refbrowser.formats.parquet_text import METADATA, is_parquet_references, parquet_text
+    from refbrowser.formats.parquet_text import METADATA, ParquetText, is_parquet_references
 
     if not is_parquet_references(path):
         message = "the folder is not the parquet form of references"
@@ -202,8 +206,45 @@ def _open_folder(path: str, opening: _Opening, values: Mapping[str, str] | None)
         error = RefbrowserError(ErrorKind.FORMAT, message, Place(document=path), advice)
         raise NotReferencesError(error, found_in_folder(path))
     notes: list[Finding] = []
-    document = opening.read(parquet_text(path, notes.append), values)
-    return replace(document, from_parquet=True, notes=tuple(notes))
+    text = ParquetText(path, notes.append)
+    if text.count <= LIMITS.references_described:
+        document = opening.read(text.portions(), values)
+        return replace(document, from_parquet=True, notes=tuple(notes))
+    return _left_folder(text, opening, notes, values)
+
+
+def _left_folder(
+    text: ParquetText, opening: _Opening, notes: list[Finding], values: Mapping[str, str] | None
+) -> ReferenceDocument:
+    """Return the document of a folder whose record files are read as arrays are touched."""
+    from refbrowser.formats.parquet_manifest import ParquetReferences
+    from refbrowser.references.document.content import KnownMetadata
+    from refbrowser.references.document.deferred import DeferredTextTable
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.refs import References
+
+    later = ParquetReferences(text.arrays, notes)
+
+    def made() -> TextTable:
+        document = opening.again().read(text.portions(), values)
+        if document.version:
+            message = "a key of the metadata is a member of Version 1"
+            raise RefbrowserError(ErrorKind.SCHEMA, message, Place(document=opening.name))
+        later.read_whole()
+        return document.refs.text_table
+
+    known = KnownMetadata({key: value.encode() for key, value in text.metadata.items()})
+    return ReferenceDocument(
+        version=0,
+        outer=b"{}\n",
+        region=None,
+        refs=References(DeferredTextTable.of(made)),
+        known=known,
+        later=later,
+        from_parquet=True,
+        name=opening.name,
+        values=dict(values or {}),
+    )
 
 
 def _from_descriptor(descriptor: int) -> Iterator[bytes]:
@@ -222,7 +263,7 @@ class _Opening:
         cancel: CancelToken | None,
         confirm: Callable[[int], bool],
     ) -> None:
-        self._name = name
+        self.name = name
         self._total = total
         self._progress = progress
         self._cancel = cancel or CancelToken()
@@ -232,6 +273,10 @@ class _Opening:
         self._asked = False
         self._in_worker = threading.current_thread() is not threading.main_thread()
         self._since = time.perf_counter()
+
+    def again(self) -> _Opening:
+        """Return an opening of the same, later: nobody watches it, or is asked."""
+        return _Opening(self.name, None, None, None, lambda size: True)
 
     def read(self, portions: Iterator[bytes], values: Mapping[str, str] | None) -> ReferenceDocument:
         """Read the document from the bytes of its file."""
@@ -256,10 +301,10 @@ class _Opening:
     ) -> ReferenceDocument:
         """Read the document; `found` is what the file looks like where that is no document."""
         if found is not None and found.is_data:
-            raise data_error(found, self._name)
+            raise data_error(found, self.name)
         try:
             source = read_source(
-                self._bounded(text), name=self._name, on_progress=self._report, pause=self._pause
+                self._bounded(text), name=self.name, on_progress=self._report, pause=self._pause
             )
             # Not before: what documents mean takes longer to load than their first rows to be read.
             from refbrowser.references.document.document import ReferenceDocument
@@ -269,7 +314,7 @@ class _Opening:
             if found is None:
                 raise
             if found.kind not in (FileKind.UNKNOWN, FileKind.TEXT, FileKind.EMPTY):
-                raise other_error(found, self._name) from error
+                raise other_error(found, self.name) from error
             raise NotReferencesError(error, found) from error
 
     def _counted(self, first: bytes, rest: Iterator[bytes], kept: list[bytes] | None) -> Iterator[bytes]:
@@ -279,7 +324,7 @@ class _Opening:
             self._stored += len(portion)
             if self._stored > LIMITS.json_size:
                 message = f"the file has more than {LIMITS.json_size} bytes"
-                raise RefbrowserError(ErrorKind.BUDGET, message, Place(document=self._name))
+                raise RefbrowserError(ErrorKind.BUDGET, message, Place(document=self.name))
             if kept is not None:
                 kept.append(portion)
             yield portion
@@ -292,7 +337,7 @@ class _Opening:
             raise RefbrowserError(
                 ErrorKind.FORMAT,
                 f"the packed document cannot be unpacked: {quoted(error)}",
-                Place(document=self._name),
+                Place(document=self.name),
             ) from None
 
     def _bounded(self, portions: Iterator[bytes]) -> Iterator[bytes]:
@@ -305,7 +350,7 @@ class _Opening:
                     raise RefbrowserError(
                         ErrorKind.BUDGET,
                         f"the document has more than {LIMITS.json_question} bytes",
-                        Place(document=self._name),
+                        Place(document=self.name),
                         "Answer yes (--yes) to read it anyway.",
                     )
             yield portion
@@ -382,7 +427,8 @@ def hierarchy_of(document: Document, metadata: Mapping[str, bytes] | None = None
 
     def manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ChunkManifest:
         whole = ExpansionManifest(expansion, prefix, grid.grid_shape, encoding)
-        return whole if origin is None or document.is_edited else origin.manifest_of(prefix, whole)
+        later = document.later if origin is None else origin
+        return whole if later is None or document.is_edited else later.manifest_of(prefix, whole)
 
     made: ManifestMaker = manifest
     if document.store is not None:

@@ -8,11 +8,18 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
+import numpy as np
+
 import refbrowser
+from refbrowser.cli import main
+from refbrowser.engine.problems import findings
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
+from refbrowser.formats import parquet_records, references
+from refbrowser.formats.parquet_records import ArrayRecords
 from refbrowser.formats.parquet_references import write_parquet
 from refbrowser.formats.parquet_text import inline_text, is_parquet_references
 from refbrowser.formats.references import hierarchy_of, open_references
+from refbrowser.limits import Limits
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.references.document.document import ReferenceDocument
@@ -200,3 +207,106 @@ def test_inline_text_stands_for_its_bytes(data: bytes) -> None:
     from refbrowser.references.document.reference_values import decode_inline
 
     assert decode_inline(inline_text(data)) == data
+
+
+def lazily(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Have all references read as arrays are touched; return the record files that are read, as they are."""
+    read: list[str] = []
+    plain = ArrayRecords.read
+    monkeypatch.setattr(
+        ArrayRecords,
+        "read",
+        lambda self, number: (read.append(f"{self.prefix}{number}"), plain(self, number))[1],
+    )
+    for module in (findings, references):
+        monkeypatch.setattr(module, "LIMITS", Limits(references_described=0))
+    return read
+
+
+@pytest.mark.parametrize("record_size", [1, 3, 1000])
+def test_record_files_are_read_as_arrays_are_touched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], record_size: int
+) -> None:
+    path = tmp_path / "refs.parq"
+    write_parquet(document_of(REFS), path, record_size=record_size)
+    plain = open_references(path)
+    wanted = hierarchy_of(plain).find("/g/a")
+    read = lazily(monkeypatch)
+    assert main(["info", str(path)]) == 0
+    assert "references are read as arrays are read" in capsys.readouterr().out
+    assert not read
+    document = open_references(path)
+    node = hierarchy_of(document).find("/g/a")
+    assert isinstance(node, ArrayNode)
+    assert isinstance(wanted, ArrayNode)
+    assert node.manifest.stored() is None
+    coords = np.argwhere(np.ones(node.grid.grid_shape, bool))[::-1]
+    one = node.manifest.columns(coords[:1])
+    assert read == [f"g/a/{7 // record_size}"]
+    assert one.reference(0) == wanted.manifest.columns(coords[:1]).reference(0)
+    for each, other in ((node.manifest.columns(coords), wanted.manifest.columns(coords)),):
+        assert [each.reference(row) for row in range(len(coords))] == [
+            other.reference(row) for row in range(len(coords))
+        ]
+    assert node.manifest.kinds().tolist() == wanted.manifest.kinds().tolist()
+    assert not any(name.startswith("s/") for name in read)
+    assert document.left > 0
+    # Who asks for all has all: the text, edits, other forms.
+    assert document.to_bytes() == plain.to_bytes()
+    assert document.left == 0
+    assert chunks(document) == chunks(plain)
+    edited = open_references(path).apply(SetReference("g/a/1.0", ["new", 3, 4]))
+    assert edited.to_bytes() == plain.apply(SetReference("g/a/1.0", ["new", 3, 4])).to_bytes()
+
+
+def test_record_files_that_cannot_be_read_are_faults_of_their_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "refs.parq"
+    write_parquet(document_of(REFS), path, record_size=4)
+    (path / "g/a/refs.0.parq").write_bytes(b"PAR1 no PAR1")
+    lazily(monkeypatch)
+    node = hierarchy_of(open_references(path)).find("/g/a")
+    assert isinstance(node, ArrayNode)
+    found = node.manifest.columns(np.array([[0, 0], [2, 0]]))
+    assert [ReferenceKind(kind).name for kind in found.kind] == ["FAULTY", "INLINE"]
+    assert "record file cannot be read" in found.faults[0].message
+    kinds = [ReferenceKind(kind).name for kind in node.manifest.kinds().ravel()]
+    assert kinds == ["FAULTY"] * 4 + ["INLINE", "INLINE", "MISSING", "RANGE"]
+
+
+def test_record_files_are_counted_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "refs.parq"
+    write_parquet(document_of(REFS), path, record_size=1000)
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", lambda *_, **__: pytest.fail("it was read"))
+    for name in ("parquet_rows", "parquet_record"):
+        monkeypatch.setattr(parquet_records, "LIMITS", Limits(**{name: 10}))
+        document = open_references(path)
+        assert {(note.kind, name in note.message) for note in document.notes} == {(ErrorKind.BUDGET, True)}
+        assert all(isinstance(each, RefbrowserError) for _, each in faulty(document))
+
+
+def faulty(document: ReferenceDocument) -> list[tuple[str | None, Any]]:
+    expansion = document.expansion
+    items = [expansion.item(row) for row in range(expansion.rows)]
+    return [item for item in items if "/.z" not in f"/{item[0]}"]
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        {"shape": [1 << 62], "chunks": [1]},
+        {"shape": [1 << 40, 1 << 40], "chunks": [1, 1]},
+        {"shape": [1e99], "chunks": [1]},
+        {"shape": [True], "chunks": [1]},
+        {"shape": [5], "chunks": [-1]},
+    ],
+)
+def test_record_files_are_those_of_the_folder_not_of_the_shape(tmp_path: Path, array: Any) -> None:
+    metadata = {".zgroup": {"zarr_format": 2}, "a/.zarray": {**ARRAY, **array}}
+    (tmp_path / "a").mkdir()
+    (tmp_path / ".zmetadata").write_text(json.dumps({"metadata": metadata, "record_size": 1}))
+    document = open_references(tmp_path)
+    assert not chunks(document)

@@ -150,7 +150,7 @@ class Positions:
     def __init__(self, document: ReferenceText) -> None:
         self._document = document
         starts, growth = [], [0]
-        for start, stop, data in splices(document.refs, document.region):
+        for start, stop, data in splices(document.refs, document.span):
             starts.append(start)
             growth.append(growth[-1] + len(data) - (stop - start))
         #: The text of appended entries is the last change, if there are any.
@@ -160,7 +160,7 @@ class Positions:
         self._growth = growth
         hole = document.hole
         self._hole = len(document.outer) if hole is None else hole
-        start, stop = document.region
+        start, stop = document.span
         self._region = stop - start + growth[-1]
 
     def outer(self, position: int) -> int:
@@ -170,7 +170,7 @@ class Positions:
     def read(self, position: int) -> int:
         """Return where a byte of refs, as it was read, stands now."""
         moved = self._growth[int(self._starts.searchsorted(position))]
-        return position - self._document.region[0] + self._hole + moved
+        return position - self._document.span[0] + self._hole + moved
 
     def entry(self, slot: int) -> int:
         """Return where the key of an entry stands."""

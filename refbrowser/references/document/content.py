@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.columns import ReferenceView, RenderedUrls
-from refbrowser.references.document.origins import DocumentOrigin, Fact, StoreOrigin
+from refbrowser.references.document.origins import DocumentOrigin, Fact, LaterReferences, StoreOrigin
 from refbrowser.references.document.reader import DocumentSource, read_source
 from refbrowser.references.document.refs import References
 from refbrowser.references.document.table import TableBuilder
@@ -117,6 +117,8 @@ class DocumentContent(ABC):
         What was found to be wrong while it was opened, beside what it says itself.
     opened_with
         The options of opening that were said, by name: what opens it so again.
+    later
+        Its references where it has no `origin` and very many of them, which are read as arrays are touched.
     """
 
     refs: References
@@ -127,6 +129,7 @@ class DocumentContent(ABC):
     described: Mapping[str, GroupNode | ArrayNode] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
     opened_with: Mapping[str, Any] = field(default_factory=dict)
+    later: LaterReferences | None = None
 
     # What each kind has its own way
 
@@ -260,14 +263,16 @@ class DocumentContent(ABC):
         paths
             Absolute: what its file says of others may be left out. None for all of it.
         """
-        return self.notes if self.origin is None else (*self.notes, *self.origin.noted(paths))
+        told = self.later if self.origin is None else self.origin
+        return self.notes if told is None else (*self.notes, *told.noted(paths))
 
     # What it says
 
     @property
     def left(self) -> int:
         """How many references were not read yet: they are read as arrays are touched."""
-        return 0 if self.origin is None or self.is_edited else self.origin.left
+        told = self.later if self.origin is None else self.origin
+        return 0 if told is None or self.is_edited else told.left
 
     @property
     def urls(self) -> RenderedUrls:
@@ -461,7 +466,7 @@ class ReferenceText(DocumentContent):
     mark
         Bytes of its byte-order mark.
     region
-        Where `refs` stands in the text that was read.
+        Where `refs` stands in the text that was read; None where that is read later, and is nothing but refs.
     said
         What the outer text says.
     values
@@ -473,7 +478,7 @@ class ReferenceText(DocumentContent):
     """
 
     outer: bytes
-    region: tuple[int, int] = (0, 0)
+    region: tuple[int, int] | None = (0, 0)
     mark: int = 0
     version_missing: bool = False
     said: OuterText | None = None
@@ -531,6 +536,14 @@ class ReferenceText(DocumentContent):
         if self.said is not None and self.said.is_of(self):
             return self.said
         return OuterText(self.version, self.outer, self.mark, self.values)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where `refs` stands in the text that was read."""
+        if self.region is not None:
+            return self.region
+        hole = self.hole or 0
+        return hole, self.refs.text_table.text.size - (len(self.outer) - hole)
 
     def written(self) -> Self:
         """Return the document: it is a text."""
@@ -604,7 +617,7 @@ class ReferenceText(DocumentContent):
             yield self.outer
             return
         yield self.outer[: self.hole]
-        yield from region_chunks(self.refs, self.region)
+        yield from region_chunks(self.refs, self.span)
         yield self.outer[self.hole :]
 
     # Changing

@@ -115,6 +115,23 @@ class DocumentOrigin(Protocol):
         ...
 
 
+class LaterReferences(Protocol):
+    """References of a document that are read as arrays are touched; see `DocumentOrigin`."""
+
+    @property
+    def left(self) -> int:
+        """How many references were not read yet."""
+        ...
+
+    def manifest_of(self, prefix: str, whole: ChunkManifest) -> ChunkManifest:
+        """Return what tells of the chunks of an array of the document as it was opened."""
+        ...
+
+    def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
+        """Return what was found to be wrong with them so far."""
+        ...
+
+
 class PlainAnswers:
     """What an origin answers where its format has nothing else to say: references say all."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.document.chunk_codes import group_of_chunks, pack_many
+from refbrowser.references.document.deferred import Deferred
 from refbrowser.references.document.reference_values import (
     BASE64_PREFIX,
     Value,
@@ -117,39 +117,8 @@ class ValueTable(ReferenceTable):
         return self.made[self.key(row)] if data is None else data
 
 
-class DeferredTable(ValueTable):
+class DeferredTable(Deferred, ValueTable):
     """A table that is made when somebody first looks at its rows; what is made of it is a plain one."""
-
-    _make: Callable[[], ValueTable]
-    _lock: threading.Lock
-
-    @classmethod
-    def of(cls, make: Callable[[], ValueTable]) -> Self:
-        """Return the table that `make` gives; it is called once, by whoever looks first.
-
-        What it raises is raised where somebody looks, and it is called again for the next one.
-        """
-        table = object.__new__(cls)
-        table.__dict__.update(_make=make, _lock=threading.Lock())
-        return table
-
-    @property
-    def _made(self) -> ValueTable:
-        with self._lock:
-            if "_found" not in self.__dict__:
-                self.__dict__["_found"] = self._make()
-        found: ValueTable = self.__dict__["_found"]
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        # Only of what is not set: columns, of a table that `of` gave.
-        if name not in _COLUMNS or "_make" not in self.__dict__:
-            raise AttributeError(name)
-        found = self.__dict__[name] = getattr(self._made, name)
-        return found
-
-
-_COLUMNS = frozenset(field.name for field in fields(ValueTable))
 
 
 class ValueTableBuilder(TableBuilder):
