@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.frame import Frame
 
 _DOCK = "auditDock"
-#: Height in pixels that the page wants when it is asked for: choices, some lines, and all about one of them.
-_HEIGHT = 330
 
 
 class AuditDock(QObject):
@@ -41,9 +39,8 @@ class AuditDock(QObject):
         centre.plotMade.connect(lambda _plot: frame.tasks.load("prepare audit", modules, self._make))
 
     def show(self) -> None:
-        """Bring the page to the front, with room, and the keyboard in it."""
+        """Bring the page to the front, and put the keyboard in it; the layout stays as the user made it."""
         self._docks.raise_(_DOCK)
-        self._docks.give_height(_DOCK, _HEIGHT)
         if self.pane is not None:
             self.pane.setFocus()
 

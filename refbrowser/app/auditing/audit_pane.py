@@ -44,7 +44,11 @@ NOTHING_OPEN = (
     "What an audit of the document finds appears here: what is dead, cut short, shifted or missing."
 )
 NOT_YET = "Nothing has been checked yet. Choose how far to look, and press Start."
-SOUND = "No findings at this level."
+SOUND = "No findings."
+SOUND_ALONE = (
+    "Nothing is wrong in the document itself. Its files have not been checked yet: choose how far to look, "
+    "and press Start."
+)
 HIDDEN = "No finding fits the filter."
 _ORDERS = {Order.SEVERITY: "worst first", Order.COUNT: "most places first", Order.FILE: "by file"}
 _TYPED = 150
@@ -300,7 +304,7 @@ class AuditPane(QWidget):
         self.table.set_page(page)
         result = None if self._document is None else self._document.audit.result
         self.filter.set_counts(page.faults, page.warnings)
-        hint = NOTHING_OPEN if self._document is None else NOT_YET if result is None else SOUND
+        hint = NOTHING_OPEN if self._document is None else NOT_YET if result is None else _sound(result)
         self._hint.setText(HIDDEN if page.faults + page.warnings else hint)
         self._pages.setCurrentIndex(1 if page.lines else 0)
         self.copy_button.setEnabled(bool(page.lines))
@@ -440,6 +444,11 @@ def audit_problem(document: OpenDocument, finding: Finding) -> Problem:
     from refbrowser.engine.problems.problem import ProblemOrigin
 
     return problem_of(finding, ProblemOrigin.AUDIT, document.hierarchy)
+
+
+def _sound(result: AuditResult) -> str:
+    """Return what it says that nothing was found."""
+    return SOUND if result.level.asks else SOUND_ALONE
 
 
 def _told_of(result: AuditResult | None) -> str:

@@ -159,7 +159,7 @@ class ProblemCommands(CommandGroup):
         elif fix.remedy is Remedy.COMMAS:
             self._open_without_commas(document)
         elif fix.remedy is Remedy.PREFIX:
-            self._prefixes.begin(document, fix.text)
+            self._prefixes.lead_elsewhere(document, fix.text)
         elif document.problems.fix(problem):
             self._frame.say(f"{fix.title}: Undo takes it back")
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from refbrowser.app.commands.actions import Actions
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Connect
+    from refbrowser.app.moving.move_page import MovePage
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.references_pane import ReferencesPane
     from refbrowser.app.shell.centre import Centre
@@ -140,8 +141,23 @@ class PrefixCommands(CommandGroup):
         document = self._current
         if document is None:
             return
+        self._show_places(document)
+
+    def _show_places(self, document: OpenDocument) -> MovePage:
         page = self._frame.questions.places(document, self._frame.documents, self._connect)
         page.prefixWanted.connect(lambda old: self.begin(document, old))
+        return page
+
+    def lead_elsewhere(self, document: OpenDocument, old: str) -> None:
+        """Begin to replace `old`; where templates and rules give it, show where the files lie instead."""
+        state = document.document
+        if state is None:
+            return
+        texts = (*state.refs.table.urls, *state.places.values(), *(rule.url or "" for rule in state.rules))
+        if any(text.startswith(old) for text in texts):
+            self.begin(document, old)
+        else:
+            self._show_places(document).look_at(old)
 
     def begin(self, document: OpenDocument, old: str) -> None:
         """Begin to replace `old`, or what the URLs have in common when it is empty."""

@@ -274,6 +274,16 @@ class MovePage(QDialog):
             line.addWidget(button)
         return line
 
+    @property
+    def place(self) -> str:
+        """What the URLs of the chosen place begin with; empty where none is chosen."""
+        return "" if self._node is None else self._node.prefix
+
+    def look_at(self, prefix: str) -> None:
+        """Choose a place, now or once the places are known."""
+        self._wanted = prefix
+        self._load()
+
     # The tree
 
     def _load(self) -> None:
@@ -306,7 +316,7 @@ class MovePage(QDialog):
 
     def _loaded(self, places: _Places) -> None:
         self._bar.setVisible(self._probing.is_running)
-        before = self._wanted or ("" if self._node is None else self._node.prefix)
+        before = self._wanted or self.place
         is_known = self._places is not None and self._places.document is places.document
         self._wanted = ""
         self._places = places

@@ -363,12 +363,6 @@ class Docks(QObject):
         )
         tell(self.is_seen(name))
 
-    def give_height(self, name: str, least: int) -> None:
-        """Make a dock at least so high, but no higher than half of the window; a higher one stays."""
-        dock, most = self._docks[name], self._window.height() // 2
-        if not dock.isFloating() and dock.height() < min(least, most):
-            self._window.resizeDocks([dock], [min(least, most)], Qt.Orientation.Vertical)
-
     def fill(self, contents: Mapping[str, QWidget]) -> None:
         """Put the panes in the place of the words."""
         for name, content in contents.items():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.limits import LIMITS
-from refbrowser.references.text.typed_values import from_difference
+from refbrowser.references.text.typed_values import first_difference, from_difference
 from refbrowser.views.rows import Column, RowStyle
 from refbrowser.views.words import count_text
 
@@ -52,6 +52,19 @@ class PreviewChange(NamedTuple):
 NOT_THERE = (PreviewChange("", "not there"),)
 
 
+#: Characters of a URL that are shown on either side of what differs: the column of notes is narrow.
+_AROUND = 2
+
+
+def _parted(old: str, new: str) -> tuple[str, str]:
+    """Return two URLs without most of what both begin and end with: what differs is to be read first."""
+    old, new = from_difference(old, new, _AROUND)
+    end = first_difference(old[::-1], new[::-1]) - _AROUND
+    if old == new or end <= 2 * _AROUND:
+        return old, new
+    return f"{old[: len(old) - end]}…", f"{new[: len(new) - end]}…"
+
+
 @dataclass(frozen=True, slots=True)
 class PreviewRow:
     """One row of the Version 0 view.
@@ -82,7 +95,7 @@ class PreviewRow:
                 differing.append(f"was {old}")
                 continue
             pair = old or "none", new or "none"
-            shown = from_difference(*pair)
+            shown = _parted(*pair) if name == "url" else from_difference(*pair)
             differing.append(f"{name} {shown[0]} → {shown[1]}")
             if shown != pair:
                 whole.append(f"{name} {pair[0]} → {pair[1]}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from refbrowser.app.auditing.audit_pane import AuditPane
 from refbrowser.app.auditing.audit_table import FINDING
 from refbrowser.app.controller.document_audit import Given
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.moving.move_page import MovePage
 from refbrowser.app.shell.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.audit.audit_plan import AuditCost, AuditRequest, Level
@@ -223,6 +225,147 @@ def test_a_finding_is_repaired_and_goes_and_comes_back(
     shown.undo()
     settle()
     assert "2 data/t2.bin" in texts(pane)
+
+
+def test_files_that_rules_name_are_led_elsewhere_where_they_lie(
+    window: MainWindow, tmp_path: Path, opened: Open, pane: AuditPane, settle: Settle
+) -> None:
+    path = AuditedSet(tmp_path).write()
+    shutil.rmtree(tmp_path / "data")
+    # No text of the document begins with the folder: a template and the rule give it together.
+    document = json.loads(path.read_text())
+    rule = document["gen"][0] | {"url": "{{d}}ta/w{{t}}.bin"}
+    refs = {key: value for key, value in document["refs"].items() if isinstance(value, str)}
+    path.write_text(json.dumps(document | {"templates": {"d": "da"}, "gen": [rule], "refs": refs}))
+    opened(path)
+    window.actions_["show_audit"].trigger()
+    settle()
+    assert pane.order.lock.isVisible()
+    replaced = tmp_path / "data" / "w1.bin"
+    replaced.write_bytes(bytes(byte ^ 1 for byte in replaced.read_bytes()))
+    pane.order.lock.click()
+    choose(pane, Level.SET, settle)
+    assert f"{2 * STEPS + 1} files compared with the lock" in pane.order.words.text()
+    button(pane, "auditStartButton").click()
+    settle()
+    go(pane, "stale-file", "w1.bin", settle)
+    # A document without a lock is offered no comparison.
+    opened(AuditedSet(tmp_path / "other").write())
+    settle()
+    assert not pane.order.lock.isVisible()
+
+
+def test_findings_are_gone_to_explained_and_drawn(
+    window: MainWindow, shown: OpenDocument, pane: AuditPane, settle: Settle, qtbot: QtBot
+) -> None:
+    start(pane, Level.FULL, settle)
+    assert texts(pane)[:4] == [
+        "2 Range past the end of its file",
+        "1 data/salt.bin",
+        "1 data/t3.bin",
+        "2 Chunk that cannot be decoded",
+    ]
+    go(pane, "undecodable", "data/t1.bin", settle)
+    qtbot.keyClick(pane.table, Qt.Key.Key_Return)
+    settle()
+    assert window.centre.tabs.currentIndex() == REFERENCES
+    assert window.centre.references.current_key() == "temp/1.0"
+    item = window.hierarchy.current_item()
+    assert item is not None
+    assert item.place == "/temp"
+    qtbot.keyClick(pane.table, Qt.Key.Key_E)
+    settle()
+    assert window.explain.document() is shown
+    assert window.docks["explainDock"].isVisible()
+    go(pane, "undecodable", "data/t1.bin", settle)
+    button(pane, "auditMapButton").click()
+    settle()
+    map_pane = window.chunk_map.pane
+    assert map_pane is not None
+    assert map_pane.current_chunk() == (shown, "temp/1.0")
+    coloured = map_pane.view.coloured()
+    assert coloured is not None
+    counts = {entry.label: entry.count for entry in coloured.legend if entry.count}
+    assert counts == {
+        "missing file": 2,
+        "chunk that cannot be decoded": 2,
+        "range past the end of its file": 1,
+        "read, and sound": 2 * STEPS - 5,
+    }
+    assert "audit: chunk that cannot be decoded" in map_pane.foot.readout.text()
+    # The tree tells of it as of problems.
+    assert shown.problems.found.badge(("array", "/temp")).faults == 3
+    assert {url: code for url, code in shown.audit.states.items() if code and "/t" in url} == {
+        "data/t2.bin": "url-dead",
+        "data/t3.bin": "range-past-end",
+    }
+
+
+def test_a_click_shows_the_place_and_leaves_the_keyboard_in_the_list(
+    window: MainWindow, shown: OpenDocument, pane: AuditPane, settle: Settle, qtbot: QtBot
+) -> None:
+    start(pane, Level.STAT, settle)
+    table = pane.table
+    for code, where in (("range-past-end", "salt.bin"), ("url-dead", "template"), ("url-dead", "t2.bin")):
+        table.setFocus()
+        go(pane, code, where, settle)
+        at = table.visualRect(table.currentIndex()).center()
+        qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        settle()
+        assert QApplication.focusWidget() is table
+    assert window.docks["editorDock"].isVisible()
+    # What is typed then is for the list: the blank folds, the arrow moves, and no field takes either.
+    table.setCurrentIndex(table.lines.index(0, FINDING))
+    before = texts(pane)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+    settle()
+    assert len(texts(pane)) < len(before)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
+    assert table.currentIndex().row() == 1
+    assert not window.editors.currentWidget().is_pending
+    assert shown.pending_count == 0
+
+
+def test_a_finding_is_repaired_and_goes_and_comes_back(
+    shown: OpenDocument, pane: AuditPane, settle: Settle
+) -> None:
+    start(pane, Level.STAT, settle)
+    go(pane, "url-dead", "data/t2.bin", settle)
+    fix = button(pane, "auditFixButton")
+    assert fix.accessibleName() == "Lead 2 references to kept/t2.bin"
+    fix.click()
+    settle()
+    assert shown.pending_count == 1
+    assert "data/t2.bin" not in " ".join(texts(pane))
+    stale = pane.findChild(object, "auditStale")
+    assert "edited since" in stale.text()
+    shown.undo()
+    settle()
+    assert "2 data/t2.bin" in texts(pane)
+
+
+def test_files_that_rules_name_are_led_elsewhere_where_they_lie(
+    window: MainWindow, tmp_path: Path, opened: Open, pane: AuditPane, settle: Settle
+) -> None:
+    made = AuditedSet(tmp_path)
+    for file in made.data.glob("w*"):
+        file.unlink()
+    # No text of the document begins with the folder: a template and the rule give it together.
+    made.templates = {"d": "da", "w": "w{{t}}.bin"}
+    path = made.write()
+    path.write_text(path.read_text().replace('"{{w(t=t)}}"', '"{{d}}ta/{{w(t=t)}}"'))
+    path.write_text(path.read_text().replace("data/", "./data/"))
+    opened(path)
+    window.actions_["show_audit"].trigger()
+    settle()
+    start(pane, Level.STAT, settle)
+    go(pane, "url-dead", "data/w0.bin", settle)
+    button(pane, "auditFixButton").click()
+    settle()
+    page = window.findChild(MovePage)
+    assert page is not None
+    assert page.place.startswith("data")
+    page.close()
 
 
 def test_all_of_one_kind_are_repaired_by_one_step(

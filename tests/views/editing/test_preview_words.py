@@ -29,9 +29,19 @@ def source(**changes: Any) -> RuleSource:
 def test_a_long_change_begins_where_it_differs_and_is_told_whole_after_that() -> None:
     (row,) = source(url=LONG + "{{i}}/y.nc", offset="{{i*10+5}}").rows(1, 2)
     whole = f"url {LONG}1/x.nc → {LONG}1/y.nc"
-    assert row.words == f"url …/part-1/x.nc → …/part-1/y.nc, offset 10 → 15 · {whole}"
+    assert row.words == f"url …1/x.nc → …1/y.nc, offset 10 → 15 · {whole}"
     (row,) = source(offset="").rows(1, 2)
     assert "offset 10 → " in row.words
+
+
+def test_what_two_urls_end_with_is_no_part_of_the_difference() -> None:
+    change = (PreviewChange("url", "run/a/ocaen_000.bin", "run/a/ocean_000.bin"),)
+    whole = "url run/a/ocaen_000.bin → run/a/ocean_000.bin"
+    assert PreviewRow(0, "k", before=change).words == f"url …ocaen_… → …ocean_… · {whole}"
+    # One ends as the other begins: nothing is cut twice.
+    change = (PreviewChange("url", "aaaaaaaaaaaa.nc", "aaaaaaaaaaaaaaaaaaaaaaaa.nc"),)
+    first = PreviewRow(0, "k", before=change).words.partition(" · ")[0]
+    assert first.startswith("url …")
 
 
 def test_a_row_that_is_new_faulty_or_without_a_value() -> None:
