@@ -51,7 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        help="a file or URL, a pattern ('data/*.nc'), or @LIST: a file with one of these a line",
+        help="a file or URL, a pattern ('data/*.nc', 's3://bucket/data/*.nc', 'https://host/data/*.nc' where "
+        "the server lists the folder), or @LIST: a file with one of these a line",
     )
     parser.add_argument(
         "-o",

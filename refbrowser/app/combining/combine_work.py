@@ -116,7 +116,7 @@ def look(order: CombineOrder, kept: FileSet | None, control: TaskControl) -> Fou
         The control's token was cancelled.
     """
     request = order.request()
-    sources = sources_of(order.sources)
+    sources = sources_of(order.sources, request.settings, control.token)
     known: tuple[str, ...] = ()
     if not (request.concat or request.new_dims or request.merge):
         along, known = plain_dimension(sources, request, control)

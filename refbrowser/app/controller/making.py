@@ -216,7 +216,7 @@ def look_at_files(
     Cancelled
         The control's token was cancelled.
     """
-    found = sources_of(texts)
+    found = sources_of(texts, settings, control.token)
     control.send(found)
     sources = list(dict.fromkeys((*more, *found)))
     with HERE.open(control.token) as executor:

@@ -37,7 +37,7 @@ from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.formats.parquet_text import PARQUET
 from refbrowser.io.access import Access
 from refbrowser.io.names.giving import recover
-from refbrowser.io.origins import Origin, local_path
+from refbrowser.io.origins import Origin, local_path, parse_storage_options
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document
@@ -216,7 +216,8 @@ def append_plan(
     RefbrowserError
         `E_USAGE`: it is not plain along which dimension; a file cannot be read.
     """
-    sources = sources_of(request.sources)
+    settings = {**request.settings, **parse_storage_options(request.storage_options)}
+    sources = sources_of(request.sources, settings)
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to add")
     new = _new_dimension(request)

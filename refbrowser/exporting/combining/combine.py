@@ -124,7 +124,8 @@ def gather(
     """
     control = control or JobControl()
     request.check()
-    named = sources_of(request.sources)
+    settings = {**request.settings, **parse_storage_options(request.storage_options)}
+    named = sources_of(request.sources, settings, control.token)
     files = FileSet(request.looking())
     gone = {each for each in named if any(is_named(each, text) for text in request.leave_out)}
     files.left_out = [(each, "left out") for each in named if each in gone]

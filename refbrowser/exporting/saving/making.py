@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest, loss_lines
 from refbrowser.exporting.saving.lock_beside import renew_lock
+from refbrowser.exporting.saving.patterns import fitting, is_pattern
 from refbrowser.exporting.saving.proving import Proof, proved
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.exporting.targets.references import ReferencesTarget
@@ -24,7 +24,13 @@ from refbrowser.formats.parquet_text import PARQUET
 from refbrowser.formats.registry import form_named
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.names.siblings import remove_leftovers_of
-from refbrowser.io.origins import ConnectionSettings, Origin, in_object_store, local_path
+from refbrowser.io.origins import (
+    ConnectionSettings,
+    Origin,
+    in_object_store,
+    local_path,
+    parse_storage_options,
+)
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.document.document import Document
 
@@ -42,7 +48,7 @@ class MakeRequest:
     Attributes
     ----------
     sources
-        Paths and URLs of files, patterns of paths (``*``), and lists of such: ``@FILE``, one a line.
+        Paths and URLs of files, patterns of them (``*``), and lists of such: ``@FILE``, one a line.
     target
         The document of the only file; else the folder of documents that have the names of their files.
     format
@@ -167,7 +173,8 @@ def tasks_of(request: MakeRequest) -> list[MakeTask]:
     RefbrowserError
         `E_USAGE`: there is no file, or two have one name; `E_IO`: a list cannot be read.
     """
-    sources = sources_of(request.sources)
+    settings = {**request.settings, **parse_storage_options(request.storage_options)}
+    sources = sources_of(request.sources, settings)
     # It goes to other processes with each file.
     request = replace(request, sources=(), format=form_of(request.target, request.format))
     if not sources:
@@ -200,19 +207,29 @@ def _one_for_many(target: str, count: int) -> RefbrowserError:
     return RefbrowserError(ErrorKind.USAGE, message, advice=advice)
 
 
-def sources_of(texts: Iterable[str]) -> list[str]:
+def sources_of(
+    texts: Iterable[str],
+    settings: Mapping[Origin, ConnectionSettings] | None = None,
+    token: CancelToken | None = None,
+) -> list[str]:
     """Return the files that texts name, as `MakeRequest.sources` does, each once.
+
+    Parameters
+    ----------
+    settings
+        How to connect to places whose files a pattern selects.
 
     Raises
     ------
     RefbrowserError
-        `E_IO`: a list cannot be read; `E_BUDGET`: it is too long.
+        `E_IO`: a list cannot be read; `E_BUDGET`: it is too long; a place of a pattern cannot be listed.
     """
-    return list(dict.fromkeys(source for text in texts for source in _sources(text)))
+    found = (name for text in texts for name in _named(text))
+    return list(dict.fromkeys(source for name in found for source in _fitting(name, settings or {}, token)))
 
 
-def _sources(text: str) -> Iterator[str]:
-    """Yield the files that a text names: itself, what a pattern fits, or what stands in a list."""
+def _named(text: str) -> Iterator[str]:
+    """Yield what a text names: itself, or what is in a list; either may be patterns."""
     if text.startswith("@") and not os.path.exists(text):
         path = text[1:]
         try:
@@ -223,18 +240,19 @@ def _sources(text: str) -> Iterator[str]:
             raise RefbrowserError(ErrorKind.IO, "the list cannot be read", Place(document=path)) from error
         if len(data) > _LIST_SIZE or len(lines) > _LISTED:
             raise RefbrowserError(ErrorKind.BUDGET, "the list is too long", Place(document=path))
-        for line in filter(None, map(str.strip, lines)):
-            yield from _fitting(line)
-    else:
-        yield from _fitting(text)
-
-
-def _fitting(text: str) -> Iterator[str]:
-    """Yield the file that a text names, or those that fit it where it is a pattern."""
-    if local_path(text) is not None and glob.has_magic(text) and not os.path.exists(text):
-        yield from sorted(glob.glob(text, recursive=True))
+        yield from filter(None, map(str.strip, lines))
     else:
         yield text
+
+
+def _fitting(
+    text: str, settings: Mapping[Origin, ConnectionSettings], token: CancelToken | None
+) -> Iterator[str]:
+    """Yield the file that a text names, or those that fit it where it is a pattern."""
+    if not is_pattern(text) or (local_path(text) is not None and os.path.exists(text)):
+        yield text
+    else:
+        yield from fitting(text, settings, token)
 
 
 def make(
