@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         sample,
         with_attributes,
     )
-    from refbrowser.api_references import combine, lock, make
-    from refbrowser.api_views import diff, merge
+    from refbrowser.api_references import append, combine, lock, make
+    from refbrowser.api_views import check, diff, explain, merge, plan
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
@@ -55,10 +55,13 @@ __all__ = [
     "StreamOptions",
     "TableOptions",
     "__version__",
+    "append",
     "audit",
+    "check",
     "combine",
     "diff",
     "expand",
+    "explain",
     "export",
     "fold",
     "lock",
@@ -66,6 +69,7 @@ __all__ = [
     "merge",
     "ncstream",
     "open",
+    "plan",
     "sample",
     "to_virtualizarr",
     "with_attributes",
@@ -73,6 +77,10 @@ __all__ = [
 ]
 
 _PLACES = {
+    "plan": "refbrowser.api_views",
+    "explain": "refbrowser.api_views",
+    "check": "refbrowser.api_views",
+    "append": "refbrowser.api_references",
     "Awkward0Writing": "refbrowser.exporting.targets.options",
     "Combination": "refbrowser.exporting.combining.combination",
     "CommitOptions": "refbrowser.exporting.icechunk.icechunk_options",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import TYPE_CHECKING, Any
 
-from refbrowser.api import Path, control_of, open, path_of, texts_of
+from refbrowser.api import Path, StorageOptions, control_of, open, path_of, settings_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest
-from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, native_errors, quoted
+from refbrowser.model.selection import Selection, SelectionError
 
 if TYPE_CHECKING:
     from refbrowser.engine.comparing.differences import Comparison
+    from refbrowser.engine.reading.reader import ReadPlan
     from refbrowser.references.merging.merge import Merged
+    from refbrowser.views.explain.explanation import Explanation
 
 
 @native_errors()
@@ -134,3 +137,143 @@ def merge(
         force=force,
     )
     return merge_files(request, control_of(progress))
+
+
+@native_errors()
+def plan(dataset: Dataset | Path, array: str, index: Any = ..., *, allow: Iterable[str] = ()) -> ReadPlan:
+    """Return which requests reading part of an array needs; nothing is read.
+
+    Parameters
+    ----------
+    dataset
+        An opened dataset, or what to open.
+    array
+        Path of the array.
+    index
+        Integers, slices and ``...`` as in ``array[index]``, or text as ``--select`` takes it.
+    allow
+        Origins that may be read from, where `dataset` is a path.
+
+    Returns
+    -------
+    ReadPlan
+        `requests`, `useful_bytes`, `wasted_bytes`, `chunks`; its text sums them up.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> print(refbrowser.plan("sea_surface.json", "/ocean/sst", 0).chunks)
+    2
+    """
+    with _opened(dataset, allow) as opened:
+        found = opened.array(array)
+        is_text = isinstance(index, str)
+        return found.plan(found.selection(index) if is_text else Selection.from_index(index, found.shape))
+
+
+@native_errors()
+def explain(
+    dataset: Dataset | Path,
+    array: str = "",
+    index: int | Iterable[int] = (),
+    *,
+    key: str | None = None,
+    allow: Iterable[str] = (),
+) -> Explanation:
+    """Explain why an element has the value that it has, step by step; its one chunk is read.
+
+    Parameters
+    ----------
+    dataset
+        An opened dataset, or what to open.
+    array, index
+        Path of the array, and the index of the element along each dimension.
+    key
+        A key of the document, in place of an element.
+    allow
+        Origins that may be read from, where `dataset` is a path.
+
+    Returns
+    -------
+    Explanation
+        `verdict`, `steps` and `to_json()`; its text says all.
+
+    Raises
+    ------
+    RefbrowserError
+        There is no such array, element or key.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> refbrowser.explain("sea_surface.json", "/ocean/sst", (0, 90, 180)).verdict
+    'This element is 27.658 degree_Celsius'
+    """
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.views.explain.explain import Question
+    from refbrowser.views.explain.explain import explain as answer
+
+    if (key is None) != bool(array):
+        raise RefbrowserError(ErrorKind.USAGE, "an explanation is of an array and an index, or of a key")
+    with _opened(dataset, allow) as opened:
+        if key is not None:
+            return answer(opened, Question(key=key), CancelToken())
+        found = opened.array(array)
+        at = (index,) if isinstance(index, int) else tuple(index)
+        chosen = Selection.from_index(at, found.shape)
+        if len(chosen.dropped) != found.ndim:
+            message = f"the array has {found.ndim} dimensions, the index {len(at)}"
+            raise SelectionError(ErrorKind.USAGE, message)
+        place = tuple(each.start for each in chosen.axes)
+        return answer(opened, Question(array=found.path, index=place), CancelToken())
+
+
+@native_errors()
+def check(
+    document: Path,
+    *,
+    allow: Iterable[str] = (),
+    storage_options: StorageOptions = (),
+    templates: Mapping[str, str] | None = None,
+    progress: Callable[..., None] | None = None,
+) -> list[Finding]:
+    """Return what is wrong with a document and what it describes; what it refers to is not read.
+
+    Parameters
+    ----------
+    document
+        A path or URL.
+    allow, storage_options, templates
+        As `open` has them.
+    progress
+        Called as `progress(done, total, ...)`.
+
+    Returns
+    -------
+    list of Finding
+        Each with `severity`, `message`, `place` and `advice`; empty where nothing is wrong.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be opened.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> for finding in refbrowser.check("sea_surface.json"):
+    ...     print(finding.severity, finding.message)
+    warning 1 of 12 chunks have no reference, the others have one
+    warning 4 of 96 chunks have no reference, the others have one
+    """
+    from refbrowser.engine.problems.checking import checked_findings
+
+    path, allowed = path_of(document), texts_of(allow)
+    settings = settings_of(storage_options, [path, *allowed])
+    request = OpenRequest(path, allowed, settings, dict(templates or {}))
+    return checked_findings(request, lambda _: nullcontext(control_of(progress)))
+
+
+def _opened(dataset: Dataset | Path, allow: Iterable[str]) -> AbstractContextManager[Dataset]:
+    """Return what gives a dataset, and closes it where it was opened here."""
+    return nullcontext(dataset) if isinstance(dataset, Dataset) else open(dataset, allow=allow)

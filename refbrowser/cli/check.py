@@ -130,38 +130,12 @@ def _no(error: RefbrowserError) -> bool:
 
 
 def _checked(request: OpenRequest, watched: Watched) -> Checked:
+    from refbrowser.engine.problems.checking import checked_findings
+
     try:
-        return Checked(tuple(_findings(request, watched)))
+        return Checked(tuple(checked_findings(request, watched)))
     except RefbrowserError as error:
         return Checked(error=error)
-
-
-def _findings(request: OpenRequest, watched: Watched) -> list[Finding]:
-    """Return what is wrong with a document and what it describes; of a store, what a listing tells, too.
-
-    Of a stream every payload is looked at, of a file of Awkward 0 every blob and value.
-    """
-    from refbrowser.engine.opening import dataset_of, open_document
-    from refbrowser.engine.problems.findings import dataset_findings
-    from refbrowser.engine.session import Session
-    from refbrowser.engine.store_listing import list_store
-    from refbrowser.formats.registry import facet
-
-    with watched("opening") as control:
-        opened = open_document(request, control)
-    with Session() as session, watched("checking") as control:
-        dataset = dataset_of(request.path, opened.document, opened.access, session, control, stale="allow")
-        if dataset.document.store is not None:
-            with watched("listing") as listing:
-                list_store(dataset, listing)
-        found = dataset_findings(
-            dataset.document, dataset.hierarchy, dataset.access, lambda: control.token.cancelled
-        )
-        findings = found.all
-        look = facet(dataset.document, "check")
-        if look is not None:
-            findings += look(dataset, control)
-    return findings
 
 
 def _tell(path: str, checked: Checked, arguments: argparse.Namespace) -> int:

@@ -64,7 +64,7 @@ _RANGE, _WHOLE, _FAULTY, _INLINE, _DERIVED = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReadPlan:
     """What reading a selection costs: to be printed, drawn and tested without a network.
 
@@ -87,6 +87,15 @@ class ReadPlan:
     missing_chunks: int
     inline_chunks: int
     faulty_chunks: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.ranges.request_count} requests, {self.useful_bytes} bytes useful, {self.wasted_bytes} "
+            f"wasted, {self.chunks} chunks, {self.missing_chunks} missing"
+        )
+
+    def __repr__(self) -> str:
+        return f"<refbrowser.ReadPlan {self}>"
 
     @property
     def requests(self) -> list[Request]:

@@ -291,6 +291,9 @@ class Explanation:
         """Return the first step of a name."""
         return next((step for step in self.steps if step.name == name), None)
 
+    def __str__(self) -> str:
+        return self.text()
+
     def text(self) -> str:
         """Return all of it as text: the verdict first."""
         blocks = [f"{self.verdict}.", self.subject]
