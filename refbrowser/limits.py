@@ -81,7 +81,7 @@ class Limits:
     http_redirects: int = _limit(5, "hops", "redirects of one request")
     http_headers: int = _limit(64 * KIB, "bytes", "headers of one answer")
     http_header_lines: int = _limit(200, "lines", "header lines of one answer")
-    http_cut: int = _limit(8 * MIB, "bytes", "whole object accepted where a range was asked for")
+    http_cut: int = _limit(8 * MIB, "bytes", "whole object accepted where a range was requested")
     connections_per_host: int = _limit(128, "connections", "connections to one host")
     connections_total: int = _limit(160, "connections", "connections in all")
     connections_throttled: int = _limit(6, "connections", "connections to a host that answered 429 or 503")
@@ -149,7 +149,7 @@ class Limits:
     awkward_fields: int = _limit(10_000, "fields", "fields of one array of Awkward 0 shown as arrays")
     awkward_field_levels: int = _limit(8, "levels", "such fields in fields")
     awkward_search: int = _limit(
-        64 * MIB, "bytes", "members that are looked into for schemas, where their names do not tell"
+        64 * MIB, "bytes", "members that are looked into for schemas, where their names do not show it"
     )
     awkward_hdf5_memory: int = _limit(GIB, "bytes", "memory of the process that writes into an HDF5 file")
     awkward_hdf5_time: float = _limit(60, "s", "writing by that process, besides what its bytes take")
@@ -206,8 +206,8 @@ class Limits:
     export_memory: int = _limit(320 * MIB, "bytes", "such blocks, and the bytes that are read for them")
     export_coding: int = _limit(128 * MIB, "bytes", "chunks of an export being decoded or encoded")
     # CDM Remote
-    remote_tile: int = _limit(16 * MIB, "bytes", "values asked for in one request of CDM Remote")
-    remote_objects: int = _limit(1 << 16, "elements", "texts, rows and structures asked for in one request")
+    remote_tile: int = _limit(16 * MIB, "bytes", "values of one request of CDM Remote")
+    remote_objects: int = _limit(1 << 16, "elements", "texts, rows and structures of one request")
     remote_header: int = _limit(64 * MIB, "bytes", "description of a dataset of CDM Remote")
     serve_requests: int = _limit(16, "requests", "requests answered at a time by a service")
     serve_connections: int = _limit(512, "connections", "connections that a service has at a time")

@@ -52,15 +52,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--concat",
         dest="along",
         metavar="DIM",
-        help="the dimension that gets longer; where not given the only one whose coordinates differ, "
-        "of a stream the only unlimited one of both",
+        help="the dimension to append along (default: the only one whose coordinates differ; "
+        "for a stream the only unlimited one of both)",
     )
     add_new_dimension(add_remedies(parser))
     group = parser.add_argument_group("streams")
     group.add_argument(
         "--overwrite",
         action="store_true",
-        help="lay the values over those of the stream, instead of behind them",
+        help="overwrite the values of the stream instead of appending after them",
     )
     group.add_argument(
         "--array", action="append", dest="arrays", metavar="A", help="add this array only (repeatable)"
@@ -69,12 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--deflate",
         type=int,
         metavar="LEVEL",
-        help="1 to 9, 0 for none; as the stream has it, where not given",
+        help="1 to 9, 0 for none (default: as in the stream)",
     )
     parser.add_argument(
         "--force",
         action="store_true",
-        help="replace OUT; of a stream drop what stands behind its end",
+        help="replace OUT; for a stream, drop bytes after its end",
     )
     add_lock(parser)
     add_dask(parser)

@@ -136,7 +136,7 @@ def _check(arguments: argparse.Namespace) -> None:
         if code != WARNING and code not in KINDS and code not in NOTES:
             raise RefbrowserError(
                 ErrorKind.USAGE, f"there are no findings of the code {quoted(code)}",
-                advice="refbrowser audit --json tells the codes of what it finds; the manual lists them all",
+                advice="refbrowser audit --json prints the codes of its findings; the manual lists them all",
             )  # fmt: skip
     for path in arguments.report:
         check_report(path)
@@ -199,6 +199,6 @@ def _fix_lines(fixed: Fixed | None, target: str | None) -> Iterator[str]:
     if len(fixed.titles) > _TITLES:
         yield f"fix: and {len(fixed.titles) - _TITLES} more"
     if target is None:
-        yield "nothing was written; --fix --write changes the document, --fix -o OUT writes another one"
+        yield "nothing was written; --fix --write changes the document, --fix -o OUT writes a copy"
     else:
         yield f"written: {target}; audit it again to see what is left"

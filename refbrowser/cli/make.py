@@ -190,13 +190,16 @@ def add_remedies(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
             "leave this file out (a path, its last part, or a pattern); odd: each that differs",
         ),
         ("--leave-out-var", "VAR", "leave this array out"),
-        ("--take-as", "VAR=NEW:FILES", "take the array of these files (a pattern) as another one"),
-        ("--inline-var", "VAR", "let the values of this array stand in the document"),
-        ("--accept", "WHAT[:VAR]", f"take the common value although files differ: {listed(ACCEPTED)}"),
+        ("--take-as", "VAR=NEW:FILES", "treat the array of these files (a pattern) as a separate one"),
+        ("--inline-var", "VAR", "store the values of this array in the document"),
+        ("--accept", "WHAT[:VAR]", f"use the common value although files differ: {listed(ACCEPTED)}"),
     ):
         group.add_argument(flag, action="append", default=[], metavar=metavar, help=f"{what} (repeatable)")
     group.add_argument(
-        "--time-units", default="", metavar="UNITS", help="express times anew: 'days since 2000-01-01'"
+        "--time-units",
+        default="",
+        metavar="UNITS",
+        help="convert times to these units: 'days since 2000-01-01'",
     )
     group.add_argument(
         "--sort", action="store_true", help="lay files by their coordinates, not in the order given"

@@ -95,7 +95,7 @@ GROUPS: dict[str, dict[str, Verb]] = {
             ),
         ),
         "move": Verb(
-            "show where the files of a document lie, or write it with other URLs",
+            "show the places of the files of a document, or write it with other URLs",
             (
                 "refbrowser move sea_surface.json",
                 "refbrowser move sea_surface.json data/ s3://bucket/data/ -o moved.json",

@@ -131,7 +131,7 @@ class Predicted:
     def _elements(self, data: Bytes) -> npt.NDArray[Any]:
         values = _elements(data, self.dtype)
         if values.size != prod(self.shape):
-            raise DecodeError(f"{values.size} elements are no chunk of {self.shape}")
+            raise DecodeError(f"{values.size} elements do not make a chunk of {self.shape}")
         return values.reshape(self.shape)
 
 

@@ -497,7 +497,7 @@ class GoogleCalls:
         def see(answer: Any) -> None:
             nonlocal bounds
             if answer.headers.get("Content-Encoding", "identity") != "identity":
-                raise StatusError(answer.status, "the store encodes the bytes, though identity was asked for")
+                raise StatusError(answer.status, "the store encodes the bytes, though identity was requested")
             bounds = _bounds(answer.headers.get("Content-Range"), answer.content_length or 0)
             coming.check(*bounds)
             coming.through(answer.content)

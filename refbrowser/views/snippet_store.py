@@ -254,7 +254,7 @@ def _rebased(source: SnippetSource, modules: set[str]) -> list[str]:
     """Return lines that make relative URLs absolute: fsspec takes them from the current folder."""
     if None not in source.schemes or source.is_folder:
         return []
-    note = "# Relative URLs are meant from where the document lies."
+    note = "# Relative URLs start at the folder of the document."
     lines = [note, "for reference in fs.references.values():"]
     if source.is_remote:
         modules.add("from urllib.parse import urljoin")

@@ -337,4 +337,4 @@ def test_a_lock_is_written_on_request_and_when_it_is_preferred(
     settle()
     found = read_lock(lock)[0]
     assert (set(found.entries), set(found.not_locked)) == ({"f0", "f1", "f2"}, {"gone"})
-    assert "gone could not be looked at: the lock was written without them" in window.centre.error_bar.text()
+    assert "gone could not be checked: the lock was written without them" in window.centre.error_bar.text()

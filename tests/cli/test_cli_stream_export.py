@@ -79,7 +79,7 @@ def test_tiles_codec_and_checksums_can_be_chosen(
         (["--to", "ncstream", "--tile-size", "much"], "not a size"),
         (["--to", "ncstream", "--stream-profile", "compatible", "--tile-size", "1MiB"], "--tile-size"),
         (["--to", "ncstream", "--chunks", "1,1"], "apply to stores"),
-        (["--to", "ncstream", "--resume"], "written anew"),
+        (["--to", "ncstream", "--resume"], "cannot be resumed"),
         (["--to", "zarr-v3", "--crc32"], "only to ncstream"),
         (["--to", "zarr-v3", "--tile-size", "1MiB"], "only to ncstream"),
     ],

@@ -79,7 +79,7 @@ class AuditOrder(QWidget):
         self.sample.setValue(SAMPLE)
         self.sample.setSuffix(" of each array")
         self.sample.setKeyboardTracking(False)
-        self.arrays = combo_box("auditArrays", "Arrays that are looked at")
+        self.arrays = combo_box("auditArrays", "Arrays to check")
         self.arrays.addItem(_ALL, None)
         self.lock = QCheckBox("Compare with the &lock")
         self.lock.setObjectName("auditLock")

@@ -288,7 +288,7 @@ class ByteMapPane(ArrayPane):
         document = self._document
         name = name_of(url, "" if document is None else document.title)
         self.file_button.setText(f"{name if len(name) <= 40 else f'…{name[-39:]}'} ▾")
-        self.file_button.setAccessibleName(f"File {name}; choose another one")
+        self.file_button.setAccessibleName(f"File {name}; choose another")
         self.file_button.setToolTip(theme.plain_tooltip(f"{url or name}\nChoose another file"))
         self.about.set_text("")
         self.faults.set_text("")
@@ -353,7 +353,7 @@ class ByteMapPane(ArrayPane):
             yield _entry(_USED, MapClass("used"), "used by the view", tip, "Used")
         if shown.past_end:
             text = f"past the end  {size_text(shown.past_end)}"
-            tip = "Ranges that lead past the end of the file: nothing is stored there. Click to go there."
+            tip = "Ranges that extend past the end of the file: nothing is stored there. Click to go there."
             yield _entry(_PAST, MapClass("past"), text, tip, "Past")
         first, size_of, gaps = shown.first, shown.facts.size, shown.gaps
         if shown.undecided:

@@ -313,7 +313,7 @@ class AxisStrip(QWidget):
     def _describe(self) -> None:
         bad = sum(row.is_fault for row in self._rows)
         self.setAccessibleName(
-            f"Where {count_text(len(self._rows))} files lie; with gaps: {count_text(len(self._gaps))}, "
+            f"Places of {count_text(len(self._rows))} files; with gaps: {count_text(len(self._gaps))}, "
             f"in trouble: {count_text(bad)}"
         )
 

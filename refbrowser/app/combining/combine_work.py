@@ -210,8 +210,8 @@ def _summary(plan: Plan, harmless: int, *, added: bool) -> str:
     count, blocking = len(plan.files) - added, len(plan.blocking)
     files = f"{count_text(count)} file{'' if count == 1 else 's'}"
     if blocking:
-        which = "difference stands" if blocking == 1 else "differences stand"
-        return f"{files}: {count_text(blocking)} {which} against it. Nothing is written before you decide."
+        which = "difference" if blocking == 1 else "differences"
+        return f"{files}: {count_text(blocking)} {which} to settle. Nothing is written before you decide."
     if added:
         axis = plan.axes[0]
         return (

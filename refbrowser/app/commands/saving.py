@@ -485,7 +485,7 @@ class LockCommands(CommandGroup):
         if errors:
             more = f" and {count_text(len(errors) - 1)} more" if len(errors) > 1 else ""
             lock = "was not written" if written.lock is None else "was written without them"
-            what = f"{one_line(errors[0].place.url or '')}{more} could not be looked at: the lock {lock}"
+            what = f"{one_line(errors[0].place.url or '')}{more} could not be checked: the lock {lock}"
             self._frame.show_error(what, errors[0])
         elif written.lock is not None:
             count = len(written.made.lock.entries)

@@ -69,7 +69,7 @@ class WorkersCard(QFrame):
         self._dashboard = ""
         self._text = plain_label("")
         self._text.setObjectName("computeStatus")
-        self._text.setAccessibleName("Who works where exports run")
+        self._text.setAccessibleName("Workers of exports")
         self._open = push_button("Open the dashboard", "computeDashboardButton", self._open_dashboard)
         self._again = push_button("Ask again", "computeAskButton", lambda: self.ask(self._choice))
         # Workers come and go, and so does their memory.

@@ -51,7 +51,7 @@ class AsOfBar(QFrame):
             later = count_text(count - 1 - last)
             self._text.setText(
                 f"The stream as it was after message {count_text(last)}: "
-                f"the {later} later message{'s do' if count - 1 - last != 1 else ' does'} not count."
+                f"the {later} later message{'s are' if count - 1 - last != 1 else ' is'} left out."
             )
 
     def text(self) -> str:

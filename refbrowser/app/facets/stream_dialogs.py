@@ -391,7 +391,7 @@ class CompactDialog(StreamDialog):
         for level in range(1, 10):
             self._level.addItem(f"Level {level}", level)
         self.form.addRow("&Deflate", self._level)
-        self._checksum = self.tick("Checksum", "Tell &checksums (crc32)", on=True)
+        self._checksum = self.tick("Checksum", "Add &checksums (crc32)", on=True)
         self._force = self.tick("Force", "&Replace what is there")
         self.finish()
 

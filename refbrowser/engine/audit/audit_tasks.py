@@ -389,7 +389,7 @@ def _odd_values(node: ArrayNode, values: npt.NDArray[Any]) -> list[tuple[str, st
         found.append(
             (
                 "value-outside-range",
-                f"{count} of {values.size} values lie outside of the valid range {bounds}, such as {first}",
+                f"{count} of {values.size} values are outside the valid range {bounds}, such as {first}",
             )
         )
     return found

@@ -249,7 +249,7 @@ class StateFindings:
         document, table = self._dataset.document, self._table
         if document.rules_are_made or not 0 < len(rows) <= _FIXED or document_renders(url):
             return None
-        title = f"Lead {len(rows)} reference{'' if len(rows) == 1 else 's'} to {url}"
+        title = f"Point {len(rows)} reference{'' if len(rows) == 1 else 's'} to {url}"
         values: list[tuple[str, Any]] = []
         for row in rows.tolist():
             key = table.owners[table.owner[row]].key(int(table.number[row]))

@@ -294,7 +294,7 @@ class _Checks:
         name = quoted(table.owners[table.owner[other]].key(int(table.number[other])))
         if odd.code == SHIFTED:
             gap = int(table.offset[other]) - int(table.offset[row]) - length
-            what = "one byte lies between the range and" if gap > 0 else "the range shares one byte with"
+            what = "there is one byte between the range and" if gap > 0 else "the range shares one byte with"
             return f"{what} that of {name}; the other ranges of the array are adjacent"
         if odd.code == REPEATED:
             return f"the range is also that of {name}"

@@ -179,7 +179,7 @@ _SAMPLE = (
     ),
     (
         "value-outside-range",
-        "values outside of the valid range",
+        "values outside the valid range",
         "readers of CF mask them; often bytes, scale or type are wrong",
     ),
 )

@@ -91,10 +91,10 @@ def _beyond(document: Document, urls: tuple[str, ...], left: SearchTime) -> Iter
 
         beyond = [number for number in beyond if is_relative(urls[number])]
     for number in beyond[:TOLD]:
-        yield _finding(document, number, BEYOND, "the name leads out of the folder of the document")
+        yield _finding(document, number, BEYOND, "the name leads outside the folder of the document")
     if len(beyond) > TOLD:
         yield _rest(
-            document, BEYOND, f"{len(beyond) - TOLD} more names lead out of the folder", beyond[TOLD:]
+            document, BEYOND, f"{len(beyond) - TOLD} more names lead outside the folder", beyond[TOLD:]
         )
 
 

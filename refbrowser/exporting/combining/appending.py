@@ -248,7 +248,7 @@ def append_plan(
     if {each.kind for each in plan.blocking} == {"disorder"}:
         in_order = plan_of(files, replace(request, sort=True))
     if in_order.axes[0].of_file[0] != 0:
-        message = f"files lie before the document along {quoted(name)}: they are not added at its end"
+        message = f"files come before the document along {quoted(name)}: they are not added at its end"
         raise RefbrowserError(ErrorKind.META, message, Place(document=dataset.path), "combine them again")
     if len(plan.files) == 1:
         raise RefbrowserError(ErrorKind.USAGE, "no file is left to add")

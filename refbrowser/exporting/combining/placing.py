@@ -389,7 +389,7 @@ def _doubles(
                     Remedy("leave_out", one),
                     Remedy("accept", f"double:{name}"),
                 ]
-                message = f"{name}: {short(two)} lies where {short(one)} does"
+                message = f"{name}: {short(two)} is at the place of {short(one)}"
                 found.append(
                     _mismatch("double", name, message, [two], remedies if blocks else [], is_blocking=blocks)
                 )

@@ -162,7 +162,7 @@ class RepositoryPlace(Making):
         if not path.parent.is_dir():
             raise RefbrowserError(ErrorKind.IO, "there is no such folder", Place(path=str(path.parent)))
         if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
-            message = "the target exists already, and is no Icechunk repository"
+            message = "the target exists already, and is not an Icechunk repository"
             raise TargetExistsError(ErrorKind.IO, message, place, "choose another name")
 
     def check_space(self, size: int) -> None:

@@ -115,7 +115,7 @@ class StoreOptions(ExportOptions):
         metadata=option(
             "--zip-folder NAME",
             "put all keys of a zip file below one folder, as netCDF needs them",
-            about="Folder within the zip file below which all keys lie; empty: keys are at the top, as "
+            about="Folder within the zip file for all keys; empty: keys are at the top, as "
             "zarr-python "
             "needs them (netCDF needs one folder).",
             kind=Kind.CHOICE,
@@ -150,7 +150,7 @@ class StoreOptions(ExportOptions):
         metadata=option(
             "--split-compounds",
             "write each field of a compound as a variable NAME_FIELD, opaque elements as bytes, in NCZarr",
-            about="Write each field of a compound as an array of its own, and opaque elements as bytes, "
+            about="Write each field of a compound as a separate array, and opaque elements as bytes, "
             "where the "
             "format has no such types (NCZarr).",
             kind=Kind.TICK,
@@ -540,7 +540,7 @@ class Awkward0Writing(ExportOptions):
         metadata=option(
             "--name NAME",
             "of the array; for several, the prefix of their names",
-            about="Of the array, where there is one; else what stands before the names of all. None: as the "
+            about="Of the array, where there is one; else the prefix of all names. None: as the "
             "dataset "
             "names them.",
             title="Name of the array, or before all names",

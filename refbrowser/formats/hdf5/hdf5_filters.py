@@ -61,7 +61,9 @@ class Filter:
         """What is to be done where nothing decodes it."""
         if self.number in _IN_PACKAGE:
             return "pip install hdf5plugin"
-        return f"Filter {self.number} is not in hdf5plugin; the HDF Group's list of filters says who has it."
+        return (
+            f"Filter {self.number} is not in hdf5plugin; the HDF Group's list of filters names its package."
+        )
 
     def codec(self, size: int) -> CodecSpec | None:
         """Return the codec that reads what it writes; None where there is none. `size` is of an element."""

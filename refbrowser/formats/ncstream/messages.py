@@ -335,7 +335,7 @@ class StreamIndex:
             # What the sender says, and that there are more messages: only so many are kept.
             offset = int(self.table.offset[number]) if is_listed else self.walked
             unknown = StreamFault(
-                code=FaultCode.STREAM_ERROR.text, message="not told", number=number, offset=offset
+                code=FaultCode.STREAM_ERROR.text, message="not given", number=number, offset=offset
             )
             faults = (each for each in self.faults if each.number == number)
             fault = next((each for each in faults if each.severity is Severity.FAULT), unknown)

@@ -103,7 +103,7 @@ def fill_attribute_of(
     of_times = next((each for each in element.attributes if each.name == FILL_ATTRIBUTE), None)
     told: list[str] = []
     if FILL_ATTRIBUTE in node.attributes:
-        why = "there is no attribute of the array's type"
+        why = "an attribute cannot have the array's type"
         if atomic is not None and of_times is None and _kind(node, ()) != "c":
             attribute, note = fill_attribute(replace(node, fill_value=None), atomic)
             if attribute is not None:
@@ -143,7 +143,7 @@ def fill_attribute_of_member(
     found, left_out = _of_fill(held, _ATOMIC.get(member.type), _kind(node, names))
     label = quoted(".".join(names))
     if found:
-        return found, [f"{FILL_ATTRIBUTE} of the member {label} is added: it tells the fill value"]
+        return found, [f"{FILL_ATTRIBUTE} of the member {label} is added: it holds the fill value"]
     return {}, [f"the fill value of the member {label} is left out: {left_out}"] if left_out else []
 
 
@@ -174,7 +174,7 @@ def _of_fill(held: Values, atomic: AtomicType | None, kind: str) -> tuple[dict[s
     items = held.reshape(-1).tolist()
     if atomic is None:
         is_empty = not any(any(item) if isinstance(item, bytes) else len(item) for item in items)
-        return {}, "" if is_empty else "there is no attribute of its type"
+        return {}, "" if is_empty else "an attribute cannot have its type"
     values = [item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in items]
     first = values[0] if values else atomic.default_fill
     if any(value != first and (value == value or first == first) for value in values):

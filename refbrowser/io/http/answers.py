@@ -194,7 +194,7 @@ def check_answer(head: Head, start: int, stop: int | None, size_limit: int) -> B
     encoding = head.fields.get("content-encoding", "identity").lower()
     if encoding not in ("identity", ""):
         raise AttemptError(
-            f"the server encodes the bytes as {quoted(encoding)}, though identity was asked for"
+            f"the server encodes the bytes as {quoted(encoding)}, though identity was requested"
         )
     if head.status == 206:
         return _partial(head, start, stop)

@@ -189,7 +189,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        _refuse(f"the member {quoted(twice)} is there twice")
+        _refuse(f"the member {quoted(twice)} occurs twice")
     return found
 
 
@@ -218,7 +218,7 @@ def _checked_url(url: str) -> str:
         try:
             url.encode()
         except UnicodeEncodeError:
-            _refuse(f"the URL {quoted(url)} is no text")
+            _refuse(f"the URL {quoted(url)} is not text")
     return url
 
 

@@ -58,7 +58,7 @@ def fill_attribute(node: ArrayNode, type: NetcdfType) -> tuple[NetcdfAttribute |
         if value is not None:
             return NetcdfAttribute(FILL_ATTRIBUTE, type, (value,)), None  # type: ignore[arg-type]
         told = Note(
-            f"{quoted(written)} is no {type_text(type)}, which {FILL_ATTRIBUTE} must be", FILL_ATTRIBUTE
+            f"{quoted(written)} is not a {type_text(type)}, which {FILL_ATTRIBUTE} must be", FILL_ATTRIBUTE
         )
     if node.fill_value is None:
         return None, told

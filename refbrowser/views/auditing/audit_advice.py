@@ -25,7 +25,7 @@ _ADVICE = {
     "range-overlap": f"{_NEIGHBOURS} Often one is shifted, or a rule counts from another chunk.",
     "range-repeated": f"{_NEIGHBOURS} Often one of the two has the offset of the other.",
     "undecodable": (
-        "Its bytes are not those of the chunk: the offset is wrong, or the file is another one. "
+        "Its bytes are not those of the chunk: the offset is wrong, or the file is a different one. "
         f"{_NEIGHBOURS} {_AGAIN} {_LOST}"
     ),
     "chunk-unreadable": f"Explain shows the step that fails. {_AGAIN}",

@@ -127,7 +127,7 @@ def faults_line(shown: ByteMap) -> str:
         parts.append(f"{count_text(shown.faulty)} ranges that no file can have")
     if shown.undecided:
         rows = sum(each.rows for each in shown.undecided)
-        parts.append(f"where {count_text(rows)} computed references lie is not decided")
+        parts.append(f"where {count_text(rows)} computed references are is not decided")
     if shown.lattices and (len(shown.lattices) > 1 or len(shown.ranges)) and shown.owned is None:
         parts.append("whether computed ranges overlap others is not decided")
     return "; ".join(parts)

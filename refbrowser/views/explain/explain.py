@@ -506,7 +506,7 @@ def _stray_reason(key: str, role: StrayKey) -> str:
     coords = node.chunk_keys.decode(key.removeprefix(node.key_prefix), node.grid.ndim)
     grid = " × ".join(map(str, node.grid.grid_shape)) or "1"
     if coords is not None:
-        return f"chunk {list(coords)} lies outside of the grid of {plain(node.path)}, which is {grid} chunks"
+        return f"chunk {list(coords)} is outside the grid of {plain(node.path)}, which is {grid} chunks"
     example = node.chunk_keys.encode((0,) * node.grid.ndim)
     return f"it is not a chunk key of {plain(node.path)}, whose keys look like {plain(example)}"
 

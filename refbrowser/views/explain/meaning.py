@@ -137,7 +137,7 @@ def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tup
     """Return every reason why an element stands for no value; each attribute is tried alone."""
     kind = getattr(value, "dtype", np.dtype("O")).kind
     if kind in "mM" and np.isnat(value):
-        return [(VerdictKind.NAN, f"is no date{_or_missing(node)}")]
+        return [(VerdictKind.NAN, f"is not a date{_or_missing(node)}")]
     if kind not in "iufc" or not shown.is_missing(value):
         return []
     if value != value:

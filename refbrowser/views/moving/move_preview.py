@@ -160,7 +160,7 @@ def summary_of(preview: MovePreview) -> str:
     )
     parts = [part for part in (_counted(*each) for each in counts) if part]
     texts = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-    written = f"; {texts} {'is' if sum(count for count, *_ in counts) == 1 else 'are'} written anew"
+    written = f"; {texts} {'is' if sum(count for count, *_ in counts) == 1 else 'are'} rewritten"
     files = _counted(preview.files, "file", "files") or "no file"
     references = _counted(preview.references, "reference", "references") or "no reference"
     return f"{files}, {references}{written if texts else ''}"

@@ -60,7 +60,7 @@ def selection_of(array: Array, text: str, token: CancelToken) -> Selection:
 
 def _indices(array: Array, wanted: str) -> int | slice:
     if not wanted or not _INDICES.match(wanted):
-        raise _usage(array, f"{quoted(wanted)} is no index and no slice")
+        raise _usage(array, f"{quoted(wanted)} is neither an index nor a slice")
     numbers = [int(number) if number else None for number in wanted.split(":")]
     return slice(*numbers) if len(numbers) > 1 or numbers[0] is None else numbers[0]
 
@@ -126,7 +126,7 @@ def _dates(array: Array, coordinate: Coordinate, wanted: str) -> slice:
     match = _DATES.match(wanted)
     if match is None or not (match[1] or match[3]):
         advice = "write a date as 2024, 2024-03, 2024-03-01 or 2024-03-01T06:00, or two with a colon"
-        raise _usage(array, f"{quoted(wanted)} is no date", advice)
+        raise _usage(array, f"{quoted(wanted)} is not a date", advice)
     assert coordinate.dates is not None
     assert coordinate.values is not None
     first = (match[1] or "").replace(" ", "T")
@@ -167,7 +167,7 @@ def _run(array: Array, coordinate: Coordinate, wanted: str, taken: list[int]) ->
         ends = f"it goes from {coordinate.text(0)} to {coordinate.text(coordinate.size - 1)}"
         raise _usage(array, f"no {coordinate.name} is within {quoted(wanted)}", ends)
     if taken[-1] - taken[0] + 1 != len(taken):
-        message = f"{coordinate.name} within {quoted(wanted)} are no elements one after another"
+        message = f"{coordinate.name} within {quoted(wanted)} are not adjacent elements"
         raise _usage(array, message, f"select by index: {coordinate.name}@{taken[0]}")
     return slice(taken[0], taken[-1] + 1)
 

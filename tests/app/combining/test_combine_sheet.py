@@ -109,10 +109,10 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     assert window.findChild(CombineSheet) is sheet
     start = button(sheet, "combineStartButton")
     settle()
-    qtbot.waitUntil(lambda: "against it" in said(sheet) and bool(lines(sheet.differences)), timeout=20_000)
+    qtbot.waitUntil(lambda: "to settle" in said(sheet) and bool(lines(sheet.differences)), timeout=20_000)
 
     # Told before anything is written: which and why.
-    assert said(sheet).startswith("12 files: 1 difference stands against it.")
+    assert said(sheet).startswith("12 files: 1 difference to settle.")
     assert not start.isEnabled()
     assert sheet.findChild(QComboBox, "combineAlong").currentText() == "time"  # type: ignore[union-attr]
     told = lines(sheet.differences)
@@ -137,7 +137,7 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     assert "gaps: 1, in trouble: 0" in strip.accessibleName()
     # Taken back, and decided again.
     remedy(sheet, "Take back").click()
-    qtbot.waitUntil(lambda: "against it" in said(sheet))
+    qtbot.waitUntil(lambda: "to settle" in said(sheet))
     assert not start.isEnabled()
     remedy(sheet, "Leave sst_07.nc out").click()
     qtbot.waitUntil(start.isEnabled)
@@ -190,7 +190,7 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     # What lies where the document does is told; the document itself is never left out.
     again = str(paths[11])
     more.add([again])
-    qtbot.waitUntil(lambda: "against it" in said(more), timeout=20_000)
+    qtbot.waitUntil(lambda: "to settle" in said(more), timeout=20_000)
     assert remedy(more, "Leave sst_11.nc out").isEnabled()
     others = more.findChild(QPushButton, "combineOtherRemedies").menu().actions()  # type: ignore[union-attr]
     assert not any(document.name in each.text() for each in others)
@@ -226,7 +226,7 @@ def test_what_cannot_be_combined_or_is_there_is_said(
     sheet.remove_files([str(paths[0].with_name("none.nc"))])
     # An overlap is red, a gap and what cannot be read are named.
     sheet.add([*map(str, paths[1:]), str(cut)])
-    qtbot.waitUntil(lambda: "against it" in said(sheet))
+    qtbot.waitUntil(lambda: "to settle" in said(sheet))
     told = {row[1]: row for row in lines(sheet.differences) if len(row) > 1}
     assert told["overlap"][3] == "sst_01.nc overlaps sst_00.nc"
     assert told["gap"][3] == "about 7 values are missing between sst_01.nc and sst_02.nc"
@@ -235,7 +235,7 @@ def test_what_cannot_be_combined_or_is_there_is_said(
     assert "ends within" in files[3][4]
     strip = sheet.findChild(AxisStrip)
     assert strip is not None
-    assert strip.accessibleName() == "Where 3 files lie; with gaps: 1, in trouble: 1"
+    assert strip.accessibleName() == "Where 3 files; with gaps: 1, in trouble: 1"
     for other in button(sheet, "combineOtherRemedies").menu().actions():
         if other.text() == "Leave sst_00.nc out":
             other.trigger()
@@ -277,7 +277,7 @@ def test_own_words_are_checked_as_they_are_typed(
     sheet: Any = window.findChild(CombineSheet)
     # Dropped on the sheet itself.
     drop_on(sheet, *(QUrl.fromLocalFile(str(path)) for path in paths))
-    qtbot.waitUntil(lambda: "against it" in said(sheet), timeout=20_000)
+    qtbot.waitUntil(lambda: "to settle" in said(sheet), timeout=20_000)
 
     decided: list[str] = []
 

@@ -155,7 +155,7 @@ def test_a_place_moves_as_one_step_after_it_was_tried(start: Start, qtbot: QtBot
     assert user.part(QLineEdit, "moveNew").text() == "old/"
     assert not button(user.page, "moveApplyButton").isEnabled()
     user.type("new/")
-    assert user.outcome() == "→ 3 files, 3 references; 1 template is written anew"
+    assert user.outcome() == "→ 3 files, 3 references; 1 template is rewritten"
     assert user.list("moveChanges") == [
         ["template u", "old", "new"],
         ["URL", "old/x.nc", "new/x.nc"],

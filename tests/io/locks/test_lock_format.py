@@ -114,9 +114,9 @@ def with_entry(**said: Any) -> str:
         (
             '{"lock": 1, "files": {"a": {"size": 1}, "a": {"size": 2}}}',
             ErrorKind.SCHEMA,
-            "'a' is there twice",
+            "'a' occurs twice",
         ),
-        ('{"lock": 1, "files": {"a": {"size": 1, "size": 2}}}', ErrorKind.SCHEMA, "'size' is there twice"),
+        ('{"lock": 1, "files": {"a": {"size": 1, "size": 2}}}', ErrorKind.SCHEMA, "'size' occurs twice"),
         ('{"lock": 1, "files": {"a": {"size": NaN}}}', ErrorKind.JSON, "NaN is not JSON"),
         ('{"lock": 1, "files": {"a": {"size": 1%s}}}' % ("0" * 5000), ErrorKind.JSON, "it is not JSON"),
         ('{"lock": 1, "files": {"a": {}}}', ErrorKind.SCHEMA, "the size of 'a'"),

@@ -189,7 +189,7 @@ class TestTypes:
         assert "2001-02-03" in explanation.verdict
         nat = explained(tmp_path, np.datetime64("NaT", "s"), "<M8[s]")
         assert nat.kind is VerdictKind.NAN
-        assert "is no date" in nat.verdict
+        assert "is not a date" in nat.verdict
 
     def test_text_and_booleans(self, tmp_path: Path) -> None:
         assert "word" in explained(tmp_path, b"word", "|S4").verdict

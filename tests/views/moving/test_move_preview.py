@@ -48,7 +48,7 @@ def test_all_that_moves_is_counted_and_shown() -> None:
         ("gen rule 0", "s3://b/run/{{i}}.nc", "s3://d/{{i}}.nc"),
     ]
     assert summary_of(found) == (
-        "32 files, 33 references; 1 template, 1 gen rule and 1 URL in refs are written anew"
+        "32 files, 33 references; 1 template, 1 gen rule and 1 URL in refs are rewritten"
     )
     assert found.examples[0] == ("s3://b/run/0.nc", "s3://d/0.nc")
     assert found.examples[-1] == ("s3://b/run/y.nc", "s3://d/y.nc")
