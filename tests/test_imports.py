@@ -70,6 +70,7 @@ ALONE = {
     "refbrowser.app.dialogs.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.app.dialogs.export_check": "a page of a dialog that would be too long with it",
     "refbrowser.formats.tiff.tiff_crs": "tables of another specification, that of projections",
+    "refbrowser.exporting.saving.patterns": "how names are selected, apart from what is made of them",
     "refbrowser.formats.cdmremote.descriptions": "how a format is spelled, for a service of another layer",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
     "refbrowser.views.snapshots": "a view, for a page of another layer",

@@ -105,8 +105,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     return 0
 
 
-#: Formats of exports by the suffix of the target.
-_EXPORTED = {".parquet": "parquet", ".nc": "netcdf4"}
+#: Suffixes of formats that an export writes.
+_EXPORTED = (".parquet", ".nc")
 _SUFFIXES = (".npy", ".json", ".csv", *_EXPORTED)
 
 
@@ -138,11 +138,13 @@ def _export(array: Array, selection: Selection, arguments: argparse.Namespace, t
     """Write the array in another format, with the coordinates of what was selected."""
     from refbrowser.exporting.exporter import run_export
     from refbrowser.exporting.request import ArrayChoice, ExportRequest, loss_lines
+    from refbrowser.formats.registry import form_named, written
     from refbrowser.views.plot.reading import coordinate_nodes
 
-    dataset, form = array.dataset, _EXPORTED[os.path.splitext(arguments.output)[1].lower()]
+    dataset, suffix = array.dataset, os.path.splitext(arguments.output)[1].lower()
+    form = next(name for name in written() if form_named(name).suffix == suffix)
     choices = [ArrayChoice(array.path, selection)]
-    nodes = coordinate_nodes(dataset.hierarchy, array.node) if form == "netcdf4" else ()
+    nodes = coordinate_nodes(dataset.hierarchy, array.node) if suffix == ".nc" else ()
     for axis, node in enumerate(nodes):
         if node is not None:
             choices.append(ArrayChoice(node.path, selection.of_axis(axis)))
