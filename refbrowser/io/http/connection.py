@@ -419,27 +419,50 @@ def _public(addresses: list[Address], origin: Origin) -> list[Address]:
 
 
 async def _connect(addresses: list[Address], host: str) -> tuple[socket.socket, Address]:
-    """Connect to the first address that answers; each but the last gets an equal share of the time."""
-    loop = asyncio.get_running_loop()
-    share = LIMITS.http_connect / max(len(addresses), 1)
-    failure: OSError = OSError(f"no address for {quoted(host)}")
-    for address in addresses:
-        sock = socket.socket(address.family, socket.SOCK_STREAM)
-        sock.setblocking(False)
-        try:
-            async with asyncio.timeout(share):
-                await loop.sock_connect(sock, address.sockaddr)
-            return sock, address
-        except TimeoutError:
-            sock.close()
-            failure = OSError("timed out")
-        except OSError as error:
-            sock.close()
-            failure = error
-        except BaseException:
-            sock.close()
-            raise
-    raise failure
+    """Connect to the address that answers first: each is tried a while after the one before (RFC 8305, 5).
+
+    Then those that have not answered are tried once more: a first packet that is lost, as where the queue of a
+    server is full, is sent again after 1, 3 and 7 s only, while another attempt may be answered at once.
+    """
+    failure = OSError(f"no address for {quoted(host)}")
+    waiting = [*addresses, *addresses]
+    trying: dict[asyncio.Task[socket.socket], Address] = {}
+    try:
+        while waiting or trying:
+            if waiting:
+                address = waiting.pop(0)
+                trying[asyncio.create_task(_reach(address))] = address
+            pause = LIMITS.http_connect_again if waiting else None
+            done, _ = await asyncio.wait(trying, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                address = trying.pop(task)
+                try:
+                    return task.result(), address
+                except OSError as error:
+                    failure = error
+                    waiting = [each for each in waiting if each != address]
+        raise failure
+    finally:
+        for task in trying:
+            task.add_done_callback(_dropped)
+            task.cancel()
+
+
+async def _reach(address: Address) -> socket.socket:
+    sock = socket.socket(address.family, socket.SOCK_STREAM)
+    sock.setblocking(False)
+    try:
+        await asyncio.get_running_loop().sock_connect(sock, address.sockaddr)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _dropped(task: asyncio.Task[socket.socket]) -> None:
+    """Close a connection that came after another one."""
+    if not task.cancelled() and task.exception() is None:
+        task.result().close()
 
 
 async def _tunnel(sock: socket.socket, origin: Origin, proxy: Proxy) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import socket
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -13,8 +15,9 @@ from servers.tls_server import AUTHORITY, ProxyServer, TlsServer
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import Fetcher
+from refbrowser.io.http import connection
 from refbrowser.io.http.answers import AttemptError
-from refbrowser.io.http.connection import Proxy, proxy_for
+from refbrowser.io.http.connection import Address, Proxy, proxy_for
 from refbrowser.io.origins import Origin
 
 DATA = pattern(300_000)
@@ -124,3 +127,58 @@ def test_which_proxy_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "socks5://proxy.example:1080")
     with pytest.raises(AttemptError, match="http proxy"):
         proxy_for(data)
+
+
+class Network:
+    """Attempts to connect, of which the first ones come to no end, or fail."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *ends: OSError | str | None) -> None:
+        self.ends = list(ends)
+        self.tried: list[str] = []
+        self.given_up = 0
+        monkeypatch.setattr(connection, "_reach", self.reach)
+
+    async def reach(self, address: Address) -> socket.socket:
+        self.tried.append(str(address.sockaddr[0]))
+        end = self.ends.pop(0)
+        if isinstance(end, OSError):
+            raise end
+        if end is None:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.given_up += 1
+                raise
+        return socket.socket()
+
+
+def connect(*names: str) -> str:
+    async def run() -> str:
+        addresses = [Address(socket.AF_INET, (name, 1), private=False) for name in names]
+        sock, address = await connection._connect(addresses, "host")
+        sock.close()
+        await asyncio.sleep(0)
+        return str(address.sockaddr[0])
+
+    return asyncio.run(run())
+
+
+def test_an_attempt_that_is_lost_does_not_cost_the_whole_time(
+    monkeypatch: pytest.MonkeyPatch, limits: Callable[..., None]
+) -> None:
+    limits(http_connect_again=0.01, http_connect=1000)
+    network = Network(monkeypatch, None, "there")
+    assert connect("a") == "a"
+    assert (network.tried, network.given_up) == (["a", "a"], 1)
+
+
+def test_addresses_are_tried_beside_each_other_and_failed_ones_not_again(
+    monkeypatch: pytest.MonkeyPatch, limits: Callable[..., None]
+) -> None:
+    limits(http_connect_again=0.01, http_connect=1000)
+    network = Network(monkeypatch, None, OSError("refused"), "there")
+    assert connect("a", "b") == "a"
+    assert network.tried == ["a", "b", "a"]
+    Network(monkeypatch, OSError("refused"))
+    with pytest.raises(OSError, match="refused"):
+        connect("a")
