@@ -297,6 +297,7 @@ def lock(
     *,
     accept: Iterable[str] = (),
     skip_bad: bool = False,
+    whole: bool = False,
     allow: Iterable[str] = (),
     storage_options: StorageOptions = (),
     templates: Mapping[str, str] | None = None,
@@ -314,6 +315,8 @@ def lock(
         Files, as the document spells them, whose new state the lock that is there takes; none: all files.
     skip_bad
         Replace a lock that is there although files could not be looked at.
+    whole
+        Read all of each file, for a digest that an audit of level ``full`` compares.
     allow, storage_options, templates
         As `open` has them, where `document` is a path.
     progress
@@ -333,7 +336,7 @@ def lock(
     from refbrowser.engine.locking import LockOrder, write_lock_of
     from refbrowser.io.fetch import Fetcher
 
-    order = LockOrder("" if target is None else path_of(target), texts_of(accept), skip_bad)
+    order = LockOrder("" if target is None else path_of(target), texts_of(accept), skip_bad, whole)
     control = control_of(progress)
     if isinstance(document, Dataset):
         fetcher = document.session.fetcher

@@ -44,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="take only the new state of this file (a path, or its URL in the document) into the lock "
         "(repeatable)",
     )
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="read all of each file, for a digest that audit --level full --compare-lock compares",
+    )
     add_json(parser)
     add_opening(parser, BUILT_IN)
     add_origins(parser)
@@ -57,7 +62,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.engine.locking import LockOrder
 
     accepted = tuple(url for urls in arguments.accept for url in urls)
-    order = LockOrder(arguments.output, accepted, arguments.skip_bad)
+    order = LockOrder(arguments.output, accepted, arguments.skip_bad, arguments.whole)
     written = _written(opening_of(arguments.path, arguments), order, token)
     return _told([written], arguments)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -39,6 +39,7 @@ from refbrowser.io.locks.lock import (
 )
 from refbrowser.io.locks.lock_format import parse_lock, read_lock, write_lock
 from refbrowser.io.locks.lock_watch import LockWatch
+from refbrowser.io.locks.whole import whole_digest
 from refbrowser.io.origins import scheme_of
 from refbrowser.io.segment import file_changed
 from refbrowser.limits import LIMITS
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 #: Files that are looked at together.
 BATCH = 4096
 #: Bytes that are asked for of each file first: one of so many needs no second request.
-_BEGINNING = 2 * SAMPLE
+BEGINNING = 2 * SAMPLE
 #: Entries, and combinations of the dimensions of a rule, that are looked at together.
 _PAGE = 65_536
 #: Local files that a thread looks at in one go, and how many threads there are.
@@ -203,7 +204,7 @@ class _Look:
             else:
                 self._take_beginning(number, data)
 
-        self._fetch([WholeFile(self.urls[number]) for number in numbers], numbers, take, _BEGINNING)
+        self._fetch([WholeFile(self.urls[number]) for number in numbers], numbers, take, BEGINNING)
         # A server has no first bytes of a file of none.
         self._fetch([WholeFile(self.urls[number]) for number in empty], empty, self._take_beginning, None)
 
@@ -340,19 +341,28 @@ class LockMade:
     ----------
     lock
         What is known of those that could be looked at, and why others could not.
-    errors
-        Why files could not be looked at, in the order of their URLs.
+    failed
+        Why files could not be looked at, by their URLs.
     requests
         What was asked for, tries counted.
     """
 
     lock: Lock
-    errors: list[RefbrowserError] = field(default_factory=list)
+    failed: dict[str, RefbrowserError] = field(default_factory=dict)
     requests: int = 0
+
+    @property
+    def errors(self) -> list[RefbrowserError]:
+        """Why files could not be looked at, in their order."""
+        return [*self.failed.values()]
 
 
 def make_lock(
-    urls: Sequence[str], access: Access, fetcher: Fetcher, control: JobControl | None = None
+    urls: Sequence[str],
+    access: Access,
+    fetcher: Fetcher,
+    control: JobControl | None = None,
+    whole: Collection[str] = (),
 ) -> LockMade:
     """Look at files as they are now; those that cannot be looked at are told, and not in the lock.
 
@@ -360,6 +370,8 @@ def make_lock(
     ----------
     urls
         Files as the document spells them: `files_of`.
+    whole
+        Those of which all bytes are read, for a digest of them.
 
     Raises
     ------
@@ -379,8 +391,16 @@ def make_lock(
                 errors[url] = looked.error or RefbrowserError(ErrorKind.SOURCE, _UNSEEN, Place(url=url))
             else:
                 entries[url] = entry_of(looked.identity, looked.head, looked.tail)
+    for number, url in enumerate(each for each in urls if each in whole and each in entries):
+        control.progress(number, len(whole))
+        try:
+            made = whole_digest(url, entries[url].size, access, fetcher, control.token)
+            entries[url] = replace(entries[url], whole=made)
+        except RefbrowserError as error:
+            errors[url] = error
+            del entries[url]
     lock = Lock(entries, {url: error.message for url, error in errors.items()}, _now(), BY)
-    return LockMade(lock, list(errors.values()), requests)
+    return LockMade(lock, errors, requests)
 
 
 def renewed(lock: Lock, made: Lock) -> Lock:
@@ -406,11 +426,14 @@ class LockOrder:
         Files, as the document spells them, whose new state a lock that is there takes; none: all are locked.
     skip_bad
         Whether a lock that is there is replaced although files could not be looked at.
+    whole
+        Whether all bytes of each file are read, for a digest of them.
     """
 
     target: str = ""
     accept: tuple[str, ...] = ()
     skip_bad: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,7 +485,10 @@ def write_lock_of(
     urls = files_of(document, control.check)
     if order.accept:
         urls = urls_named(order.accept, urls, access, path)
-    made = make_lock(urls, access, fetcher, control)
+    known = before[0].entries if before else {}
+    # A lock that has digests of whole files keeps having them.
+    whole = {url for url in urls if order.whole or (url in known and known[url].whole)}
+    made = make_lock(urls, access, fetcher, control, whole)
     if before is not None:
         if not made.lock.entries:
             return LockWritten(target, made, None)
@@ -579,34 +605,6 @@ def _read_remote(place: str, access: Access, fetcher: Fetcher, token: CancelToke
 # Comparing all
 
 
-@dataclass(frozen=True, slots=True)
-class LockCost:
-    """What comparing the files of a document with its lock takes at most, before anything is read.
-
-    Attributes
-    ----------
-    files
-        Files that are looked at.
-    requests, most_requests
-        One for each file, and with one more for each of which only its last bytes tell.
-    bytes
-        That are asked for, at most.
-    """
-
-    files: int
-    requests: int
-    most_requests: int
-    bytes: int
-
-
-def lock_cost(urls: Sequence[str], lock: Lock) -> LockCost:
-    """Return what comparing some files with a lock takes; those that it does not know cost nothing."""
-    sizes = [lock.entries[url].size for url in urls if url in lock.entries]
-    further = sum(size > _BEGINNING for size in sizes)
-    asked = sum(min(size, _BEGINNING) for size in sizes) + SAMPLE * further
-    return LockCost(len(sizes), len(sizes), len(sizes) + further, asked)
-
-
 def lock_findings(
     urls: Sequence[str], lock: Lock, access: Access, fetcher: Fetcher, control: JobControl | None = None
 ) -> Iterator[Finding]:
@@ -662,17 +660,23 @@ def _finding(url: str, entry: LockEntry, looked: _Looked, verdict: Stale | bool)
     if isinstance(verdict, Stale):
         return verdict.finding(Severity.FAULT)
     if looked.error is not None:
-        code = "file-gone" if isinstance(looked.error, AbsentError) else "file-undecided"
-        place = replace(looked.error.place, url=url, start=None, stop=None)
-        message = f"the file cannot be compared with the lock: {looked.error.message}"
-        kind, advice = looked.error.kind, looked.error.advice
-        return Finding(
-            severity=Severity.FAULT, kind=kind, message=message, place=place, advice=advice, code=code
-        )
+        return not_compared(url, looked.error)
     if verdict is True or looked.identity is None:
         return None
     stale = _of_digests(url, entry, looked)
     return None if stale is None else stale.finding(Severity.FAULT)
+
+
+def not_compared(url: str, error: RefbrowserError) -> Finding:
+    """Return what is said of a file that could not be looked at."""
+    return Finding(
+        severity=Severity.FAULT,
+        kind=error.kind,
+        message=f"the file cannot be compared with the lock: {error.message}",
+        place=replace(error.place, url=url, start=None, stop=None),
+        advice=error.advice,
+        code="file-gone" if isinstance(error, AbsentError) else "file-undecided",
+    )
 
 
 def _not_locked(urls: Sequence[str], lock: Lock) -> Iterator[Finding]:

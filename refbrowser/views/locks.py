@@ -60,7 +60,12 @@ def _time(text: str | None) -> str:
 
 
 #: What differs where values tell nobody anything.
-_SHORT = {Mark.HEAD: "other first bytes", Mark.TAIL: "other last bytes", Mark.UNKNOWN: "not compared"}
+_SHORT = {
+    Mark.HEAD: "other first bytes",
+    Mark.TAIL: "other last bytes",
+    Mark.WHOLE: "other bytes",
+    Mark.UNKNOWN: "not compared",
+}
 
 
 def _short(stale: Stale) -> str:

@@ -16,11 +16,11 @@ from servers.http_server import Fault, HttpServer
 from servers.object_servers import ObjectServer
 
 import refbrowser
+from refbrowser.engine.audit.lock_comparing import lock_cost
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.locking import (
     files_of,
     hold_against,
-    lock_cost,
     lock_findings,
     make_lock,
     prefixes_of,
@@ -319,6 +319,31 @@ def test_what_it_costs_is_known_before() -> None:
     lock = Lock({"a": LockEntry(10), "b": LockEntry(5000)})
     cost = lock_cost(["a", "b", "c"], lock)
     assert (cost.files, cost.requests, cost.most_requests, cost.bytes) == (2, 2, 3, 10 + 2048 + 1024)
+
+
+def test_a_digest_of_all_bytes_costs_them_all() -> None:
+    lock = Lock({"a": LockEntry(10, whole=b"x" * 32), "b": LockEntry(5000)})
+    cost = lock_cost(["a", "b"], lock, ["a"])
+    assert (cost.requests, cost.bytes) == (3, 10 + 2048 + 1024 + 10)
+
+
+def test_the_middle_of_a_file_is_compared_where_all_of_it_was_locked(files: Files, document: Path) -> None:
+    options = {"allow": files.allow, "storage_options": files.options}
+
+    def told() -> list[str]:
+        codes = ("stale-file", "file-unconfirmed", "file-ends-only", "file-gone")
+        with opened(files, document, "allow") as dataset:
+            found = refbrowser.audit(dataset, level="full", lock=True).findings
+            return [each.code for each in found if each.code in codes]
+
+    assert told() == ["file-ends-only"]
+    refbrowser.lock(document, whole=True, **options)
+    assert told() == []
+    files.put("f0.bin", content(0)[:4000] + b"changed!" + content(0)[4008:])
+    files.touch("f0.bin")
+    assert "stale-file" in told()
+    refbrowser.lock(document, accept=[files.url("f0.bin")], **options)
+    assert told() == []
 
 
 # Requests

@@ -189,7 +189,9 @@ def plan_audit(dataset: Dataset, request: AuditRequest) -> AuditPlan:
     places = _Places(dataset, table)
     locked = _locked(dataset, table, request) if request.lock else ()
     if not request.level.asks:
-        return AuditPlan(request, table, locked=locked, cost=_with_lock(AuditCost(), dataset, locked))
+        return AuditPlan(
+            request, table, locked=locked, cost=_with_lock(AuditCost(), dataset, locked, request.level)
+        )
     known = {owner.node.path for owner in table.owners}
     others = tuple(
         url for url in dict.fromkeys(dataset.document.places.values())
@@ -199,7 +201,7 @@ def plan_audit(dataset: Dataset, request: AuditRequest) -> AuditPlan:
     if request.level.reads:
         most = None if request.level is Level.FULL else request.sample
         chosen = (*_of_table(table, places, most), *_of_others(nodes, known, most))
-    cost = _with_lock(places.cost(chosen, len(others)), dataset, locked)
+    cost = _with_lock(places.cost(chosen, len(others)), dataset, locked, request.level)
     return AuditPlan(request, table, tuple(places.permitted.tolist()), others, chosen, locked, cost)
 
 
@@ -218,14 +220,15 @@ def _locked(dataset: Dataset, table: ChunkTable, request: AuditRequest) -> tuple
     return tuple(files)
 
 
-def _with_lock(cost: AuditCost, dataset: Dataset, locked: tuple[str, ...]) -> AuditCost:
+def _with_lock(cost: AuditCost, dataset: Dataset, locked: tuple[str, ...], level: Level) -> AuditCost:
     """Return what an audit costs with comparing files with the lock."""
-    from refbrowser.engine.locking import lock_cost
+    from refbrowser.engine.audit.lock_comparing import lock_cost, with_whole
 
     watch = dataset.access.memory.locked
     if watch is None or not locked:
         return cost
-    more = lock_cost(locked, watch.lock)
+    whole = with_whole(locked, watch.lock) if level is Level.FULL else ()
+    more = lock_cost(locked, watch.lock, whole)
     shares = Counter(dataset.session.fetcher.links(locked, dataset.access))
     seconds = max(
         link.time(more.bytes * count / len(locked), more.most_requests * count / len(locked))

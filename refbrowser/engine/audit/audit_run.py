@@ -7,11 +7,12 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.engine.audit.audit_plan import AuditPlan, BlockedOrigin, ChosenChunks
+from refbrowser.engine.audit.audit_plan import AuditPlan, BlockedOrigin, ChosenChunks, Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
 from refbrowser.engine.audit.audit_tasks import AuditTask, FileState, Outcome, TaskAnswer, answers, together
 from refbrowser.engine.audit.reader_notes import reader_notes
@@ -176,13 +177,20 @@ class AuditRun:
 
     def _of_lock(self, control: JobControl) -> Iterator[Finding]:
         """Yield what comparing files with the lock tells, but what asking for their state tells as well."""
+        from refbrowser.engine.audit.lock_comparing import whole_findings, with_whole
         from refbrowser.engine.locking import lock_findings
 
         dataset, watch = self._dataset, self._dataset.access.memory.locked
         assert watch is not None
         control.stage("comparing files with the lock")
         fetcher = dataset.session.fetcher
-        for finding in lock_findings(self._plan.locked, watch.lock, dataset.access, fetcher, control):
+        urls, found = self._plan.locked, list[Iterator[Finding]]()
+        if self._plan.request.level is Level.FULL:
+            found.append(whole_findings(urls, watch.lock, dataset.access, fetcher, control))
+            whole = {*with_whole(urls, watch.lock)}
+            urls = tuple(url for url in urls if url not in whole)
+        found.append(lock_findings(urls, watch.lock, dataset.access, fetcher, control))
+        for finding in chain.from_iterable(found):
             if finding.kind is ErrorKind.BLOCKED:
                 self._block(FileState(finding.place.url or "", advice=finding.advice))
             elif not (self._plan.request.level.asks and finding.code in ("file-gone", "file-undecided")):

@@ -166,6 +166,11 @@ _STAT = (
         "file that the lock does not confirm",
         "its size and ends match, its time or ETag does not: its middle may differ",
     ),
+    (
+        "file-ends-only",
+        "file whose lock has no digest of all its bytes",
+        "a change in its middle would not be seen",
+    ),
     ("file-not-locked", "file that is not in the lock", "a replacement would not be noticed"),
 )
 _SAMPLE = (

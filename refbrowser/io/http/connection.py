@@ -421,7 +421,7 @@ def _public(addresses: list[Address], origin: Origin) -> list[Address]:
 async def _connect(addresses: list[Address], host: str) -> tuple[socket.socket, Address]:
     """Connect to the address that answers first: each is tried a while after the one before (RFC 8305, 5).
 
-    Then those that have not answered are tried once more: a first packet that is lost, as where the queue of a
+    Then those that have not answered are tried once more: a first packet that is lost, where the queue of a
     server is full, is sent again after 1, 3 and 7 s only, while another attempt may be answered at once.
     """
     failure = OSError(f"no address for {quoted(host)}")

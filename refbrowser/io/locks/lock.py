@@ -29,6 +29,7 @@ class Mark(StrEnum):
     TIME = "time of change"
     HEAD = "first bytes"
     TAIL = "last bytes"
+    WHOLE = "bytes"
     UNKNOWN = "not known"
 
 
@@ -51,6 +52,8 @@ class LockEntry:
         When it was looked at, RFC 3339, and by what program; empty where the lock as a whole tells.
     others
         Members of the entry that are not known here, kept when it is written again.
+    whole
+        SHA-256 of all of the file; None where that was not asked for.
     """
 
     size: int
@@ -61,6 +64,7 @@ class LockEntry:
     at: str = ""
     by: str = ""
     others: Mapping[str, Any] | None = None
+    whole: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +256,20 @@ def compared_digests(
 
     `tail` None: only the first ones were looked at.
     """
-    pairs = ((Mark.HEAD, entry.head, head), (Mark.TAIL, entry.tail, tail))
+    return _differing(url, entry, seen, ((Mark.HEAD, entry.head, head), (Mark.TAIL, entry.tail, tail)))
+
+
+def compared_whole(url: str, entry: LockEntry, now: LockEntry) -> Stale | None:
+    """Hold a file of which all bytes were read against a lock that has their digest; None where it agrees."""
+    seen = ObjectIdentity(now.size, now.etag)
+    if now.size != entry.size:
+        return Stale(url, Mark.SIZE, str(entry.size), str(now.size), entry, seen)
+    return _differing(url, entry, seen, ((Mark.WHOLE, entry.whole, now.whole),))
+
+
+def _differing(
+    url: str, entry: LockEntry, seen: ObjectIdentity, pairs: Sequence[tuple[Mark, bytes | None, bytes | None]]
+) -> Stale | None:
     for mark, then, now in pairs:
         if then is not None and now is not None and then != now:
             shown = [f"SHA-256 {each.hex()[:_SHOWN]}…" for each in (then, now)]

@@ -168,7 +168,7 @@ def _entry_text(entry: LockEntry) -> dict[str, Any]:
     for name, value in (("etag", entry.etag), ("modified", entry.modified)):
         if value is not None:
             said[name] = value
-    for name, sum_ in (("head", entry.head), ("tail", entry.tail)):
+    for name, sum_ in (("head", entry.head), ("tail", entry.tail), ("whole", entry.whole)):
         if sum_ is not None:
             said[name] = _DIGEST + sum_.hex()
     made = _made_text(entry.at, entry.by)
@@ -231,11 +231,21 @@ def _entry(url: str, said: Any) -> LockEntry:
     texts = {name: _text(url, name, said.pop(name, None)) for name in ("etag", "modified")}
     if texts["modified"] is not None and parse_time(texts["modified"]) is None:
         _refuse(f"the time {quoted(texts['modified'])} of {quoted(url)} does not follow RFC 3339")
-    sums = {name: _sum(url, name, said.pop(name, None)) for name in ("head", "tail")}
+    sums = {name: _sum(url, name, said.pop(name, None)) for name in ("head", "tail", "whole")}
     at, by = _made(said, quoted(url))
     if said:
         _check_depth(said)
-    return LockEntry(size, texts["etag"], texts["modified"], sums["head"], sums["tail"], at, by, said or None)
+    return LockEntry(
+        size,
+        texts["etag"],
+        texts["modified"],
+        sums["head"],
+        sums["tail"],
+        at,
+        by,
+        said or None,
+        sums["whole"],
+    )
 
 
 def _text(url: str, name: str, value: Any) -> str | None:
