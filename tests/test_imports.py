@@ -78,6 +78,7 @@ ALONE = {
 #: Folders of tests that are of no one room, with why.
 OF_ALL_ROOMS = {
     "benchmarks": "measured by hand, no tests",
+    "corpus": "run by hand over a folder of files, no tests",
     "contracts": "what every format keeps, read and written",
     "end_to_end": "the program as users start it",
     "pictures": "the whole window, drawn and compared",
@@ -402,6 +403,7 @@ def test_told_kinds_are_found() -> None:
 JOBS = {
     "refbrowser.app.shell.latest": "all other work goes through it",
     "refbrowser.app.commands.files": "writes a file",
+    "refbrowser.app.commands.problems": "opens a copy of a document without its spare commas",
     "refbrowser.app.commands.plotting": "writes files, which do not end each other",
     "refbrowser.app.commands.values": "writes files, which do not end each other",
     "refbrowser.app.commands.saving": "the beginning of a save: that of another document does not end it",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from refbrowser.cli.console import write_json, write_line
-from refbrowser.codecs.confinement import in_force
+from refbrowser.codecs.workers.confinement import in_force
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import table
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from refbrowser.codecs.base import Bytes, DecodeError, DType, Room, as_bytes
-from refbrowser.codecs.children import WATCHMAN, Child, start_child
+from refbrowser.codecs.workers.children import WATCHMAN, Child, start_child
 from refbrowser.limits import LIMITS
 
 #: What knows the codecs that numcodecs has of other packages, and those that have a script of their own.
-_NUMCODECS = Path(__file__).with_name("outside_worker.py")
-_SCRIPTS = {"grib": Path(__file__).with_name("grib_worker.py")}
+_NUMCODECS = Path(__file__).with_name("workers") / "outside_worker.py"
+_SCRIPTS = {"grib": Path(__file__).with_name("workers") / "grib_worker.py"}
 
 
 @dataclass(frozen=True, slots=True)

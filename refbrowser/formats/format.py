@@ -435,7 +435,7 @@ class Format:
 
     def prepare(self) -> None:
         """Load what opens files, and the library that reads them: the first one is open sooner then."""
-        from refbrowser.codecs.children import prepare_child
+        from refbrowser.codecs.workers.children import prepare_child
 
         if self.library:
             prepare_child(resolve_name(self.library))

@@ -17,10 +17,11 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
+from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination, NewDimension, array_of
 from refbrowser.exporting.combining.combine import CombinedProof, gather, named_places, plan_of
 from refbrowser.exporting.combining.combined import OF_DIMENSIONS, Plan, blocked, combined_document
-from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch, named
+from refbrowser.exporting.combining.mismatches import Mismatch, named
 from refbrowser.exporting.combining.properties import (
     ArrayProperties,
     FileSet,

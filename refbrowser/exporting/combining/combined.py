@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch
+from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.combining.placing import PlacedAxis
 from refbrowser.exporting.combining.properties import (
     HELD,

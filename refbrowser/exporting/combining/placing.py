@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination, NewDimension, Remedy, array_of
-from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch, OddValue, named
+from refbrowser.exporting.combining.mismatches import Mismatch, OddValue, named
 from refbrowser.exporting.combining.properties import (
     LookedAt,
     Values,

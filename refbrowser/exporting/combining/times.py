@@ -6,18 +6,16 @@ import json
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.properties import ArrayProperties, LookedAt, Values, bounds_of
 from refbrowser.model.cf import Packing, TimeUnits
 from refbrowser.model.fill_values import parse_fill_value
-
-if TYPE_CHECKING:
-    from refbrowser.exporting.combining.mismatches import ArrayOfFiles
 
 #: Microseconds of units of equal length.
 _LENGTHS = {

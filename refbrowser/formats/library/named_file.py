@@ -29,7 +29,7 @@ class Library:
     kind
         Of its files, by their first bytes.
     script
-        What knows it: a file that has a ``Reader`` (`refbrowser.codecs.worker`).
+        What knows it: a file that has a ``Reader`` (`refbrowser.codecs.workers.worker`).
     called
         What it reads, in a word.
     files

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from refbrowser.codecs.children import WATCHMAN, Child, start_child
+from refbrowser.codecs.workers.children import WATCHMAN, Child, start_child
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.byte_sources import ByteSource

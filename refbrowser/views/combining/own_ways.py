@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination, Remedy
-from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch
+from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.combining.properties import is_named, short
 from refbrowser.model.cf import TimeUnits
 from refbrowser.views.words import count_text, one_line

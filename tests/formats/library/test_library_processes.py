@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from refbrowser.codecs import children
-from refbrowser.codecs.confinement import in_force
+from refbrowser.codecs.workers import children
+from refbrowser.codecs.workers.confinement import in_force
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.format import resolve_name
 from refbrowser.formats.library import process

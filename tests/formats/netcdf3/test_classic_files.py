@@ -22,6 +22,7 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.netcdf3 import opening
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier
 from refbrowser.model.nodes import GroupNode
@@ -170,7 +171,9 @@ def test_records_that_lie_next_to_each_other_are_read_together(
     monkeypatch.setattr(opening, "_LISTED", 1000)
     with refbrowser.open(path) as dataset:
         assert_same(dataset, expected)
-        refbrowser.export(dataset, tmp_path / "rules.json", format="refs-v1")
+        refbrowser.export(
+            dataset, tmp_path / "rules.json", format="refs-v1", options=ReferenceOptions(template_share=0)
+        )
         refbrowser.export(dataset, tmp_path / "v0.json", format="refs-v0")
     listed, ruled = (json.loads((tmp_path / f"{name}.json").read_bytes()) for name in ("v1", "rules"))
     assert [rule["key"] for rule in ruled["gen"]] == ["v/{{i}}.0", "w/{{i}}"]

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.codecs.confinement import clean_environment
+from refbrowser.codecs.workers.confinement import clean_environment
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
