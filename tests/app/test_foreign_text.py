@@ -63,6 +63,7 @@ def put_away(window: MainWindow) -> None:
     QApplication.processEvents()
 
 
+@pytest.mark.long
 def test_nodes_and_keys(window: MainWindow, hostile: OpenDocument, settle: Settle) -> None:
     found = all_windows()
     for path in arrays_of(hostile):
@@ -93,6 +94,7 @@ def test_templates_and_rules(window: MainWindow, hostile: OpenDocument, settle: 
     assert not listed, listed
 
 
+@pytest.mark.long
 def test_every_action(window: MainWindow, hostile: OpenDocument, settle: Settle, qtbot: QtBot) -> None:
     found = []
     for spec in actions():

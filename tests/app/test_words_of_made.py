@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
 import zarr
 from awkward_files import write_events
 from PySide6.QtCore import QModelIndex, Qt
@@ -96,6 +97,7 @@ def shown() -> set[str]:
     return found
 
 
+@pytest.mark.long
 def test_walk(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) -> None:
     group = zarr.create_group(tmp_path / "sea.zarr", zarr_format=2)
     array = group.create_array("temp", shape=(4, 6), chunks=(2, 3), dtype="<i2", attributes={"units": "K"})

@@ -17,7 +17,7 @@ from refbrowser.app.shell.main_window import MainWindow
 #: processors. What it waits for other processes does not count; the benchmark shows both.
 WORK = 0.5
 #: What one monkey does.
-STEPS = 2000 if is_long() else 300
+STEPS = 2000 if is_long() else 100
 
 
 @pytest.mark.timeout(300)

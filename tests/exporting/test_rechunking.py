@@ -362,8 +362,10 @@ print(held("VmHWM") - idle)
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs the peak of a process")
 @pytest.mark.parametrize(
     "options",
-    ["dict(chunks=Sides((-1, 16, 32)))", "dict(chunks=Sides((-1, 16, 32)), shards=Sides((-1, -1, -1)))"],
-    ids=["chunks", "one shard"],
+    [
+        pytest.param("dict(chunks=Sides((-1, 16, 32)))", id="chunks", marks=pytest.mark.long),
+        pytest.param("dict(chunks=Sides((-1, 16, 32)), shards=Sides((-1, -1, -1)))", id="one shard"),
+    ],
 )
 def test_memory_stays_small_whatever_the_shapes(tmp_path: Path, options: str) -> None:
     values = np.tile(np.arange(512, dtype="<i4"), (160, 512, 1))

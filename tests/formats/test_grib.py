@@ -96,6 +96,8 @@ def test_references_lead_to_the_messages(
     messages: dict[tuple[int, int], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kerchunk = pytest.importorskip("kerchunk.codecs")
+    # fsspec reads relative names in the folder that it runs in.
+    monkeypatch.chdir(tmp_path)
     path, target = tmp_path / "a.grib2", tmp_path / "a.json"
     columns = message("regular_ll_sfc_grib2", np.arange(496.0), jPointsAreConsecutive=1)
     others = [message("reduced_gg_sfc_grib2"), message("regular_ll_sfc_grib1"), columns]
