@@ -104,6 +104,8 @@ class SharedWindow:
     def __init__(self, qtbot: QtBot) -> None:
         self.window = MainWindow()
         self.window.resize(*SIZE)
+        # As a window begins that is so large from the start: the screen of tests is smaller.
+        self.window.lay_out_anew()
         self.window.show()
         self.window.complete()
         self.window.prepare_plot()

@@ -190,6 +190,10 @@ class Docks(QObject):
             # Narrow and low: the plot has the room.
             widths = [max(180, round(width * 0.148)), max(240, round(width * 0.195))]
             part = min(1.0, width * SIDES_MOST / sum(widths))
+            self._wanted |= {
+                dock: (round(each * part), round(each * part))
+                for dock, each in zip((tree, attributes), widths, strict=True)
+            }
             self._window.resizeDocks([tree, attributes], [round(each * part) for each in widths], across)
             self._window.resizeDocks(
                 [attributes, editor], [round(height * 0.38), round(height * 0.5)], upwards
@@ -294,17 +298,26 @@ class Docks(QObject):
         sizes = [_size(dock, along) for dock in docks]
         for dock, size in zip(docks, sizes, strict=True):
             wanted, given = self._wanted.get(dock, (0, 0))
-            # Of another size than it was given, but for what Qt rounds, it was drawn by the user.
-            self._wanted[dock] = (wanted if abs(size - given) <= _ROUNDED else size, given)
+            # Of another size than it was given, but for what Qt rounds, or takes where the centre has no more
+            # to give, it was drawn by the user.
+            is_squeezed = size < given and self._is_centre_least(along)
+            self._wanted[dock] = (wanted if abs(size - given) <= _ROUNDED or is_squeezed else size, given)
         wishes = [self._wanted[dock][0] for dock in docks]
         if wishes == sizes:
             self._parts[along] = sum(wishes) / max(1, before)
         part = min(1.0, max(most, self._parts.get(along, 0.0)) * now / max(1, sum(wishes)))
-        targets = [round(wish * part) for wish in wishes]
+        # No less than they take: what is more than they were given counts as drawn by the user.
+        least = LEAST[0] if along is Qt.Orientation.Horizontal else LEAST[1]
+        targets = [max(least, round(wish * part)) for wish in wishes]
         if targets != sizes:
             self._window.resizeDocks(docks, targets, along)
         for dock, wish, target in zip(docks, wishes, targets, strict=True):
             self._wanted[dock] = (wish, target)
+
+    def _is_centre_least(self, along: Qt.Orientation) -> bool:
+        centre = self._window.centralWidget()
+        room = centre.size() - centre.minimumSize()
+        return (room.width() if along is Qt.Orientation.Horizontal else room.height()) <= _ROUNDED
 
     def _seen_in(self, area: _Area) -> QDockWidget | None:
         """Return the dock of an area that is seen; one of several, and none that floats."""

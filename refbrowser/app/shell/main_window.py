@@ -108,6 +108,8 @@ class MainWindow(QMainWindow):
         self.settings = settings or Settings()
         self._painted = False
         self._is_new_layout = False
+        #: Whether docks have the sizes that they begin with: what differs from these is the user's.
+        self._are_docks_placed = False
         self._start = StartPane()
         self.setCentralWidget(self._start)
         self.actions_ = Actions(self)
@@ -250,7 +252,7 @@ class MainWindow(QMainWindow):
         self.is_complete = True
         self.update_actions()
         # After the panes have told their sizes to the layout, which would push aside what was kept.
-        QTimer.singleShot(0, self.docks.share_out if self._is_new_layout else self._restore_docks)
+        QTimer.singleShot(0, self._share_out_docks if self._is_new_layout else self._restore_docks)
         self.hierarchy.tree.setFocus()
 
     def _make_commands(self) -> Commands:
@@ -456,6 +458,11 @@ class MainWindow(QMainWindow):
             self.restoreState(layout[1])
         if focused is not None:
             focused.setFocus()
+        self._are_docks_placed = True
+
+    def _share_out_docks(self) -> None:
+        self.docks.share_out()
+        self._are_docks_placed = True
 
     # Opening
 
@@ -550,8 +557,9 @@ class MainWindow(QMainWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self.is_complete:
+        if self._are_docks_placed:
             self.docks.fit(event.oldSize())
+        if self.is_complete:
             self.drops.overlay.setGeometry(self.rect())
 
     # Not by a filter of events, which would be asked about each. Only complete windows take drops.

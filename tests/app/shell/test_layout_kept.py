@@ -118,6 +118,29 @@ def test_docks_keep_their_sizes_over_many_starts(window: MainWindow, qtbot: QtBo
         other.close()
 
 
+@pytest.mark.fresh
+def test_docks_squeezed_by_a_small_window_are_wide_again(window: MainWindow, qtbot: QtBot) -> None:
+    """Also where the program was closed while it was small."""
+    window.resize(1280, 800)
+    window.actions_["reset_layout"].trigger()
+    qtbot.wait(50)
+    names = ("hierarchyDock", "attributesDock")
+    before = [window.docks[name].width() for name in names]
+    window.resize(700, 560)
+    qtbot.wait(50)
+    assert [window.docks[name].width() for name in names] < before
+    is_folded = window.docks.is_folded
+    window.close()
+    second = again(qtbot)
+    qtbot.wait(50)
+    assert second.docks.is_folded == is_folded
+    second.resize(1280, 800)
+    qtbot.wait(50)
+    for name, width in zip(names, before, strict=True):
+        assert second.docks[name].width() == pytest.approx(width, abs=12)
+    second.close()
+
+
 def test_docks_that_a_kept_layout_does_not_know_have_their_place(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
