@@ -354,8 +354,9 @@ class SnapshotManifest(ExpansionManifest):
         if self.references.leaves(self.prefix):
             return self.references.counted(self.prefix)
         own, lost = self.references.of(self.prefix)
-        found = (own or self.expansion).stored_chunks(self.prefix, self.grid_shape, self.encoding)
-        return None if lost else found
+        if lost:
+            return None
+        return (own or self.expansion).stored_chunks(self.prefix, self.grid_shape, self.encoding)
 
 
 _Grid = tuple[tuple[int, ...], ChunkKeyEncoding]

@@ -23,6 +23,7 @@ from refbrowser.model.reference import (
     ReferenceKind,
     WholeFile,
 )
+from refbrowser.references.document.chunk_codes import group_of_chunks
 from refbrowser.references.document.columns import ReferenceView
 from refbrowser.references.document.content import DocumentContent, wrong_member
 from refbrowser.references.document.refs import NONE
@@ -157,8 +158,8 @@ class RuleIndex:
 REFS = -1
 #: Rows of a rule that are asked for metadata keys.
 _METADATA_ROWS = 10_000
-#: Chunks of an array that are counted by looking at each.
-COUNTED = 20_000_000
+#: Chunks of an array that are counted by looking at each, and at the key of each.
+COUNTED, _COUNTED_BY_KEY = 20_000_000, 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -537,7 +538,8 @@ class Expansion:
         size = 1
         for length in grid_shape:
             size *= length
-        if size > COUNTED:
+        is_packed = group_of_chunks(prefix, len(grid_shape), encoding) is not None
+        if size > (COUNTED if is_packed else _COUNTED_BY_KEY):
             return None
         stored = self._refs.grid_slots(prefix, grid_shape, encoding) != -1
         rules = self.rules_of(prefix)
