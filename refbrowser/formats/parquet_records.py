@@ -165,6 +165,7 @@ def _grid(value: Any, path: Path) -> tuple[int, ...]:
 def _columns(path: Path) -> list[Any]:
     try:
         import pyarrow
+        import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
         raise RefbrowserError(
@@ -188,7 +189,12 @@ def _columns(path: Path) -> list[Any]:
             columns[index] = column.unify_dictionaries().combine_chunks()
     except (OSError, KeyError, ValueError, MemoryError, pyarrow.ArrowException) as error:
         raise wrong(f"the record file cannot be read: {quoted(error)}", path) from None
-    return [each.chunk(0) if isinstance(each, pyarrow.ChunkedArray) else each for each in columns]
+    found = [each.chunk(0) if isinstance(each, pyarrow.ChunkedArray) else each for each in columns]
+    longest = pyarrow.compute.max(pyarrow.compute.binary_length(found[0].dictionary)).as_py() or 0
+    if longest > LIMITS.url_length:
+        message = f"a path has {longest} bytes, more than {LIMITS.url_length} (url_length)"
+        raise wrong(message, path, ErrorKind.BUDGET)
+    return found
 
 
 def _check_size(metadata: Any, path: Path) -> None:
