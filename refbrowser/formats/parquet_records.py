@@ -127,6 +127,19 @@ class ArrayRecords:
         """Return how many chunks of the array a record file tells of."""
         return min(self.record_size, self.size - number * self.record_size)
 
+    def stored(self, number: int) -> int:
+        """Return how many paths a record file says that it has; 0 where it does not say it."""
+        import pyarrow.parquet
+
+        try:
+            metadata = pyarrow.parquet.read_metadata(self._folder / f"refs.{number}.parq")
+            place = metadata.schema.names.index(NAMES[0])
+            said = [metadata.row_group(group).column(place) for group in range(metadata.num_row_groups)]
+        except (OSError, ValueError, pyarrow.ArrowException):
+            return 0
+        told = [(each.num_values, each.statistics) for each in said if each.statistics is not None]
+        return sum(count - each.null_count for count, each in told if each.has_null_count)
+
     def read(self, number: int) -> Record:
         """Return what a record file holds.
 

@@ -96,6 +96,9 @@ class ParquetText:
             E_BUDGET: there are too many references; E_FORMAT: pyarrow is missing.
         """
         left = LIMITS.references
+        if self.count > left:
+            # Told before minutes are spent on it.
+            _within(sum(array.stored(number) for array in self.arrays for number in array.numbers), left)
         yield b"{"
         before = b"\n"
         for key, text in self.metadata.items():
@@ -143,7 +146,7 @@ class ParquetText:
 def _within(count: int, left: int) -> int:
     """Return a number of references where there is room for them in one document."""
     if count > left:
-        message = f"there are more than {LIMITS.references} references (references)"
+        message = f"there are more than {LIMITS.references:,} references, which one document can hold"
         raise RefbrowserError(ErrorKind.BUDGET, message, advice="Read arrays by themselves.")
     return count
 

@@ -14,7 +14,7 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.problems import findings
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
-from refbrowser.formats import parquet_records, references
+from refbrowser.formats import parquet_records, parquet_text, references
 from refbrowser.formats.parquet_records import ArrayRecords
 from refbrowser.formats.parquet_references import write_parquet
 from refbrowser.formats.parquet_text import inline_text, is_parquet_references
@@ -310,3 +310,17 @@ def test_record_files_are_those_of_the_folder_not_of_the_shape(tmp_path: Path, a
     (tmp_path / ".zmetadata").write_text(json.dumps({"metadata": metadata, "record_size": 1}))
     document = open_references(tmp_path)
     assert not chunks(document)
+
+
+def test_too_many_references_are_told_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "refs.parq"
+    write_parquet(document_of(REFS), path, record_size=4)
+    read = lazily(monkeypatch)
+    monkeypatch.setattr(parquet_text, "LIMITS", Limits(references=3))
+    document = open_references(path)
+    with pytest.raises(RefbrowserError, match="more than 3 references") as raised:
+        document.to_bytes()
+    assert raised.value.kind is ErrorKind.BUDGET
+    assert not read
