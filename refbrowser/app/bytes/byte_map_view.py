@@ -111,13 +111,13 @@ class BytePainter:
         painter.setClipRect(area.adjusted(-3, 0, 3, 0))
         self._draw_keys(painter, widget, shown)
         self._draw_requests(painter, colors)
-        self._draw_end(painter, widget, shown)
         for item, color, width in (
             (hover, QColor(colors.text), 1.0),
             (cursor, QColor(colors.accent if widget.hasFocus() else colors.text), 2.0),
         ):
             if item is not None:
                 self._draw_frame(painter, item, color, width, colors)
+        self._draw_end(painter, widget, shown)
         painter.setClipping(False)
 
     # Over the rows

@@ -376,6 +376,33 @@ class Docks(QObject):
         )
         tell(self.is_seen(name))
 
+    def give_height(self, name: str, least: int) -> tuple[int, int] | None:
+        """Make the place of a dock at least so high, but no higher than half of the window.
+
+        Returns its height before, and the one that it was asked to have; None where it stays.
+        """
+        shown, height = self._in_front(name), min(least, self._window.height() // 2)
+        before = shown.height()
+        if shown.isFloating() or before >= height:
+            return None
+        self._window.resizeDocks([shown], [height], Qt.Orientation.Vertical)
+        return before, height
+
+    def give_back(self, name: str, heights: tuple[int, int], given: int) -> None:
+        """Give the place of a dock the height before `give_height`, unless somebody changed it since.
+
+        What it was asked to have is that of its tabs as well.
+        """
+        shown, (before, asked) = self._in_front(name), heights
+        if shown.height() == given:
+            self._window.resizeDocks([shown], [before + asked - given], Qt.Orientation.Vertical)
+
+    def _in_front(self, name: str) -> QDockWidget:
+        """Return the dock that is seen where a dock has its tab."""
+        dock = self._docks[name]
+        beside = self._window.tabifiedDockWidgets(dock)
+        return next((each for each in (dock, *beside) if not each.visibleRegion().isEmpty()), dock)
+
     def fill(self, contents: Mapping[str, QWidget]) -> None:
         """Put the panes in the place of the words."""
         for name, content in contents.items():

@@ -122,7 +122,7 @@ def faults_line(shown: ByteMap) -> str:
             f"{count_text(shown.overlapping)} {ranges} ({size_text(shown.overlaps.size)} held twice)"
         )
     if shown.past_end:
-        parts.append(f"{size_text(shown.past_end)} past the end of the file")
+        parts.append(f"{size_text(shown.past_end)} past the end")
     if shown.faulty:
         parts.append(f"{count_text(shown.faulty)} ranges that no file can have")
     if shown.undecided:

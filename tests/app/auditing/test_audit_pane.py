@@ -227,6 +227,34 @@ def test_a_finding_is_repaired_and_goes_and_comes_back(
     assert "2 data/t2.bin" in texts(pane)
 
 
+def test_the_room_that_the_page_takes_is_given_back(
+    window: MainWindow, pane: AuditPane, damaged: Path, opened: Open, settle: Settle
+) -> None:
+    window.resize(1280, 800)
+    window.actions_["show_problems"].trigger()
+    opened(damaged)
+    settle()
+    problems, audit = window.docks["problemsDock"], window.docks["auditDock"]
+    window.resizeDocks([problems], [180], Qt.Orientation.Vertical)
+    settle()
+    before = problems.height()
+    window.actions_["show_audit"].trigger()
+    settle()
+    assert audit.height() > before
+    window.actions_["show_problems"].trigger()
+    settle()
+    assert problems.height() == before
+    # A height that the user gave it meanwhile stays.
+    window.actions_["show_audit"].trigger()
+    settle()
+    window.resizeDocks([audit], [audit.height() - 40], Qt.Orientation.Vertical)
+    settle()
+    chosen = audit.height()
+    window.actions_["show_problems"].trigger()
+    settle()
+    assert problems.height() == chosen
+
+
 def test_files_that_rules_name_are_led_elsewhere_where_they_lie(
     window: MainWindow, tmp_path: Path, opened: Open, pane: AuditPane, settle: Settle
 ) -> None:
