@@ -223,7 +223,8 @@ class Navigation(QObject):
             return
         if use.rule is not None:
             self.go_to_rule(document, use.rule)
-            self._editors.go_to_rule_field(use.field)
+            if use.field is not None:
+                self._editors.go_to_rule_field(use.field)
         elif use.key is not None:
             self._frame.documents.set_current(document)
             self.show_key(use.key)
