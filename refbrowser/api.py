@@ -88,21 +88,22 @@ def open(
     request = OpenRequest("", allowed, settings, dict(templates or {}), said, stale=stale)
     if isinstance(path, str | os.PathLike):
         return open_dataset(replace(request, path=path_of(path)))
-    if hasattr(path, "read") and hasattr(path, "seekable"):
+    source: Any = path
+    if hasattr(source, "read") and hasattr(source, "seekable"):
         from refbrowser.engine.unnamed import open_stream
 
-        return open_stream(path, request)
-    unused = said if isinstance(path, dict) else {**said, **(templates or {})}
+        return open_stream(source, request)
+    unused = said if isinstance(source, dict) else {**said, **(templates or {})}
     if unused:
         message = f"a source in memory has neither options of opening nor templates: {quoted(min(unused))}"
         raise RefbrowserError(ErrorKind.USAGE, message)
-    if isinstance(path, dict):
+    if isinstance(source, dict):
         from refbrowser.engine.unnamed import open_references_in
 
-        return open_references_in(path, replace(request, path="references"))
+        return open_references_in(source, replace(request, path="references"))
     from refbrowser.manifest_documents import open_virtual
 
-    return open_virtual(path, allowed, settings)
+    return open_virtual(source, allowed, settings)
 
 
 @native_errors()
@@ -470,7 +471,7 @@ def path_of(path: Path) -> str:
     return os.path.expanduser(text) if text.startswith("~") and not os.path.lexists(text) else text
 
 
-def settings_of(options: StorageOptions, named: Iterable[Path]) -> tuple[str, ...]:
+def settings_of(options: StorageOptions, named: Iterable[Any]) -> tuple[str, ...]:
     """Return storage options of either spelling as texts; those without an origin are for what is named."""
     if not isinstance(options, Mapping):
         return texts_of(options)

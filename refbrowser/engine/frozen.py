@@ -232,7 +232,7 @@ def _reduced(dataset: Dataset) -> tuple[Callable[[bytes], Dataset], tuple[bytes]
     return opened_again, (frozen_bytes(dataset),)
 
 
-def _reduced_member(each: Array | Group) -> tuple[Callable[[bytes, str], Array | Group], tuple[bytes, str]]:
+def _reduced_member(each: Array | Group) -> tuple[Callable[[bytes, str], Any], tuple[bytes, str]]:
     return _member, (frozen_bytes(each.dataset), each.path)
 
 
