@@ -316,6 +316,8 @@ class Docks(QObject):
 
     def _is_centre_least(self, along: Qt.Orientation) -> bool:
         centre = self._window.centralWidget()
+        if centre is None:
+            return False
         room = centre.size() - centre.minimumSize()
         return (room.width() if along is Qt.Orientation.Horizontal else room.height()) <= _ROUNDED
 
