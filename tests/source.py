@@ -37,6 +37,8 @@ class Source:
     #: Names in code, those that are imported from modules included.
     names: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
+    #: Those of the texts that are documentation.
+    docs: set[str] = field(default_factory=set)
     #: What it gives a name to: functions, classes, arguments, variables, attributes.
     named: set[str] = field(default_factory=set)
     #: Calls of `isinstance`, `getattr`, `vars`, as they are written.
@@ -95,6 +97,9 @@ def _note(node: ast.AST, source: Source) -> None:
     elif isinstance(node, ast.Constant):
         if isinstance(node.value, str):
             source.texts.add(node.value)
+    elif isinstance(node, ast.Expr):
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            source.docs.add(node.value.value)
     elif isinstance(node, ast.Call):
         if isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "getattr", "vars"):
             source.asked.add((node.func.id, ast.unparse(node)))

@@ -1,10 +1,15 @@
-"""One meaning a word: words for a part of something name nothing else in the program."""
+"""One meaning a word, and plain words: what names a part of something, and what users are told."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from source import PACKAGE, Source
+import pytest
+from source import PACKAGE, Source, read
+
+#: What users read beside the program's own messages.
+PAGES = [PACKAGE.parent / "README.md", *sorted((PACKAGE.parent / "resources" / "manual").glob("*.md"))]
 
 #: Words for a part of something, and where something may be named so, with why; elsewhere CONTRIBUTING.md has
 #: another word. What Qt and libraries call so is used, not named, and does not count.
@@ -76,3 +81,67 @@ def test_words_for_a_part_of_something_have_one_meaning(sources: list[Source]) -
     assert not elsewhere
     allowed = {(word, place) for word, places in WORDS.items() for place in places}
     assert allowed == used, "a place that names nothing so any more is to be taken off the list"
+
+
+#: Words and phrases that users are not shown, as nobody says them so; beside each, what would do.
+QUAINT = {
+    "anew": "again; or a verb, such as rewrite",
+    "another one": "another, or a different one",
+    "as far from zero": "symmetric about zero",
+    "as it was opened": "Opened",
+    "attributes of the format": "format attributes",
+    "begins? so": "begins this way",
+    "comes? to a place": "moves to a place",
+    "files of their own": "separate files",
+    "from those who": "name who it is",
+    "is none of": "is not one of",
+    "is there already": "exists already",
+    "its reader of": "its Kerchunk reader",
+    "lies? elsewhere": "is in another place",
+    "look for unsaved edits": "recover unsaved edits",
+    "no rule or template makes": "rules and templates would not make",
+    "nobody wrote": "read-only",
+    "not the file of the lock": "changed since the lock",
+    "of old": "old",
+    "open what they made": "open the result",
+    "processes of their own": "separate processes",
+    "so it is for": "say what it is for",
+    "stands? for no data": "means no data",
+    "stands? one by one": "separate",
+    "stored in parts": "assembled from parts",
+    "takes nothing from": "refuses",
+    "that gets": "say what it does",
+    "what is none": "say what it is",
+    "where files lie": "files and locations",
+}
+_QUAINT = re.compile(rf"\b(?:{'|'.join(QUAINT)})\b", re.IGNORECASE)
+
+
+def quaint_words(text: str) -> list[str]:
+    """Return which of these words a text has, over line ends, too."""
+    return _QUAINT.findall(" ".join(text.split()))
+
+
+def test_quaint_words_are_found(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text('"""Begun anew."""\nname = 1\ntext = f"{name} is written anew", "servers of " "old"\n')
+    source = read(module)
+    found = [word for text in sorted(source.texts - source.docs) for word in quaint_words(text)]
+    assert found == ["anew", "of old"]
+    assert quaint_words("Files that\n  stand one\n by one") == ["stand one by one"]
+    assert not quaint_words("a renewed folder of older files")
+
+
+def test_no_message_is_quaint(sources: list[Source]) -> None:
+    found = [
+        f"{source.path.relative_to(PACKAGE)} says {words} in {text!r}"
+        for source in sources
+        for text in sorted(source.texts - source.docs)
+        if (words := quaint_words(text))
+    ]
+    assert not found, "tests/test_words.py has better words"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_page_is_quaint(page: Path) -> None:
+    assert not quaint_words(page.read_text("utf-8"))

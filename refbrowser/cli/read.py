@@ -128,7 +128,7 @@ def _suffix(arguments: argparse.Namespace) -> str:
         advice = f"read writes {listed(_SUFFIXES)}; refbrowser export writes other formats"
         raise RefbrowserError(ErrorKind.USAGE, f"{wanted} cannot be written as {suffix}", place, advice)
     if os.path.lexists(output) and not arguments.force:
-        message = "the target is there already"
+        message = "the target exists already"
         raise TargetExistsError(ErrorKind.IO, message, place, "give --force to replace it")
     arguments.json = arguments.json or suffix == ".json"
     return suffix

@@ -115,7 +115,7 @@ def _with_flags(node: ArrayNode, named_type: EnumerationType) -> tuple[ArrayNode
     plain = replace(node, type=type)
     named = f" {quoted(named_type.enum_name)}" if named_type.enum_name else ""
     if not node.attributes.keys().isdisjoint((VALUES, MEANINGS)):
-        return plain, f"names of the values of enumeration{named} are left out: {VALUES} is there already"
+        return plain, f"names of the values of enumeration{named} are left out: {VALUES} exists already"
     dtype = named_type.dtype
     atomic = None if dtype is None else ATOMIC_OF.get(dtype.newbyteorder("="))
     types = {} if atomic is None else {VALUES: str(atomic)}

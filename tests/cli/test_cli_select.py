@@ -55,7 +55,7 @@ def test_names_select_what_indices_do(text: str, index: object, folder: Path) ->
         ("time=2031", "it goes from 2024-01-1"),
         ("time=yesterday", "is not a date"),
         ("time=:", "is not a date"),
-        ("time@x", "is no index"),
+        ("time@x", "is neither an index"),
         ("time@12", "out of bounds"),
         ("time=2024-03,3", "names no dimension"),
     ],

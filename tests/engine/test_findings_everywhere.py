@@ -156,7 +156,7 @@ TABLE: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]
     "a file outside of the folder is not looked at": (
         {},
         {"a/0": ["../outside.bin", 0, 2]},
-        [("warnings", "/refs/a~10", "the name leads out of the folder")],
+        [("warnings", "/refs/a~10", "the name leads outside the folder")],
     ),
     "lenient base64": (
         {},

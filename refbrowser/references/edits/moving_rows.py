@@ -32,7 +32,10 @@ def url_of_some_rows(rule: GenRule, moved: Callable[[str], str]) -> str:
     RefbrowserError
         `E_USAGE`: no condition on the dimensions says it.
     """
-    wrong = f"only some URLs of gen rule {rule.index} begin so, and no condition on its dimensions picks them"
+    wrong = (
+        f"only some URLs of gen rule {rule.index} begin this way, and no condition on its dimensions "
+        "picks them"
+    )
     advice = "Change the rule by hand, or move what all of its URLs begin with."
     if rule.count > MOST_ROWS:
         raise refused(f"{wrong}: it has more than {MOST_ROWS} rows", advice)

@@ -408,7 +408,7 @@ def test_a_broken_set_is_understood_and_repaired(
     assert "Bring the whole file back" in what_to_do("range-past-end", "t3.bin")
     assert "'kept/t2.bin' has the same name" in what_to_do("url-dead", "t2.bin")
     assert f"template 'w' names {STEPS} files" in what_to_do("url-dead", "/templates/w")
-    assert "the file is another one" in what_to_do("undecodable", "data/t1.bin")
+    assert "the file is a different one" in what_to_do("undecodable", "data/t1.bin")
 
     # The template is gone to, and corrected by its button.
     go(pane, "url-dead", "/templates/w", settle)

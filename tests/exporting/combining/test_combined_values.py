@@ -242,7 +242,7 @@ def test_stores_of_both_versions_are_combined(tmp_path: Path) -> None:
             sources=(str(tmp_path / f"{version}_*.zarr"),), target=str(target), concat=("time",)
         )
         assert combine(asked).unread == 0
-        with pytest.raises(RefbrowserError, match="there already"):
+        with pytest.raises(RefbrowserError, match="exists already"):
             combine(asked)
         files = fsspec.filesystem("reference", fo=str(target), asynchronous=True)
         store = zarr.storage.FsspecStore(files, read_only=True)

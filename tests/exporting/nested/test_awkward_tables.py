@@ -188,7 +188,7 @@ def test_arrays_of_other_lengths_are_files_of_a_folder(tmp_path: Path) -> None:
     assert tables["b.parquet"] == {"rows": 3, "arrays": ["/b"]}
     assert ak.from_parquet(target / "b.parquet")["b"].to_list() == [None, 1, 2]
     assert same(ak.from_parquet(target / "c.parquet")["c"], arrays["c"])
-    with pytest.raises(RefbrowserError, match="is there already"):
+    with pytest.raises(RefbrowserError, match="exists already"):
         exported(dataset, target)
     assert exported(dataset, target, force=True).arrays == 3
     (tmp_path / "mine").mkdir()

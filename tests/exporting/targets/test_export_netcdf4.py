@@ -249,7 +249,7 @@ def test_what_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.Monk
         str, report.losses
     )
     assert "/sub: attribute 'CLASS' is left out: the name is reserved by netCDF" in map(str, report.losses)
-    with pytest.raises(RefbrowserError, match="there already"):
+    with pytest.raises(RefbrowserError, match="exists already"):
         exported(document, target, skip_bad=True)
     before = target.read_bytes()
     with pytest.raises(RefbrowserError, match="no codec 'blosc'"):

@@ -236,7 +236,7 @@ def test_arrays_that_are_not_readable_are_told(tmp_path: Path) -> None:
 def test_a_target_is_replaced_only_when_asked_and_whole(tmp_path: Path) -> None:
     dataset, target = opened(tmp_path, {"a": {"values": cube()}}), tmp_path / "a.ncs"
     target.write_bytes(b"mine")
-    with pytest.raises(RefbrowserError, match="is there already"):
+    with pytest.raises(RefbrowserError, match="exists already"):
         refbrowser.export(dataset, target, format="ncstream")
     assert target.read_bytes() == b"mine"
     refbrowser.export(dataset, target, format="ncstream", force=True)

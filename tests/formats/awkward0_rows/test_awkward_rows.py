@@ -483,6 +483,6 @@ def test_too_many_bytes_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_that_are_not_there() -> None:
     values = made(lambda e: e.basic([1, 2, 3]))
     for start, stop in ((0, 4), (-1, 2), (2, 1)):
-        with pytest.raises(RefbrowserError, match="asked for") as caught:
+        with pytest.raises(RefbrowserError, match="requested") as caught:
             values.rows(start, stop, MemoryBuffers())
         assert caught.value.kind is ErrorKind.USAGE

@@ -109,7 +109,7 @@ def with_entry(**said: Any) -> str:
         ('{"lock": 1, "files": {}, "not_locked": 3}', ErrorKind.SCHEMA, "'not_locked' is not an object"),
         ('{"lock": 1, "files": {}, "not_locked": {"a": 3}}', ErrorKind.SCHEMA, "why 'a' is not locked"),
         ('{"lock": 1, "files": {"": {"size": 1}}}', ErrorKind.SCHEMA, "a URL is empty"),
-        ('{"lock": 1, "files": {"\\ud800": {"size": 1}}}', ErrorKind.SCHEMA, "is no text"),
+        ('{"lock": 1, "files": {"\\ud800": {"size": 1}}}', ErrorKind.SCHEMA, "is not text"),
         ('{"lock": 1, "files": {"a": 3}}', ErrorKind.SCHEMA, "is no object"),
         (
             '{"lock": 1, "files": {"a": {"size": 1}, "a": {"size": 2}}}',

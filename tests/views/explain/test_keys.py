@@ -205,7 +205,7 @@ class TestWhatAKeyIs:
         with dataset(document(tmp_path, {"a/7.0": ["x.bin"]})) as opened:
             explanation = of_key(opened, "a/7.0")
             assert explanation.kind is VerdictKind.STRAY
-            assert "chunk [7, 0] lies outside of the grid of /a, which is 2 × 2 chunks" in explanation.verdict
+            assert "chunk [7, 0] is outside the grid of /a, which is 2 × 2 chunks" in explanation.verdict
             absent = of_key(opened, "a/8.0")
         assert absent.kind is VerdictKind.NO_KEY
         assert "chunk [8, 0] lies outside" in absent.verdict
