@@ -66,7 +66,7 @@ class Limits:
     lock_objects: int = _limit(2_500_000, "objects", "lists and objects of one lock")
     # HTTP
     http_connect: float = _limit(10, "s", "time to connect")
-    http_connect_again: float = _limit(1, "s", "wait for a connection before another one is tried beside it")
+    http_connect_again: float = _limit(1, "s", "wait for a connection before a second is tried beside it")
     http_first_byte: float = _limit(20, "s", "wait for the first byte of an answer")
     http_between_bytes: float = _limit(15, "s", "wait between bytes of an answer")
     http_slow_rate: int = _limit(KIB, "bytes/s", "slowest accepted rate")
