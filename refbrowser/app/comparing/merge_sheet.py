@@ -216,10 +216,7 @@ class MergeSheet(QDialog):
         conflicts = len(found.conflicts)
         words = [f"{count_text(edits)} edit{'' if edits == 1 else 's'} of this document"] if edits else []
         if conflicts:
-            # Each has a side from the start, shown beside it: ours where nothing else is chosen.
-            words.append(
-                f"{count_text(conflicts)} conflict{'' if conflicts == 1 else 's'}, one side taken of each"
-            )
+            words.append(f"{count_text(conflicts)} conflict{'' if conflicts == 1 else 's'} to be settled")
         warnings = "".join(f" {text[:1].upper()}{text[1:]}." for text in found.warnings[:3])
         nothing = self.sides.nothing if not edits and not conflicts else ""
         self._say(f"{nothing or ', '.join(words)}{'' if nothing else '.'}{warnings}")
