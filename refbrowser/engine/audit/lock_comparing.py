@@ -91,7 +91,7 @@ def whole_findings(
         yield Finding(
             severity=Severity.WARNING,
             kind=ErrorKind.SOURCE,
-            message="the lock has no digest of all bytes of the file, so only its ends were compared",
+            message=f"{len(others)} files have no digest of all bytes in the lock: their ends were compared",
             place=Place(url=others[0]),
             advice="write the lock with refbrowser lock DOC --whole",
             count=len(others),

@@ -237,7 +237,7 @@ def test_arrays_that_are_asked_for(tmp_path: Path) -> None:
 
 def test_files_are_compared_with_the_lock(tmp_path: Path) -> None:
     path = sound(tmp_path).write()
-    with pytest.raises(RefbrowserError, match="no lock"):
+    with pytest.raises(RefbrowserError, match="no usable lock"):
         refbrowser.audit(path, lock=True)
     refbrowser.lock(path)
     assert refbrowser.audit(path, lock=True).counts() == {}
