@@ -219,7 +219,7 @@ def test_stores_are_not_merged(here: Path, tmp_path: Path, capsys: pytest.Captur
     assert (
         main(["merge", str(here), str(tmp_path / "s.zarr"), str(here), "-o", str(tmp_path / "o.json")]) == 2
     )
-    assert "no reference document" in capsys.readouterr().err
+    assert "not a reference document" in capsys.readouterr().err
 
 
 # git

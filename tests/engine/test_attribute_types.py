@@ -87,7 +87,7 @@ def test_a_typed_line_in_a_type(name: str, typed: str, value: Any) -> None:
         ("int", "true", "not a whole number"),
         ("int", "many", "not a whole number"),
         ("float", "1e39", "too large"),
-        ("double", "a", "no number"),
+        ("double", "a", "not a number"),
         ("double", "[]", "no value"),
     ],
 )

@@ -148,7 +148,7 @@ def test_a_file_that_is_none_of_what_it_is_called_is_told_so(tmp_path: Path) -> 
         (
             "a.nc",
             b"\x01\xff" * 200,
-            "of a known format, though its name is that of netCDF classic or",
+            "has no known format, though its name is that of netCDF classic or",
         ),
         ("a.tif", b"hello\n", "the file holds text, though its name is that of TIFF"),
         ("b.nc", b"", "the file is empty, though"),

@@ -123,7 +123,7 @@ class TestManual:
     def test_lines_are_short_and_text_is_plain(self, page: str) -> None:
         assert TEXTS[page].startswith("# ")
         for line in (MANUAL / f"{page}.md").read_text("utf-8").splitlines():
-            assert len(line) <= 130, line
+            assert len(line) <= 130 or line.startswith("|"), line  # a row of a table is one line
 
 
 class TestManualWindow:

@@ -110,7 +110,7 @@ def with_entry(**said: Any) -> str:
         ('{"lock": 1, "files": {}, "not_locked": {"a": 3}}', ErrorKind.SCHEMA, "why 'a' is not locked"),
         ('{"lock": 1, "files": {"": {"size": 1}}}', ErrorKind.SCHEMA, "a URL is empty"),
         ('{"lock": 1, "files": {"\\ud800": {"size": 1}}}', ErrorKind.SCHEMA, "is not text"),
-        ('{"lock": 1, "files": {"a": 3}}', ErrorKind.SCHEMA, "is no object"),
+        ('{"lock": 1, "files": {"a": 3}}', ErrorKind.SCHEMA, "is not an object"),
         (
             '{"lock": 1, "files": {"a": {"size": 1}, "a": {"size": 2}}}',
             ErrorKind.SCHEMA,
@@ -129,7 +129,7 @@ def with_entry(**said: Any) -> str:
         (with_entry(modified="yesterday"), ErrorKind.SCHEMA, "'yesterday'"),
         (with_entry(head="sha256:00"), ErrorKind.SCHEMA, "'head' of 'a' is not a SHA-256"),
         (with_entry(tail=[SUM]), ErrorKind.SCHEMA, "'tail' of 'a'"),
-        (with_entry(made="now"), ErrorKind.SCHEMA, "'made' of 'a' is no object"),
+        (with_entry(made="now"), ErrorKind.SCHEMA, "'made' of 'a' is not an object"),
         (with_entry(made={"at": 3}), ErrorKind.SCHEMA, "when and by what 'a' was made"),
         ("[" * 100_000, ErrorKind.BUDGET, "nested too deep"),
         (with_entry(more=json.loads("[" * 300 + "]" * 300)), ErrorKind.BUDGET, "(json_nesting)"),

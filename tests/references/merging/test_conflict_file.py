@@ -75,7 +75,7 @@ ONE = {"part": "reference", "name": "a/0", "path": [], "version": 1, "ours": "x"
         ({"merge_conflicts": 2}, "version '2', known is 1"),
         ({"path": 3}, "which document"),
         ({"conflicts": {}}, "are not a list"),
-        ({"conflicts": [3]}, "is no object"),
+        ({"conflicts": [3]}, "is not an object"),
         ({"conflicts": [{**ONE, "part": "tree"}]}, "about a 'tree'"),
         ({"conflicts": [{**ONE, "name": None}]}, "has the name 'None'"),
         ({"conflicts": [{**ONE, "part": "rule", "name": "-1"}]}, "has the name '-1'"),

@@ -208,7 +208,7 @@ class TestWhatAKeyIs:
             assert "chunk [7, 0] is outside the grid of /a, which is 2 × 2 chunks" in explanation.verdict
             absent = of_key(opened, "a/8.0")
         assert absent.kind is VerdictKind.NO_KEY
-        assert "chunk [8, 0] lies outside" in absent.verdict
+        assert "chunk [8, 0] is outside" in absent.verdict
 
     def test_another_way_to_write_chunks(self, tmp_path: Path) -> None:
         with dataset(document(tmp_path, {"a/0/0": ["x.bin"]})) as opened:
