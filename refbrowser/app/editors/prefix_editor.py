@@ -386,7 +386,7 @@ class PrefixEditor(EditorForm):
         elif mistake:
             self._outcome.show_fault(mistake)
         elif changes.edit.old == changes.edit.new:
-            self._outcome.show_result(f"{parts} begin{'s' if changes.count == 1 else ''} so")
+            self._outcome.show_result(f"{parts} begin{'s' if changes.count == 1 else ''} this way")
         else:
             used = f", used {count_text(changes.uses)} times" if changes.templates else ""
             words = f"{parts} change{'s' if changes.count == 1 else ''}{used}"

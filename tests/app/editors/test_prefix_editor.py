@@ -61,7 +61,7 @@ def test_what_changes_is_counted_with_examples_and_rows_before_it_is_done(prefix
     put(place, "urlPrefixOld", "http://")
     qtbot.waitUntil(lambda: "nothing replaces it" in place.outcome("urlPrefixOutcome"))
     put(place, "urlPrefixNew", "http://")
-    qtbot.waitUntil(lambda: "2 references begin so" in place.outcome("urlPrefixOutcome"))
+    qtbot.waitUntil(lambda: "2 references begin this way" in place.outcome("urlPrefixOutcome"))
     assert not place.child(QPushButton, "urlPrefixApplyButton").isEnabled()
     put(place, "urlPrefixNew", "https://")
     qtbot.waitUntil(lambda: "2 references change" in place.outcome("urlPrefixOutcome"))

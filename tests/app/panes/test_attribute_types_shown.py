@@ -98,7 +98,7 @@ def test_suggested_types_stand_in_brackets(
     found.select("/temp")
     assert found.type("units") == "(char)"
     tip = found.tree.index_of("units", TYPE).data(Qt.ItemDataRole.ToolTipRole)
-    assert "suggests" in tip
+    assert "inferred from the value" in tip
     assert found.choose_type("units", "char") == ["char", "int", "double"]
 
 
