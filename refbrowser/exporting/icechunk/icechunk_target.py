@@ -164,9 +164,7 @@ class IcechunkTarget(StoreTarget):
         for layout in self.layouts:
             path = layout.source.path
             if not layout.copies_objects:
-                told.append(
-                    Loss(path, "its chunks are written into the repository: references cannot express them")
-                )
+                told.append(Loss(path, "its chunks are copied: references cannot express them"))
                 continue
             found = self._located(layout, token)
             try:
@@ -180,9 +178,7 @@ class IcechunkTarget(StoreTarget):
             self._virtual.add(layout.target.path)
             self._locations |= found
         if relative:
-            told.append(
-                Loss("/", "relative file names are made absolute: files and repository must stay in place")
-            )
+            told.append(Loss("/", "relative file names become absolute: files and repository must stay put"))
         document = self.dataset.document
         if document.has_keys and document.rules:
             told.append(Loss("/", "rules are written out: each chunk gets its own reference"))

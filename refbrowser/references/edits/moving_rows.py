@@ -87,7 +87,7 @@ def _literal(value: Any) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Printed:
     """A part of the text of a URL, and where what it gives at a row begins and ends in the URL."""
 
     start: int
@@ -105,7 +105,7 @@ def _texts(rule: GenRule, row: int, old: str, new: str, condition: str) -> Itera
     """Yield texts that may lead the rows elsewhere, those that change least first."""
     text = rule.url or ""
     start, stop = _changed(old, new)
-    span = _span(_pieces(rule, row, text), start, stop)
+    span = _span(_printed(rule, row, text), start, stop)
     if span is not None:
         first, last, begin, end = span
         right = _literal(new[begin : len(new) - (len(old) - end)])
@@ -129,9 +129,9 @@ def _changed(old: str, new: str) -> tuple[int, int]:
     return start, stop - (old[start:stop].endswith("/") and right.endswith("/"))
 
 
-def _pieces(rule: GenRule, row: int, text: str) -> list[_Piece]:
+def _printed(rule: GenRule, row: int, text: str) -> list[_Printed]:
     """Return the parts of the text, as far as they give something at the row."""
-    found: list[_Piece] = []
+    found: list[_Printed] = []
     at = 0
     for token in url_tokens(text):
         shown = (
@@ -139,27 +139,27 @@ def _pieces(rule: GenRule, row: int, text: str) -> list[_Piece]:
         )
         if shown is None:
             break
-        found.append(_Piece(token.start, token.text, token.is_plain, at, at + len(shown)))
+        found.append(_Printed(token.start, token.text, token.is_plain, at, at + len(shown)))
         at += len(shown)
     return found
 
 
-def _span(pieces: list[_Piece], start: int, stop: int) -> tuple[int, int, int, int] | None:
+def _span(printed: list[_Printed], start: int, stop: int) -> tuple[int, int, int, int] | None:
     """Return the part of the text that gives the part of a URL, and what of the URL it gives then.
 
     An expression is taken as a whole.
     """
-    inside = [each for each in pieces if each.first < stop and each.last > start]
+    inside = [each for each in printed if each.first < stop and each.last > start]
     if start == stop:
         # Nothing goes: what comes stands before the part that begins there.
-        before = next((each for each in pieces if each.first == start), None)
-        within = next((each for each in pieces if each.is_plain and each.first < start < each.last), None)
+        before = next((each for each in printed if each.first == start), None)
+        within = next((each for each in printed if each.is_plain and each.first < start < each.last), None)
         if before is None and within is not None:
             at = within.start + start - within.first
             return at, at, start, start
         if before is not None:
             return before.start, before.start, start, start
-        inside = [each for each in pieces if each.first < start < each.last]
+        inside = [each for each in printed if each.first < start < each.last]
     if not inside or inside[-1].last < stop:
         return None
     one, last = inside[0], inside[-1]
