@@ -62,7 +62,7 @@ def test_a_document_is_written_after_its_new_places_were_tested(
         assert bytes(dataset["a"][:].ravel()) == b"12345678"
     # What is there is replaced only where that is said.
     before = target.read_bytes()
-    assert "E_" in run(capsys, document, "old/", "newer/", "-o", target, code=4)[1]
+    assert "E_" in run(capsys, document, "old/", "newer/", "-o", target, code=7)[1]
     assert target.read_bytes() == before
     run(capsys, document, "old/", "newer/", "-o", document, "--force")
     assert json.loads(document.read_text())["templates"] == {"u": "newer"}

@@ -89,7 +89,7 @@ def test_read_to_a_file(era: str, tmp_path: Path, capsys: pytest.CaptureFixture[
         (["read", "ERA", "/"], 2, "E_USAGE"),
         (["read", "ERA", "/z", "--select", "7"], 2, "E_USAGE"),
         (["read", "ERA", "/z", "--select", "x"], 2, "E_USAGE"),
-        (["read", "absent.json", "/z"], 4, "E_IO"),
+        (["read", "absent.json", "/z"], 6, "E_IO"),
         (["cat", "ERA", "z/9.9.9.9"], 2, "E_USAGE"),
         (["read", "ERA", "/z", "-o", "absent-folder/x.npy"], 4, "E_IO"),
     ],
@@ -121,10 +121,15 @@ def test_a_blocked_read_is_3_and_says_what_to_allow(
     document.write_text(json.dumps(text))
     command = ["read", str(document), "/level", "--json"]
     assert main(command) == 3
-    shown = capsys.readouterr().err
-    assert shown.startswith("refbrowser: error[E_BLOCKED]: ")
-    assert f"--allow {Path(era).parent}" in shown
-    assert "level/0" in shown
+    shown = json.loads(capsys.readouterr().err)["error"]
+    assert (shown["kind"], shown["exit_code"], shown["word"]) == ("E_BLOCKED", 3, "permission")
+    assert f"--allow {Path(era).resolve().parent}" in shown["advice"]
+    assert shown["place"]["key"] == "level/0"
+    assert main(command[:-1]) == 3
+    told = capsys.readouterr().err
+    assert told.startswith("refbrowser: error[E_BLOCKED]: ")
+    assert f"--allow {Path(era).resolve().parent}" in told
+    assert "level/0" in told
     assert main([*command, "--allow", str(Path(era).parent)]) == 0
     assert json.loads(capsys.readouterr().out) == [200, 500, 850]
     assert main([*command, "--allow", "ftp://x"]) == 2
