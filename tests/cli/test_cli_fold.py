@@ -113,7 +113,7 @@ def test_what_cannot_be_folded(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     for arguments, code, words in (
         ([str(few), "-o", str(tmp_path / "x.parq")], 2, "E_USAGE"),
         ([str(wrong), "-o", str(tmp_path / "x.json")], 2, "the member gen is of the wrong type"),
-        ([str(tmp_path / "none.json"), "-o", str(tmp_path / "x.json")], 4, "no such file"),
+        ([str(tmp_path / "none.json"), "-o", str(tmp_path / "x.json")], 6, "no such file"),
         ([str(few), "-o", str(tmp_path / "none" / "x.json")], 4, "no such folder"),
         ([str(few)], 2, "-o"),
     ):

@@ -44,8 +44,10 @@ def test_a_lock_is_written_and_reads_are_held_against_it(
     assert main(read) == 4
     told = capfd.readouterr()
     assert told.out == ""
-    assert "error[E_SOURCE]: the file is not the one that was locked: 4 bytes then, 5 now" in told.err
-    assert "url 'b'" in told.err
+    error = json.loads(told.err)["error"]
+    assert error["kind"] == "E_SOURCE"
+    assert error["message"].startswith("the file is not the one that was locked: 4 bytes then, 5 now")
+    assert error["place"]["url"] == "b"
     assert main([*read, "--select", "0"]) == 0
     assert main([*read, "--stale", "allow"]) == 0
     told = capfd.readouterr()

@@ -90,7 +90,7 @@ def test_a_command_loads_only_what_it_needs() -> None:
     assert "/ocean/sst" in done.stdout
     loaded, count = done.stderr.splitlines()
     assert loaded == "[]"
-    assert int(count) <= 139
+    assert int(count) <= 141
 
 
 def test_reading_chunks_loads_nothing_of_rows_and_archives() -> None:
