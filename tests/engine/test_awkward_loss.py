@@ -79,8 +79,8 @@ def test_what_damaged_archives_have_lost_is_told_where_they_are_read(
         (bytes(counted), "the end of the archive counts 2 members"),
     ):
         path.write_bytes(damaged)
-        commands = [["read", str(path), "/one", "--json"], ["read", str(path), "/one/node2-data", "-o"]]
-        commands[1].append(str(tmp_path / "o.npy"))
+        commands = [["read", str(path), "/one", "--json"]]
+        commands.append(["read", str(path), "/one/node2-data", "-o", str(tmp_path / "o.npy"), "--force"])
         for format in ("parquet", "zarr-v3", "awkward0", "refs-v1", "ncstream"):
             target = str(tmp_path / f"target.{format}")
             commands.append(["export", str(path), target, "--to", format, "--force", "--array", "/one"])

@@ -339,7 +339,7 @@ def test_blobs_are_given_by_the_names_that_they_have(
         assert main(["cat", str(path), name]) == 0
         assert capfdbinary.readouterr().out == made[name]
     assert main(["cat", str(path), "nothing"]) == 2
-    assert b"the names that they have in the file" in capfdbinary.readouterr().err
+    assert b"blobs have their names in the file: one-1.raw" in capfdbinary.readouterr().err
 
 
 def test_functions_that_the_user_allows_are_applied(tmp_path: Path) -> None:
