@@ -196,9 +196,11 @@ def without_controls(text: str) -> str:
 
 def write_line(text: str) -> None:
     """Write one line of text to standard output; nothing in it acts on the terminal."""
-    encoding = sys.stdout.encoding or "utf-8"
     text = without_controls(text)
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    if not text.isascii():
+        encoding = sys.stdout.encoding or "utf-8"
+        text = text.encode(encoding, "backslashreplace").decode(encoding)
+    sys.stdout.write(text + "\n")
 
 
 def write_lines(lines: Iterable[str]) -> None:

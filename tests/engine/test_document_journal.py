@@ -20,6 +20,7 @@ from refbrowser.io.journal import journal_folder, read_journal
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetReference, SetTemplate
 from refbrowser.references.edits.history import History
+from refbrowser.references.edits.outer_edits import RemoveTemplate
 
 DATA = json.dumps({"version": 1, "templates": {"t": "s3://b"}, "refs": {"a/0": ["{{t}}/x", 0, 9]}}).encode()
 NAME = "document.json"
@@ -224,14 +225,30 @@ def test_edits_of_a_lost_process_are_found(kept: Kept, monkeypatch: pytest.Monke
     assert abs(found.when - time.time()) < 60
 
 
-def test_edits_of_another_state_are_told_but_not_done(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edits_of_another_state_are_offered_where_all_fit_it(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engine_journal, "WITHIN", 0.01)
     kept.edit(0)
-    wait_until(lambda: len(values()) == 2)
+    kept.history.apply(RemoveTemplate("t"))
+    kept.follow()
+    wait_until(lambda: len(values()) == 3)
     abandon()
-    (found,) = recoveries(DATA + b"\n")
+    changed = DATA.replace(b"s3://b", b"s3://c")
+    for data, is_moved in ((DATA, False), (changed, True)):
+        (found,) = recoveries(data)
+        assert found.is_moved == is_moved
+        assert found.error is None
+        made = ReferenceDocument.of(data).apply(SetReference("new/0", "text")).apply(RemoveTemplate("t"))
+        assert found.history is not None
+        assert found.history.saved.to_bytes() == data
+        assert found.history.document.to_bytes() == made.to_bytes()
+    # What does not fit all of them is told of them, and none is made.
+    (found,) = recoveries(DATA.replace(b'"t"', b'"u"'))
+    assert found.is_moved
     assert found.history is None
-    assert found.titles == ["Change new/0"]
+    assert found.error is not None
+    assert found.titles == ["Change new/0", "Remove template t"]
 
 
 def test_what_is_damaged_is_found_up_to_there(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
