@@ -138,7 +138,7 @@ def states(dataset: Any, path: str) -> set[ChunkState]:
 
 
 def is_told(said: str, *, is_lost: bool) -> bool:
-    """Return whether a command says that values are lost, as an error in JSON, or that the source is damaged."""
+    """Return whether a command tells what is lost, as an error in JSON, or that the source is damaged."""
     if not is_lost:
         return "the source is damaged: " in said
     return bool(json.loads(said.splitlines()[-1])["error"]["kind"] == "E_FORMAT")

@@ -231,7 +231,7 @@ def test_arrays_that_are_asked_for(tmp_path: Path) -> None:
     assert refbrowser.audit(path, level="full", arrays=["packed"]).counts() == {"undecodable": 1}
     with pytest.raises(RefbrowserError, match="no array 'none'"):
         refbrowser.audit(path, arrays=["none"])
-    with pytest.raises(RefbrowserError, match="no level"):
+    with pytest.raises(RefbrowserError, match="not a level"):
         refbrowser.audit(path, level="all")
 
 

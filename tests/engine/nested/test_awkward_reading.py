@@ -105,7 +105,7 @@ def test_a_bad_tile_hides_no_other(path: Path, monkeypatch: pytest.MonkeyPatch) 
         )
         assert [piece.state for piece in pieces] == [PartState.DONE, PartState.DONE, PartState.FAILED]
         assert out[1999].tolist() == [2997, 2998, 2999]
-        with pytest.raises(RefbrowserError, match="row 4505 .* and its length is 4500"):
+        with pytest.raises(RefbrowserError, match=r"row 4505 .* and its length is 4500"):
             array[...]
 
 
