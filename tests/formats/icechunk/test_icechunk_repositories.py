@@ -541,7 +541,7 @@ def test_version_2_reads_all_kinds_of_chunks(tmp_path: Path) -> None:
     [
         ({"told": 3}, "4 references, and the snapshot records 3"),
         ({"own": CHUNK}, "a different manifest"),
-        ({"node": b"o" * 8}, "nothing of the array"),
+        ({"node": b"o" * 8}, "it does not describe the array"),
     ],
 )
 def test_manifests_that_are_not_what_the_snapshot_says_are_lost(

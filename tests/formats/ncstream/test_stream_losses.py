@@ -245,9 +245,14 @@ def test_the_smallest_case_on_the_command_line(
     assert main(["read", str(path), "/a", "--json"]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert "error[E_FORMAT]: length-too-large" in said.err
-    assert "(message 1)" in said.err
-    assert where in said.err
+    warned, error = said.err.splitlines()
+    assert "warning[E_FORMAT]: the source is damaged: length-too-large" in warned
+    assert where in warned
+    error = json.loads(error)["error"]
+    assert (error["kind"], error["exit_code"]) == ("E_FORMAT", 2)
+    assert error["message"].startswith("length-too-large: ")
+    assert "(message 1)" in error["message"]
+    assert (error["place"]["start"], error["place"]["stop"]) == (start, start + len(long))
     # It took just the bytes of its section: nothing else can have been in it.
     assert main(["read", str(path), "/b", "--json"]) == 0
     assert json.loads((said := capsys.readouterr()).out) == [1, 2, 3]

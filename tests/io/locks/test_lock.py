@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, Severity
-from refbrowser.io.identity import Moment, ObjectIdentity
+from refbrowser.io.identity import FileIdentity, Moment, ObjectIdentity
 from refbrowser.io.locks.lock import (
     LockEntry,
     Mark,
@@ -129,9 +129,12 @@ def test_times_agree_as_far_as_both_have_digits() -> None:
     """A file server tells whole seconds of what a disk knows to the nanosecond."""
     entry = locked(etag=None, modified="2025-01-01T00:00:00.123456789Z")
     assert compared("u", entry, ObjectIdentity(10, None, THEN)) is True
-    of_disk = ObjectIdentity(10, None, f"1:2:{1735689600 * 10**9 + 123456789}")
+    of_disk, earlier = (
+        FileIdentity(1, 2, 10, 1735689600 * 10**9 + fraction).as_object()
+        for fraction in (123456789, 123456788)
+    )
     assert compared("u", entry, of_disk) is True
-    assert compared("u", entry, ObjectIdentity(10, None, f"1:2:{1735689600 * 10**9 + 123456788}")) is False
+    assert compared("u", entry, earlier) is False
     assert compared("u", locked(etag=None), of_disk) is True
 
 
