@@ -255,8 +255,8 @@ def test_the_smallest_case_on_the_command_line(
     assert (error["place"]["start"], error["place"]["stop"]) == (start, start + len(long))
     # It took just the bytes of its section: nothing else can have been in it.
     assert main(["read", str(path), "/b", "--json"]) == 0
-    assert json.loads((said := capsys.readouterr()).out) == [1, 2, 3]
-    assert said.err == ""
+    said = capsys.readouterr()
+    assert (json.loads(said.out), said.err) == ([1, 2, 3], "")
     assert main(["explain", str(path), "--array", "/a", "--index", "1"]) == 0
     told = capsys.readouterr().out
     assert "This element is lost: length-too-large" in told
