@@ -74,7 +74,7 @@ def edited(dataset: Dataset, edit: Any) -> Dataset:
 
 
 SHIFT = f"Shift gen rule 1 back by {SIZE} bytes"
-RENAME, LEAD = "Correct template 'n'", f"Lead {2 * CHUNKS} references to archive/{name(5)}"
+RENAME, LEAD = "Correct template 'n'", f"Point {2 * CHUNKS} references to archive/{name(5)}"
 #: What is wrong, and the titles of the edits that repair it.
 FAULTS: dict[str, tuple[int, dict[str, Any], bool, list[str]]] = {
     "a shift in one file": (1, {"shift": " + 1"}, False, [SHIFT]),
