@@ -59,7 +59,7 @@ def test_kinds_files_and_places() -> None:
     page = page_of(SOME, PageChoice())
     assert texts(page) == [
         (0, "▸ Chunk that cannot be decoded", 3),
-        (0, "▾ File that is not there", 12),
+        (0, "▾ Missing file", 12),
         (1, "a.nc", 5),
         (1, "b.nc", 7),
         (0, "Template that nothing uses", 1),
@@ -79,14 +79,14 @@ def test_a_line_is_unfolded_to_its_places_and_folded_again() -> None:
     kind = lines[4]
     folded = PageChoice(turned=frozenset({first.key, kind.key}))
     assert [line.text for line in page_of(SOME, folded).lines][4:] == [
-        "File that is not there",
+        "Missing file",
         "Template that nothing uses",
     ]
 
 
 def test_many_files_are_one_line() -> None:
     many = result_of(*(finding("url-dead", f"{number}.nc", f"t/{number}") for number in range(UNFOLDED + 1)))
-    assert texts(page_of(many, PageChoice())) == [(0, "▸ File that is not there", UNFOLDED + 1)]
+    assert texts(page_of(many, PageChoice())) == [(0, "▸ Missing file", UNFOLDED + 1)]
 
 
 def test_what_a_group_does_not_keep_is_told() -> None:
@@ -113,7 +113,7 @@ def test_the_filter(choice: PageChoice, shown: list[str]) -> None:
     # What a filter finds is unfolded.
     assert all(not line.is_folded for line in lines)
     found = [line for line in lines if line.finding is not None]
-    assert [line.where if line.text.startswith("File") else line.text.lower() for line in found] == [
+    assert [line.where if line.text == "Missing file" else line.text.lower() for line in found] == [
         each.lower() for each in shown
     ]
 
@@ -141,7 +141,7 @@ def test_how_many_edits_repair() -> None:
 def test_all_about_a_place_and_about_a_kind() -> None:
     lines = page_of(SOME, PageChoice()).lines
     place = dict(about(lines[3]))
-    assert place[""] == "File that is not there"
+    assert place[""] == "Missing file"
     assert place["What"] == "what is wrong with t/1.0"
     assert place["For readers"] == KINDS["url-dead"].meaning
     assert place["Where"] == "t/1.0, and 6 more places"
@@ -164,7 +164,7 @@ def test_advice_is_about_kinds_that_there_are() -> None:
 
 def test_lines_as_text() -> None:
     assert copied(page_of(SOME, PageChoice()).lines[1:4]) == (
-        "fault[url-dead] File that is not there (2 files): 12 places\n"
+        "fault[url-dead] Missing file (2 files): 12 places\n"
         "    fault[url-dead] a.nc (t/0.0): 5 places\n"
         "    fault[url-dead] b.nc (t/1.0): 7 places"
     )
