@@ -116,10 +116,10 @@ def plan_of(order: MakeOrder) -> MakePlan:
     targets = tuple(task.target for task in tasks_of(order.request()))
     there = sum(map(os.path.lexists, targets))
     if there and not (order.force or order.resume):
-        some = "the document is" if len(targets) == 1 else f"{count_text(there)} of the documents are"
+        some = "the document exists" if len(targets) == 1 else f"{count_text(there)} of the documents exist"
         raise RefbrowserError(
             ErrorKind.IO,
-            f"{some} there already",
+            f"{some} already",
             advice="Choose another place, or tick the box that replaces or keeps them",
         )
     return MakePlan(targets, there)

@@ -215,7 +215,7 @@ def test_a_finding_is_repaired_and_goes_and_comes_back(
     start(pane, Level.STAT, settle)
     go(pane, "url-dead", "data/t2.bin", settle)
     fix = button(pane, "auditFixButton")
-    assert fix.accessibleName() == "Lead 2 references to kept/t2.bin"
+    assert fix.accessibleName() == "Point 2 references to kept/t2.bin"
     fix.click()
     settle()
     assert shown.pending_count == 1
@@ -309,17 +309,15 @@ def test_the_filter_the_order_and_the_copy(
     start(pane, Level.STAT, settle)
     pane.filter.words.setText("t2.bin")
     settle()
-    assert texts(pane) == ["2 File that is not there"]
+    assert texts(pane) == ["2 Missing file"]
     pane.table.clearSelection()
     pane.copy()
-    assert (
-        QGuiApplication.clipboard().text() == "fault[url-dead] File that is not there (data/t2.bin): 2 places"
-    )
+    assert QGuiApplication.clipboard().text() == "fault[url-dead] Missing file (data/t2.bin): 2 places"
     pane.filter.words.setText("")
     pane.sorting.setCurrentIndex(1)
     pane.sorting.activated.emit(1)
     settle()
-    assert texts(pane)[0] == f"{STEPS + 2} File that is not there"
+    assert texts(pane)[0] == f"{STEPS + 2} Missing file"
     # Folded and unfolded by the keyboard.
     lines = len(texts(pane))
     pane.table.setCurrentIndex(pane.table.lines.index(0, FINDING))
@@ -422,7 +420,7 @@ def test_a_broken_set_is_understood_and_repaired(
     assert not any("wnd" in text for text in texts(pane))
     # So are the moved file and the rule.
     for code, where, words in (
-        ("url-dead", "t2.bin", "Lead 2 references to kept/t2.bin"),
+        ("url-dead", "t2.bin", "Point 2 references to kept/t2.bin"),
         ("range-past-end", "salt.bin", f"Shift gen rule 1 back by {ROW} bytes"),
     ):
         go(pane, code, where, settle)

@@ -115,7 +115,7 @@ class TestChoice:
 
     def test_address_that_makes_no_sense(self) -> None:
         for scheduler, message in (
-            ("", "no address"),
+            ("", "no Dask scheduler address is given"),
             ("http://node1", "neither"),
             ("tcp://x:0", "this is not a port number"),
         ):

@@ -39,6 +39,7 @@ from refbrowser.app.facets.byte_order_dialog import ByteOrderDialog
 from refbrowser.app.facets.safety_dialogs import AllowDialog, SafetyDialog
 from refbrowser.app.facets.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets import parts
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.bundled import resource
 from refbrowser.engine.journal import Recovery
@@ -49,6 +50,8 @@ from refbrowser.views.combining.own_ways import OwnWay
 from refbrowser.views.safety import FUNCTIONS, SafetyRow
 
 Settle = Callable[[], None]
+#: What a desktop leaves of its screen, without the frame of a window.
+DESKTOP = QSize(1904, 1040)
 #: Actions that open a dialog over the sample.
 ASKING = (
     *("open_url", "open_remote", "compare", "export", "make_references", "fold_references", "move_files"),
@@ -211,7 +214,11 @@ def larger_font(styled: QApplication) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("larger_font")
-def test_no_words_are_clipped(window: MainWindow, opened: Open, settle: Settle) -> None:
+def test_no_words_are_clipped(
+    window: MainWindow, opened: Open, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The screen that tests have is narrower than dialogs are.
+    monkeypatch.setattr(parts, "room_for_window", lambda widget: DESKTOP)
     document = opened(Path(str(resource("sample/sea_surface.json"))))
     settle()
     window.hierarchy.select_node(document, "/ocean/sst")

@@ -125,7 +125,7 @@ def test_what_is_asked_for(hands: Hands) -> None:
     wanted = {"chunks": "auto:1 MiB", "codec": "zstd:7", "shards": "4,6", "container": "zip"}
     assert hands.options() == {**wanted, "zip_folder": "out"}
     hands.choose("exportFormat", "refs-v1")
-    assert hands.options() == {"inline": 0, "relative": False}
+    assert hands.options() == {"inline": 0, "relative": False, "absolute": False}
     hands.dialog.close()
 
 

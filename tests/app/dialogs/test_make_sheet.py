@@ -248,7 +248,7 @@ def test_what_was_cancelled_goes_on(
     assert not sheet.isVisible()
     cancel.click()
     held.set()
-    wait_for(qtbot, sheet, "Cancelled. 1 document is made and stays")
+    wait_for(qtbot, sheet, "Cancelled. 1 document is made and kept")
     assert sheet.isVisible()
     assert part(sheet, QCheckBox, "makeResume").isChecked()
     start.click()

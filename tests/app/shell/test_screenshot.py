@@ -56,7 +56,7 @@ def test_the_plot_in_each_theme(
 @pytest.mark.parametrize(
     ("arguments", "code", "said", "is_drawn"),
     [
-        (("{}/window.png", "{}/none.json"), 4, "none.json", True),
+        (("{}/window.png", "{}/none.json"), 6, "none.json", True),
         (("{}/window.png", "{}/small.json", "--array", "/none"), 2, "no array '/none'", True),
         (("{}/none/window.png", "{}/small.json"), 4, "could not be written", False),
         (("{}/window.png", "--size", "big"), 2, "'big'", False),
