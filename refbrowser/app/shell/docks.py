@@ -71,6 +71,8 @@ DOCKS = (
     ),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
 )
+#: Docks at a side whose contents are cut in a narrow one, and the part of the window that they are given.
+FORMS, FORM_MOST = ("editorDock", "explainDock"), 0.27
 #: Docks that share one place as tabs; the first is in front.
 TABBED = (
     ("attributesDock", "explainDock"),
@@ -352,7 +354,16 @@ class Docks(QObject):
     def show_before(self, name: str, other: str) -> None:
         """Bring a dock to the front where it shares its place with `other`; nothing is moved."""
         if self._docks[other] in self._window.tabifiedDockWidgets(self._docks[name]):
+            self._give_width(name)
             self._docks[name].raise_()
+
+    def _give_width(self, name: str) -> None:
+        """Make the place of a form so wide that it is not cut, unless the user chose its width."""
+        shown, width = self._in_front(name), round(self._window.width() * FORM_MOST)
+        given = self._wanted.get(self._docks["attributesDock"], (0, 0))[1]
+        is_ours = not shown.isFloating() and abs(shown.width() - given) <= _ROUNDED
+        if name in FORMS and is_ours and given < width:
+            self._window.resizeDocks([shown], [width], Qt.Orientation.Horizontal)
 
     def show_instead(self, name: str, other: str) -> None:
         """Bring a dock to the front where `other` is the one that is seen in their place."""
@@ -364,6 +375,7 @@ class Docks(QObject):
         if self._docks[name] in self._at_bottom():
             self.fold(is_folded=False)
         self._docks[name].show()
+        self._give_width(name)
         self._docks[name].raise_()
 
     def is_seen(self, name: str) -> bool:

@@ -158,3 +158,23 @@ def test_docks_that_a_kept_layout_does_not_know_have_their_place(
     beside = second.tabifiedDockWidgets(second.docks["chunkMapDock"])
     assert {second.docks[name] for name in new} <= {*beside}
     second.close()
+
+
+def test_a_form_is_not_cut_where_its_place_is_narrow(window: MainWindow, settle: Callable[[], None]) -> None:
+    window.resize(1280, 800)
+    settle()
+    window.docks.share_out()
+    settle()
+    attributes, editor = (window.docks[name] for name in ("attributesDock", "editorDock"))
+    wide = round(1280 * docks.FORM_MOST)
+    assert attributes.width() < wide
+    window.docks.raise_("editorDock")
+    settle()
+    assert editor.width() >= wide - 1
+    # What the user chose stays.
+    window.resizeDocks([editor], [280], Qt.Orientation.Horizontal)
+    settle()
+    window.docks.raise_("attributesDock")
+    window.docks.raise_("editorDock")
+    settle()
+    assert editor.width() < wide - 1
