@@ -130,7 +130,7 @@ def test_export_over_http_is_verified(document: Path, server: HttpServer, values
     done = run("export", document, target, "--to", "zarr-v3", "--allow", server.origin)
     assert done.returncode == 0, done.stderr
     np.testing.assert_array_equal(zarr.open_array(target / "a", mode="r")[...], values)
-    assert refused(4, "export", document, target, "--to", "zarr-v3", "--allow", server.origin) == "E_IO"
+    assert refused(7, "export", document, target, "--to", "zarr-v3", "--allow", server.origin) == "E_IO"
 
 
 @pytest.mark.parametrize(
