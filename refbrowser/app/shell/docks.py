@@ -358,11 +358,9 @@ class Docks(QObject):
             self._docks[name].raise_()
 
     def _give_width(self, name: str) -> None:
-        """Make the place of a form so wide that it is not cut, unless the user chose its width."""
+        """Make the place of a form that is brought to the front so wide that it is not cut."""
         shown, width = self._in_front(name), round(self._window.width() * FORM_MOST)
-        given = self._wanted.get(self._docks["attributesDock"], (0, 0))[1]
-        is_ours = not shown.isFloating() and abs(shown.width() - given) <= _ROUNDED
-        if name in FORMS and is_ours and given < width:
+        if name in FORMS and not shown.isFloating() and shown.width() < width:
             self._window.resizeDocks([shown], [width], Qt.Orientation.Horizontal)
 
     def show_instead(self, name: str, other: str) -> None:

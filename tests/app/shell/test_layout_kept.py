@@ -171,10 +171,3 @@ def test_a_form_is_not_cut_where_its_place_is_narrow(window: MainWindow, settle:
     window.docks.raise_("editorDock")
     settle()
     assert editor.width() >= wide - 1
-    # What the user chose stays.
-    window.resizeDocks([editor], [280], Qt.Orientation.Horizontal)
-    settle()
-    window.docks.raise_("attributesDock")
-    window.docks.raise_("editorDock")
-    settle()
-    assert editor.width() < wide - 1
