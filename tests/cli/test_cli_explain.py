@@ -77,7 +77,7 @@ def test_nothing_is_read_without_permission(tmp_path: Path, capsys: pytest.Captu
         (("--array", "HT", "--index", "0,x"), "'0,x' is not integers and commas"),
         (("--array", "HT", "--index", "0"), "there is no element [0]: the shape is 300 × 500"),
         (("--array", "HT", "--index", "0,500"), "there is no element [0, 500]"),
-        (("--array", "none", "--index", "0"), "there is no group or array 'none'"),
+        (("--array", "none", "--index", "0"), "there is no group or array '/none'"),
     ],
 )
 def test_wrong_questions(
