@@ -277,7 +277,7 @@ def test_zips_and_what_obstore_does_not_read(tmp_path: Path) -> None:
         ([str(tmp_path / "a?b"), 0, 4], "its name has a"),
         (["http://127.0.0.1:9/a?b=1", 0, 4], "its URL has a query"),
         (["http://127.0.0.1:9/a"], "sizes of whole objects"),
-        ([str(tmp_path / "gone")], "gone' is not there"),
+        ([str(tmp_path / "gone")], "gone' does not exist"),
         ([f"zip://a::{tmp_path}/stored.zip", 0, 4], "a member of an archive"),
     ):
         (tmp_path / "odd.json").write_text(json.dumps({**_ONE, "a/0": url}))

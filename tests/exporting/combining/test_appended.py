@@ -304,7 +304,7 @@ def test_coordinates_that_rules_templates_or_other_files_give(
         json.dumps({"version": 1, "templates": {"u": "time.bin"}, "gen": [several], "refs": refs})
     )
     before = target.read_bytes()
-    with pytest.raises(RefbrowserError, match="gen rule 0 gives '/time', which changes, and other arrays"):
+    with pytest.raises(RefbrowserError, match="gen rule 0 makes '/time', which changes, and other arrays"):
         append_files(str(target), Combination(sources=(str(folder / "n2.nc"),)))
     assert target.read_bytes() == before
 
