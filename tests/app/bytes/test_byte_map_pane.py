@@ -451,7 +451,7 @@ class TestCost:
         shown.wait()
         grid = shown.cost.grid
         rows = [grid.verticalHeaderItem(row).text() for row in range(grid.rowCount())]
-        assert rows == ["One map\ny, x", "One series\ntime", "All of it\ntime, y, x"]
+        assert rows == ["One map\ny, x", "One series\ntime", "Whole array\ntime, y, x"]
         assert grid.horizontalHeaderItem(0).text() == "Now: 1 × 10 × 20"
         shown.qtbot.keyClicks(shown.cost.own, "4,20,:")
         shown.wait()

@@ -222,7 +222,7 @@ def test_what_cannot_be_combined_or_is_there_is_said(
     sheet = window.findChild(CombineSheet)
     assert sheet is not None
     sheet.add([str(paths[0]), str(paths[0].with_name("none.nc"))])
-    qtbot.waitUntil(lambda: "the dimension to join the files along is not clear" in said(sheet))
+    qtbot.waitUntil(lambda: "The dimension to join the files along is not clear" in said(sheet))
     sheet.remove_files([str(paths[0].with_name("none.nc"))])
     # An overlap is red, a gap and what cannot be read are named.
     sheet.add([*map(str, paths[1:]), str(cut)])
@@ -315,7 +315,7 @@ def test_own_words_are_checked_as_they_are_typed(
         )
 
     say("Take it as another array…", "time", "already", "coarse", "missing in the others")
-    say("Say units for all files…", " ", "Say something", "degC", "are treated as having units degC")
+    say("Set units for all files…", " ", "Say something", "degC", "are treated as having units degC")
     say(
         "Express the times in other units…", "dogs since 2001", "Not a unit of time",
         "days since 2000-01-01", "from 2000-01-01",

@@ -358,7 +358,7 @@ BIG = 2**62
 #: What points where it must not, and what is said of it.
 WRONG: dict[str, tuple[Make, ErrorKind, str]] = {
     "counts below 0": (lambda e: e.jagged([1, -1, 1], [1, 2]), ErrorKind.SCHEMA, "negative"),
-    "counts beyond the content": (lambda e: e.jagged([1, 5], [1, 2]), ErrorKind.SCHEMA, "which has 2"),
+    "counts beyond the content": (lambda e: e.jagged([1, 5], [1, 2]), ErrorKind.SCHEMA, "length is 2"),
     "counts beyond any length": (lambda e: e.jagged([BIG, BIG, BIG], [1, 2]), ErrorKind.SCHEMA, "add up"),
     "offsets that fall": (
         lambda e: e.make("JaggedArray.fromoffsets", e.basic([0, 2, 1]), e.basic([1, 2])),
@@ -373,7 +373,7 @@ WRONG: dict[str, tuple[Make, ErrorKind, str]] = {
     "offsets beyond the content": (
         lambda e: e.make("JaggedArray.fromoffsets", e.basic([0, BIG]), e.basic([1, 2])),
         ErrorKind.SCHEMA,
-        "which has 2",
+        "length is 2",
     ),
     "starts below 0": (
         lambda e: e.make("JaggedArray", e.basic([-1]), e.basic([1]), e.basic([1, 2])),
@@ -403,12 +403,12 @@ WRONG: dict[str, tuple[Make, ErrorKind, str]] = {
     "an index beyond the content": (
         lambda e: e.make("IndexedArray", e.basic([1]), e.basic([1])),
         ErrorKind.SCHEMA,
-        "which has 1",
+        "length is 1",
     ),
     "an index of a row that not all columns have": (
         lambda e: e.make("IndexedArray", e.basic([2]), e.table(x=[1, 2, 3], y=[1, 2])),
         ErrorKind.SCHEMA,
-        "which has 2",
+        "length is 2",
     ),
     "a tag of nothing": (
         lambda e: e.make("UnionArray.fromtags", e.basic([1], "u1"), [e.basic([1])]),
@@ -418,7 +418,7 @@ WRONG: dict[str, tuple[Make, ErrorKind, str]] = {
     "a mask of an absent row": (
         lambda e: e.make("IndexedMaskedArray", e.basic([0, 7]), e.basic([1])),
         ErrorKind.SCHEMA,
-        "which has 1",
+        "length is 1",
     ),
     "another mark of what is missing": (
         lambda e: e.make("IndexedMaskedArray", e.basic([0, -2]), e.basic([1])),
@@ -433,7 +433,7 @@ WRONG: dict[str, tuple[Make, ErrorKind, str]] = {
     "a view of an absent row": (
         lambda e: e.make("Table.fromview", e.basic([0, 3]), e.table(x=[1, 2, 3])),
         ErrorKind.SCHEMA,
-        "which has 3",
+        "length is 3",
     ),
     "a view before the first row": (
         lambda e: e.make("Table.fromview", e.basic([-1]), e.table(x=[1, 2, 3])),
