@@ -46,7 +46,7 @@ def test_there_is_none() -> None:
 
 def test_a_long_search_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preview, "SECONDS", 0.05)
-    assert "not looked at" in str(next_change(Rows(10**18, set()), -1, 1))
+    assert "was not checked" in str(next_change(Rows(10**18, set()), -1, 1))
 
 
 def test_keys_and_buttons_go_from_change_to_change(gen: Callable[..., Workplace], qtbot: Any) -> None:

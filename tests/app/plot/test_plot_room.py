@@ -149,6 +149,9 @@ def test_the_value_is_read_beside_the_picture_once(
 def test_nothing_but_the_user_takes_the_room_of_the_plot(
     window: MainWindow, plotted: OpenDocument, settle: Settle
 ) -> None:
+    # A form takes the width that it needs, once.
+    window.navigation.go_to_rule(plotted, 0)
+    settle()
     plot, before = window.centre.plot, dock_sizes(window)
     assert plot is not None
     steps: dict[str, Callable[[], object]] = {

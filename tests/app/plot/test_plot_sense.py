@@ -43,7 +43,8 @@ def test_a_map_on_coordinates_of_its_elements_has_north_up(
     )
     box = pane.canvas.box
     qtbot.waitUntil(lambda: box.yInverted() == (rows < 0) and box.xInverted() == (columns < 0))
-    assert pane.look().options.aspect, "as other maps, with one scale"
+    # As other maps, with one scale.
+    qtbot.waitUntil(lambda: pane.look().options.aspect)
     assert pane.canvas.box.state["aspectLocked"] == 1.0
     # What is no map is a matrix: its first row is at the top.
     plotted(array("/field", latitude, ("row", "column")))
