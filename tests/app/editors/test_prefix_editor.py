@@ -71,7 +71,8 @@ def test_what_changes_is_counted_with_examples_and_rows_before_it_is_done(prefix
         "+ https://{{u}}/a.nc",
     ]
     assert place.rows()[0] == [
-        "●", "0", "a/0", "https://{{u}}/a.nc", "0", "10", "url http://{{u}}/a.nc → https://{{u}}/a.nc",
+        "●", "0", "a/0", "https://{{u}}/a.nc", "0", "10",
+        "url http:/… → https:/… · url http://{{u}}/a.nc → https://{{u}}/a.nc",
     ]  # fmt: skip
     assert place.document.document is place.document.saved_document
 

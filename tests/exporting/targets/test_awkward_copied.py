@@ -193,7 +193,8 @@ def test_arrays_that_contradict_their_content_are_not_copied(
         said = capsys.readouterr().err
         assert read != 0, name
         assert main(export) == 2, name
-        why = said.split("]: ")[1].split(" (")[0].split("; other")[0].split(" cannot be read: ")[-1]
+        message = json.loads(said.splitlines()[-1])["error"]["message"]
+        why = message.split(" (")[0].split("; other")[0].split(" cannot be read: ")[-1]
         assert why in capsys.readouterr().err
         assert not target.exists()
         # What can be read of it is kept, and all else told.
