@@ -203,7 +203,9 @@ def _columns(path: Path) -> list[Any]:
     except (OSError, KeyError, ValueError, MemoryError, pyarrow.ArrowException) as error:
         raise wrong(f"the record file cannot be read: {quoted(error)}", path) from None
     found = [each.chunk(0) if isinstance(each, pyarrow.ChunkedArray) else each for each in columns]
-    longest = pyarrow.compute.max(pyarrow.compute.binary_length(found[0].dictionary)).as_py() or 0
+    # Where no row has a path, the column has no type.
+    paths = found[0].dictionary.cast(pyarrow.large_binary())
+    longest = pyarrow.compute.max(pyarrow.compute.binary_length(paths)).as_py() or 0
     if longest > LIMITS.url_length:
         message = f"a path has {longest} bytes, more than {LIMITS.url_length} (url_length)"
         raise wrong(message, path, ErrorKind.BUDGET)

@@ -115,5 +115,5 @@ def test_a_commit_to_a_repository_that_is_there_replaces_nothing_and_is_not_aske
             return Order(str(target), "icechunk", None, force=False, resume=False, skip_bad=False)
 
         assert "1 chunk" in cost_of(dataset, order(made), cast(TaskControl, JobControl())).text()
-        with pytest.raises(RefbrowserError, match="no Icechunk repository"):
+        with pytest.raises(RefbrowserError, match="not an Icechunk repository"):
             cost_of(dataset, order(tmp_path / "other"), cast(TaskControl, JobControl()))

@@ -247,7 +247,7 @@ def test_the_stream_as_it_was_after_a_message(
     settle()
     assert value() == pytest.approx(temperature(0, 10, 10))
     assert bar.isVisible()
-    assert bar.text() == "The stream as it was after message 4: the 4 later messages do not count."
+    assert bar.text() == "The stream as it was after message 4: the 4 later messages are left out."
     model = link.pane.table.model()
     assert isinstance(model, StyledRowModel)
     assert [bool(style & RowStyle.REPLACED) for style in model.styles(3, 7)] == [False, False, True, True]
