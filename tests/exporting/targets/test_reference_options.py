@@ -88,7 +88,7 @@ def test_what_has_no_meaning_is_told(source: Path, tmp_path: Path) -> None:
     exported(source, tmp_path / "e.json")
     with (
         refbrowser.open(tmp_path / "e.json") as dataset,
-        pytest.raises(RefbrowserError, match="files of data"),
+        pytest.raises(RefbrowserError, match="data files"),
     ):
         refbrowser.export(
             dataset, tmp_path / "f.json", format="refs-v1", options=ReferenceOptions(relative=True)

@@ -227,7 +227,7 @@ def test_arrays_that_are_not_readable_are_told(tmp_path: Path) -> None:
         exported(dataset, tmp_path / "a.ncs")
     report = exported(dataset, tmp_path / "a.ncs", skip_bad=True)
     assert [error.place.path for error in report.skipped] == ["/b"]
-    assert list(refbrowser.open(tmp_path / "a.ncs")) == ["/a"]
+    assert list(refbrowser.open(tmp_path / "a.ncs")) == ["a"]
 
 
 # Safe writing
@@ -273,7 +273,7 @@ def test_bytes_that_do_not_reach_the_file_are_noticed(
 
 def test_resuming_has_no_meaning(tmp_path: Path) -> None:
     dataset = opened(tmp_path, {"a": {"values": cube()}})
-    with pytest.raises(RefbrowserError, match="written anew"):
+    with pytest.raises(RefbrowserError, match="always written in one run"):
         refbrowser.export(dataset, tmp_path / "a.ncs", format="ncstream", resume=True)
 
 
@@ -286,7 +286,7 @@ def test_parts_of_arrays_keep_their_dimensions(tmp_path: Path) -> None:
     dataset = opened(tmp_path, {"g/a": facts, "g/y": other, "z": other}, groups=("g",))
     refbrowser.export(dataset, tmp_path / "a.ncs", format="ncstream", arrays={"/g/a": np.s_[3, 1:5:2, :4]})
     found = refbrowser.open(tmp_path / "a.ncs")
-    assert list(found) == ["/g/a"]
+    assert list(found.arrays) == ["/g/a"]
     assert found["/g/a"].dimensions == ("y", "x")
     assert same(found["/g/a"][...], cube()[3, 1:5:2, :4])
     with pytest.raises(RefbrowserError, match="steps are positive"):
