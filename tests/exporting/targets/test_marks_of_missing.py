@@ -120,7 +120,7 @@ def test_documents_that_are_made_mark_what_the_file_marks(tmp_path: Path) -> Non
         _file(tmp_path / f"{name}.h5", **options)
         with refbrowser.open(tmp_path / f"{name}.h5") as dataset:
             report = refbrowser.export(dataset, tmp_path / f"{name}.json", format="refs-v0")
-        assert any("equal to 0 for missing" in loss.what for loss in report.losses) == (name == "gap")
+        assert any("equal to 0 as missing" in loss.what for loss in report.losses) == (name == "gap")
         text = json.loads((tmp_path / f"{name}.json").read_text())["a/.zarray"]
         assert (json.loads(text) if isinstance(text, str) else text)["fill_value"] == told, name
 
