@@ -295,7 +295,7 @@ def test_names_are_escaped_and_found_again(tmp_path: Path) -> None:
     dataset = opened(tmp_path, {name: {"values": np.arange(3)} for name in names}, groups=("g.1",))
     exported(dataset, tmp_path / "a.ncs")
     found = refbrowser.open(tmp_path / "a.ncs")
-    assert sorted(found) == sorted(f"/{name}" for name in names)
+    assert sorted(found.arrays) == sorted(f"/{name}" for name in names)
     assert found["/g.1/a.b\\c"][...].tolist() == [0, 1, 2]
 
 
