@@ -193,7 +193,7 @@ class KeyboardUser(User):
         assert QApplication.focusWidget() is canvas
         for _ in range(200):
             self.press(Qt.Key.Key_Right, SHIFT)
-            if "no value" in self.words(self.window.centre):
+            if "no value" in self.words(self.window):
                 break
         self.press(Qt.Key.Key_E)
         self.settle()

@@ -290,7 +290,7 @@ class TestAttributes:
         assert found.tree.current_attribute() == "long_name"
         found.undo_all()
 
-    @pytest.mark.parametrize(("name", "reason"), [("units", "another attribute"), ("", "no name")])
+    @pytest.mark.parametrize(("name", "reason"), [("units", "an attribute of this name"), ("", "no name")])
     def test_a_name_that_cannot_be(self, place: Make, name: str, reason: str) -> None:
         found = place(small_document())
         found.window.preferences.set("internal", True)
