@@ -36,8 +36,9 @@ if [ $# -eq 0 ]; then
 fi
 # -rs names each reason for a skip and how often it applied, --durations the slowest tests.
 export QT_QPA_PLATFORM=offscreen
+# (With a space before it, pytest would take the file for a test of its folder before it reads our options.)
 outcome=$(mktemp) || stop "no temporary file can be made"
-"$venv/bin/python" -m pytest -q -rs --durations=20 --outcome-to "$outcome" \
+"$venv/bin/python" -m pytest -q -rs --durations=20 --outcome-to="$outcome" \
     --numprocesses "${TEST_WORKERS:-$workers}" --dist worksteal "$@"
 status=$?
 # A test that a busy machine failed is run once more alone; where it passes, it is named as unstable and stops nothing.
