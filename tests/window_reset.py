@@ -173,6 +173,7 @@ class SharedWindow:
         forget_settings()
         window.centre.start.set_recent([])
         window.docks.fold(is_folded=False)
+        window.docks._formed = 0
         # Mostly another dock was in front: to lay out all of them for that takes longer than all else here.
         for dock in self._in_front:
             if not window.docks.is_seen(dock.objectName()):

@@ -71,8 +71,9 @@ DOCKS = (
     ),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
 )
-#: Docks at a side whose contents are cut in a narrow one, and the part of the window that they are given.
-FORMS, FORM_MOST = ("editorDock", "explainDock"), 0.27
+#: Docks at a side whose contents are cut in a narrow one, the width that they need, in digits of the window's
+#: font, and the part of the window that they are given for it at most.
+FORMS, FORM_DIGITS, FORM_MOST = ("editorDock", "explainDock"), 43, 0.3
 #: Docks that share one place as tabs; the first is in front.
 TABBED = (
     ("attributesDock", "explainDock"),
@@ -119,6 +120,8 @@ class Docks(QObject):
         self._wanted: dict[QDockWidget, tuple[int, int]] = {}
         #: The part of the window that docks had together when they had what they want.
         self._parts: dict[Qt.Orientation, float] = {}
+        #: The width of the window for which forms were given theirs; what the user makes of it stays.
+        self._formed = 0
         self._titles = one_shot(window, 0, self._show_titles)
         #: Whether nothing but tabs is seen of the bottom, and how high it is otherwise.
         self.is_folded, self._unfolded = False, 0
@@ -151,7 +154,7 @@ class Docks(QObject):
         groups = (right + editors, bottom) if is_low or is_narrow else (right, editors, bottom)
         first = {behind: group[0] for group in groups for behind in group[1:]}
         self.fold(is_folded=is_low)
-        self._unfolded = 0
+        self._unfolded = self._formed = 0
         for name, _title, area, _hint in DOCKS:
             dock = self._docks[name]
             dock.setFloating(False)
@@ -223,21 +226,22 @@ class Docks(QObject):
         self.folded.emit()
 
     def look(self) -> list[int]:
-        """Return whether the bottom is folded, its height otherwise, and what each dock wants."""
-        wishes = [self._wanted.get(dock, (0, 0)) for dock in self._docks.values()]
-        return [int(self.is_folded), self._unfolded, *(size for wish in wishes for size in wish)]
+        """Return how the docks look, and what each wants of the window, for `set_look`."""
+        wishes = (self._wanted.get(dock, (0, 0)) for dock in self._docks.values())
+        look = [int(self.is_folded), self._unfolded, self._formed]
+        return [*look, *(size for wish in wishes for size in wish)]
 
     def set_look(self, look: Sequence[int]) -> None:
         """Look so again."""
-        if len(look) != 2 + 2 * len(self._docks):
+        if len(look) != 3 + 2 * len(self._docks):
             return
         self._wanted = {
             dock: (wanted, given)
-            for dock, wanted, given in zip(self._docks.values(), look[2::2], look[3::2], strict=True)
+            for dock, wanted, given in zip(self._docks.values(), look[3::2], look[4::2], strict=True)
             if wanted > 0
         }
         self.fold(is_folded=look[0] == 1)
-        self._unfolded = max(0, look[1])
+        self._unfolded, self._formed = max(0, look[1]), look[2]
 
     def _tabs_over(self, dock: QDockWidget) -> int:
         """Return the height of the tabs over a dock, which Qt counts to what it is told to give it."""
@@ -358,9 +362,18 @@ class Docks(QObject):
             self._docks[name].raise_()
 
     def _give_width(self, name: str) -> None:
-        """Make the place of a form that is brought to the front so wide that it is not cut."""
-        shown, width = self._in_front(name), round(self._window.width() * FORM_MOST)
-        if name in FORMS and not shown.isFloating() and shown.width() < width:
+        """Make the place of a form that is brought to the front so wide that it is not cut.
+
+        Once for each width of the window: then nothing moves from one click to the next, and what the user
+        makes wider or narrower stays.
+        """
+        whole, shown = self._window.width(), self._in_front(name)
+        if name not in FORMS or shown.isFloating() or whole == self._formed:
+            return
+        self._formed = whole
+        needed = FORM_DIGITS * self._window.fontMetrics().horizontalAdvance("0")
+        width = min(needed, round(whole * FORM_MOST))
+        if shown.width() < width:
             self._window.resizeDocks([shown], [width], Qt.Orientation.Horizontal)
 
     def show_instead(self, name: str, other: str) -> None:

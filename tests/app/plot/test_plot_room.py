@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plot.axes_view import AxesView
+from refbrowser.app.shell.docks import FORM_DIGITS
 from refbrowser.app.shell.main_window import MainWindow
 
 Open = Callable[[str | Path], OpenDocument]
@@ -149,16 +150,36 @@ def test_the_value_is_read_beside_the_picture_once(
 def test_nothing_but_the_user_takes_the_room_of_the_plot(
     window: MainWindow, plotted: OpenDocument, settle: Settle
 ) -> None:
-    # A form takes the width that it needs, once.
-    window.navigation.go_to_rule(plotted, 0)
-    settle()
-    plot, before = window.centre.plot, dock_sizes(window)
+    plot, first = window.centre.plot, dock_sizes(window)
     assert plot is not None
-    steps: dict[str, Callable[[], object]] = {
-        "a rule": lambda: window.navigation.go_to_rule(plotted, 0),
+    others: dict[str, Callable[[], object]] = {
         "problems": window.commands.problems.show_problems,
         "jobs": window.commands.view.show_jobs,
+        "an array": lambda: window.hierarchy.select_node(plotted, "/ocean/sst_mean"),
+    }
+    for what, step in others.items():
+        step()
+        settle()
+        assert dock_sizes(window) == first, what
+    # A form takes the width that it needs from the plot, and no height: once, not at each click.
+    window.navigation.go_to_rule(plotted, 0)
+    settle()
+    before = dock_sizes(window)
+    assert before.keys() == first.keys()
+    right = str(Qt.DockWidgetArea.RightDockWidgetArea)
+    wide = FORM_DIGITS * window.fontMetrics().horizontalAdvance("0")
+    assert before[right] == (pytest.approx(wide, abs=2), first[right][1])
+    assert {side: height for side, (_, height) in before.items()} == {
+        side: height for side, (_, height) in first.items()
+    }
+    assert window.centre.width() > 0.55 * window.width()
+    steps: dict[str, Callable[[], object]] = {
         "an array": lambda: window.hierarchy.select_node(plotted, "/ocean/sst"),
+        "a rule": lambda: window.navigation.go_to_rule(plotted, 0),
+        "an explanation": lambda: window.docks.raise_("explainDock"),
+        "problems": window.commands.problems.show_problems,
+        "jobs": window.commands.view.show_jobs,
+        "the array again": lambda: window.hierarchy.select_node(plotted, "/ocean/sst"),
         "a profile": plot.tools.toggle_profile,
         "series": plot.tools.toggle_series,
         "an animation": plot.tools.bar.show,

@@ -166,8 +166,27 @@ def test_a_form_is_not_cut_where_its_place_is_narrow(window: MainWindow, settle:
     window.docks.share_out()
     settle()
     attributes, editor = (window.docks[name] for name in ("attributesDock", "editorDock"))
-    wide = round(1280 * docks.FORM_MOST)
-    assert attributes.width() < wide
+    wide = docks.FORM_DIGITS * window.fontMetrics().horizontalAdvance("0")
+    assert attributes.width() < wide < 1280 * docks.FORM_MOST
+    window.docks.raise_("editorDock")
+    settle()
+    assert editor.width() >= wide - 1
+    # What the user chose stays, in the next session too.
+    window.resizeDocks([editor], [280], Qt.Orientation.Horizontal)
+    settle()
+    kept = window.docks.look()
+    for name in ("attributesDock", "editorDock", "explainDock"):
+        window.docks.raise_(name)
+        settle()
+        assert window.docks[name].width() < wide - 40, name
+    window.docks._formed = 0
+    window.docks.set_look(kept)
+    window.docks.raise_("editorDock")
+    settle()
+    assert editor.width() < wide - 40
+    # In a window of another width the form is whole again.
+    window.resize(1300, 800)
+    settle()
     window.docks.raise_("editorDock")
     settle()
     assert editor.width() >= wide - 1
