@@ -19,10 +19,12 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.plot.colour_bar import ColourStrip
 from refbrowser.app.shell.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 
+MARGIN = theme.LARGE
 Settle = Callable[[], None]
 Show = Callable[..., None]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -277,6 +279,31 @@ class TestPictures:
         assert image.pixelColor(1, 1) == QColor(scheme.surface)
         colours = {image.pixel(x, y) for x in range(0, image.width(), 9) for y in range(0, image.height(), 9)}
         assert len(colours) > 20
+
+    @pytest.mark.parametrize("is_map", [True, False])
+    def test_colours_are_as_high_as_the_picture(
+        self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path, is_map: bool
+    ) -> None:
+        show("cube")
+        plot = window.centre.plot
+        assert plot is not None
+        plot.look().set_aspect(is_map)
+        settle()
+        image = QImage(str(write(window, settle, tmp_path / "out.png")))
+        box = plot.canvas.box_rect()
+        # In the middle of the colours, which lie beside the canvas.
+        column = 2 * (MARGIN + plot.canvas.width() + theme.MEDIUM + 10)
+        surface = image.pixelColor(1, 1)
+        first = next(y for y in range(image.height()) if image.pixelColor(MARGIN * 2 + 3, y) != surface)
+        coloured = [y for y in range(image.height()) if image.pixelColor(column, y) != surface]
+        strip_of_it = [y for y in coloured if y > first + 40]
+        assert (strip_of_it[-1] - strip_of_it[0]) / 2 == pytest.approx(box.height(), abs=2 * 9)
+        (canvas, above), (strip, top) = plot.drawn_parts()
+        assert canvas is plot.canvas
+        assert above + box.top() < 40, "nothing is free above the picture"
+        assert isinstance(strip, ColourStrip)
+        assert top + strip.handle_at(1) == pytest.approx(above + box.top(), abs=1)
+        assert top + strip.handle_at(0) == pytest.approx(above + box.bottom(), abs=2)
 
     def test_svg_has_texts_and_the_image(
         self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path

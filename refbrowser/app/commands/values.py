@@ -280,7 +280,7 @@ class ValueCommands(CommandGroup):
         shown = self._shown()
         if shown is None or centre.plot is None or centre.table is None:
             return None
-        grid: list[QWidget] = [centre.table.grid.viewport()]
+        grid: list[tuple[QWidget, int]] = [(centre.table.grid.viewport(), 0)]
         parts = grid if centre.table_is_shown() else centre.plot.drawn_parts()
         title = centre.plot.header.title.text()
         units = shown.layout.shown.units

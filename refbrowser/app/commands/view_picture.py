@@ -34,10 +34,10 @@ class ViewPicture:
     title, subtitle
         What is shown; the second line is left out where it is empty.
     parts
-        The widgets, left to right.
+        The widgets, left to right, and how far below the top of the picture each is, in pixels.
     """
 
-    def __init__(self, title: str, subtitle: str, parts: Sequence[QWidget]) -> None:
+    def __init__(self, title: str, subtitle: str, parts: Sequence[tuple[QWidget, int]]) -> None:
         self._title, self._subtitle, self._parts = title, subtitle, parts
         self._heading, self._small = theme.heading_font(2), theme.mono_font(-0.5)
         self._top = _MARGIN + QFontMetrics(self._heading).height() + theme.SMALL
@@ -51,14 +51,9 @@ class ViewPicture:
         painter.end()
 
     def _whole_size(self) -> QSize:
-        width = sum(part.width() for part in self._parts) + theme.MEDIUM * (len(self._parts) - 1)
-        height = max((self._drop(part) + part.height() for part in self._parts), default=0)
+        width = sum(part.width() for part, _top in self._parts) + theme.MEDIUM * (len(self._parts) - 1)
+        height = max((top + part.height() for part, top in self._parts), default=0)
         return QSize(width + 2 * _MARGIN, self._top + height + _MARGIN)
-
-    def _drop(self, part: QWidget) -> int:
-        """Return how much lower than the first part another one stands."""
-        first = self._parts[0]
-        return max(0, part.mapToGlobal(QPoint()).y() - first.mapToGlobal(QPoint()).y())
 
     def image(self) -> QImage:
         """Return the picture in pixels, `SCALE` for each of the screen; its words are kept with it."""
@@ -120,16 +115,9 @@ class ViewPicture:
         colors, size = theme.colors(), self._size
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillRect(QRect(QPoint(0, 0), size), QColor(colors.surface))
-        room = size.width() - 2 * _MARGIN
-        line = QRect(_MARGIN, _MARGIN, room, QFontMetrics(self._heading).height())
-        self._paint_text(painter, line, self._title, colors.text, heading=True)
-        if self._subtitle:
-            height = QFontMetrics(self._small).height()
-            line = QRect(_MARGIN, line.bottom() + 1 + theme.SMALL, room, height)
-            self._paint_text(painter, line, self._subtitle, colors.muted, heading=False)
         left = _MARGIN
-        for part in self._parts:
-            top = self._top + self._drop(part)
+        for part, below in self._parts:
+            top = self._top + below
             painter.save()
             if isinstance(part, QGraphicsView):
                 part.render(painter, QRectF(left, top, part.width(), part.height()), part.viewport().rect())
@@ -139,6 +127,14 @@ class ViewPicture:
                 part.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
             painter.restore()
             left += part.width() + theme.MEDIUM
+        # Last: what is free at the top of a part lies behind it.
+        room = size.width() - 2 * _MARGIN
+        line = QRect(_MARGIN, _MARGIN, room, QFontMetrics(self._heading).height())
+        self._paint_text(painter, line, self._title, colors.text, heading=True)
+        if self._subtitle:
+            height = QFontMetrics(self._small).height()
+            line = QRect(_MARGIN, line.bottom() + 1 + theme.SMALL, room, height)
+            self._paint_text(painter, line, self._subtitle, colors.muted, heading=False)
 
     def _paint_text(self, painter: QPainter, line: QRect, text: str, color: str, *, heading: bool) -> None:
         font = self._heading if heading else self._small

@@ -7,7 +7,7 @@ from math import ceil, log10
 from typing import Any
 
 from pyqtgraph import AxisItem, GraphicsLayoutWidget, ViewBox, mkPen
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -232,6 +232,10 @@ class AxesView(GraphicsLayoutWidget):
         The scene's signal leaves out moves that follow each other closely, the last too.
         """
         return self.position_at(self.mapToScene(event.position().toPoint()))
+
+    def box_rect(self) -> QRect:
+        """Return where the box between the axes is, in pixels of this widget."""
+        return self.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)

@@ -565,6 +565,10 @@ class PlotCanvas(AxesView):
             top, bottom = top + above // 2, bottom + above - above // 2
         self.ci.setContentsMargins(left, top, right, bottom)
 
+    def free_above(self) -> int:
+        """Return how much is free above a picture of fixed proportions, in pixels."""
+        return max(0, self.box_rect().top() - 2 * _MARGINS[1])
+
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         if not hasattr(self, "_proportions"):
             super().resizeEvent(event)
@@ -581,8 +585,7 @@ class PlotCanvas(AxesView):
             self._place_message()
 
     def _place_message(self) -> None:
-        box = self.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
-        inside = box.marginsRemoved(QMargins(*[theme.LARGE] * 4))
+        inside = self.box_rect().marginsRemoved(QMargins(*[theme.LARGE] * 4))
         self.message.setGeometry(inside)
         self.hint.move(inside.left(), inside.bottom() - self.hint.height())
 

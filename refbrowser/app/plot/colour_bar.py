@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QLocale, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QLocale, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QDoubleValidator,
@@ -192,6 +192,15 @@ class ColourStrip(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(self.sizeHint().width(), 60)
+
+    def beside(self, box: QRect) -> tuple[ColourStrip, int]:
+        """Return a strip that shows the same, its colours as high as a box, and where its top is."""
+        strip = ColourStrip()
+        strip.levels, strip.title, strip.scale = self.levels, self.title, self.scale
+        strip.colours, strip.histogram, strip.beyond = self.colours, self.histogram, self.beyond
+        strip.setFont(self.font())
+        strip.resize(self.width(), box.height() + 2 * _TIP + 2)
+        return strip, box.top() - _TIP - 1
 
     def handle_at(self, part: float) -> float:
         """Return how far from the top of the widget a part of the strip is, in pixels."""

@@ -334,15 +334,25 @@ class PlotPane(QWidget):
         current = self._pages.currentWidget()
         return next((page for page in (self.cards, self.values, self.charts) if page is current), self.canvas)
 
-    def drawn_parts(self) -> list[QWidget]:
-        """Return what a picture of the view is made of, left to right: without fields and buttons."""
+    def drawn_parts(self) -> list[tuple[QWidget, int]]:
+        """Return what a picture of the view is made of, left to right: without fields and buttons.
+
+        With each widget comes how far below the top it is, in pixels: above for a canvas that is free at the
+        top. Colours are as high as the image.
+        """
         page = self.page()
         if page is self.charts:
-            return [self.charts.drawn_part()]
+            return [(self.charts.drawn_part(), 0)]
         if page is not self.canvas:
-            return [page]
-        parts = (self.canvas, self.bar.strip, self.flags.list)
-        return [part for part in parts if part.isVisibleTo(self._plot)]
+            return [(page, 0)]
+        box = self.canvas.box_rect()
+        box.translate(0, -self.canvas.free_above())
+        parts: list[tuple[QWidget, int]] = [(self.canvas, -self.canvas.free_above())]
+        if self.bar.isVisibleTo(self._plot):
+            parts.append(self.bar.strip.beside(box))
+        if self.flags.isVisibleTo(self._plot):
+            parts.append((self.flags.list, box.top()))
+        return parts
 
     def _lay_out(self) -> None:
         self._plot = QWidget()

@@ -129,7 +129,7 @@ def test_lists_of_numbers_are_charts_or_rows_or_lengths(
         assert charts.tools.isVisible() == (page is plot.charts)
         if part == "length":
             assert plot.picture().values.tolist() == [2, 1]  # type: ignore[union-attr]
-    assert plot.drawn_parts() == [charts.stage.bars]
+    assert plot.drawn_parts() == [(charts.stage.bars, 0)]
     window.centre.show_tab(PLOT)
     assert charts.choice.kind.hasFocus()
 
