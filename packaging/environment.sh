@@ -132,30 +132,31 @@ pip_install() {
     return "$status"
 }
 
-# install EXTRAS: the project and what it needs, as new as there is; with REFBROWSER_LOCKED=1 just what
-# packaging/constraints.txt lists, each file checked by its hash.
+# extras_of NAME: what is installed with the project to run it, or to test it.
+extras_of() { case $1 in run) echo parquet,hdf5 ;; test) echo test ;; esac; }
+
+# install NAME: the project and what it needs, as new as there is; with REFBROWSER_LOCKED=1 just what
+# packaging/locked-NAME.txt lists, each file checked by its hash.
 install() {
     if [ -z "${REFBROWSER_LOCKED:-}" ]; then
-        pip_install --no-compile --editable "$root[$1]"
+        pip_install --no-compile --editable "$root[$(extras_of "$1")]"
         return
     fi
-    [ -e "$root/packaging/constraints.txt" ] ||
-        stop "there is no packaging/constraints.txt; sh packaging/lock.sh writes it"
-    pip_install --no-compile --require-hashes --requirement "$root/packaging/constraints.txt" &&
+    pip_install --no-compile --require-hashes --requirement "$root/packaging/locked-$1.txt" &&
         pip_install --no-compile --no-deps --no-build-isolation --editable "$root"
 }
 
-# prepare NAME EXTRAS: installs the project with these extras unless the stamp says that it was done.
+# prepare NAME: installs the project with its extras unless the stamp says that it was done.
 prepare() {
     stamp=$venv/installed-$1
-    state="$2 $(cksum <"$root/pyproject.toml") $(cksum <"$root/packaging/environment.sh")"
-    [ -z "${REFBROWSER_LOCKED:-}" ] || state="$state $(cksum "$root/packaging/constraints.txt" 2>/dev/null)"
+    state="$(cksum <"$root/pyproject.toml") $(cksum <"$root/packaging/environment.sh")"
+    [ -z "${REFBROWSER_LOCKED:-}" ] || state="$state locked $(cksum <"$root/packaging/locked-$1.txt")"
     if [ -x "$venv/bin/python" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$state" ]; then
         return
     fi
     make_venv
     say "installing refbrowser and what it needs (once; a minute or two)"
-    install "$2" ||
+    install "$1" ||
         stop "the installation failed; the lines above say why"
     # pip compiles what it installs on one core, and no checkout; and not every machine lets Python keep what it
     # compiled: a third of the time from the window to a document's first rows. A file that fails is told when it

@@ -4,7 +4,7 @@
 set -u
 . "$(dirname -- "$0")/environment.sh"
 
-prepare run parquet,hdf5
+prepare run
 
 [ $# -gt 0 ] || set -- "$root/resources/sample/sea_surface.json"
 

@@ -12,7 +12,7 @@ if [ ! -e "$venv/installed-test" ] && [ -z "${REFBROWSER_LOCKED:-}" ]; then
         VIRTUAL_ENV=$venv "$venv/bin/python" -m uv pip install --quiet -r "$root/pyproject.toml" --extra test >/dev/null 2>&1 ||
         say "uv cannot be used here: pip takes longer"
 fi
-prepare test test
+prepare test
 
 # Some tests compare with ncgen and ncdump; where these cannot be installed they are skipped, which is tried once.
 if ! command -v ncgen >/dev/null 2>&1 && [ ! -e "$venv/no-ncgen" ]; then

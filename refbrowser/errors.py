@@ -30,6 +30,7 @@ class Outcome(StrEnum):
     NO_DISPLAY = "no-display"
     INTERRUPTED = "interrupted"
     CLOSED = "closed"
+    TERMINATED = "terminated"
 
     @property
     def exit_code(self) -> int:
@@ -53,6 +54,7 @@ EXIT_CODES = {
     Outcome.NO_DISPLAY: 8,
     Outcome.INTERRUPTED: 130,
     Outcome.CLOSED: 141,
+    Outcome.TERMINATED: 143,
 }
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SAMPLE = CHECKOUT / "resources" / "sample"
@@ -77,7 +83,7 @@ echo "WARNING: of no use to anybody" >&2"""
 PIP_THAT_FAILS = """echo "ERROR: there is no such package" >&2; exit 3"""
 PREPARE = """. "$(dirname -- "$0")/environment.sh"
 check_libraries() { :; }
-prepare run parquet
+prepare run
 """
 
 
@@ -167,35 +173,63 @@ def test_a_wheel_holds_the_sample_and_the_desktop_entry(tmp_path: Path) -> None:
     assert not [name for name in names if name.startswith(("packaging/", "tests/"))]
 
 
-LOCKED = ["numpy==2.0.0 --hash=sha256:00", "zarr==3.0.8 --hash=sha256:11"]
+def locked(name: str) -> dict[str, list[tuple[str, str]]]:
+    """Return what a file of locked versions has: versions of each package, and for which systems."""
+    text = (CHECKOUT / "packaging" / f"locked-{name}.txt").read_text("utf-8").replace("\\\n", " ")
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in text.splitlines():
+        package, version, marker, hashes = re.fullmatch(
+            r"([a-z0-9-]+)==(\S+)(?: ; ([^-].*?))?((?: +--hash=sha256:[0-9a-f]{64})+) *", line
+        ).groups()
+        assert hashes
+        found.setdefault(package, []).append((version, marker or ""))
+    return found
 
 
-def test_a_report_of_pip_becomes_requirements_with_hashes(tmp_path: Path) -> None:
-    def item(name: str, version: str, digest: str | None) -> dict[str, object]:
-        info = {} if digest is None else {"archive_info": {"hashes": {"sha256": digest}}}
-        return {"metadata": {"name": name, "version": version}, "download_info": info}
+def required(extra: str) -> Iterator[Requirement]:
+    """Yield what the project needs with an extra; without one where it is empty."""
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))
+    listed = (
+        project["project"]["optional-dependencies"][extra] if extra else project["project"]["dependencies"]
+    )
+    for each in map(Requirement, listed):
+        if each.name != "refbrowser":
+            yield each
+            continue
+        for more in each.extras:
+            yield from required(more)
 
-    report = tmp_path / "report.json"
-    items = [item("Zarr", "3.0.8", "11"), item("numpy", "2.0.0", "00"), item("refbrowser", "0.1.0", None)]
-    report.write_text(json.dumps({"install": items}))
-    command = [sys.executable, str(CHECKOUT / "packaging" / "constraints.py"), str(report)]
-    made = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert made.stdout.splitlines()[1:] == LOCKED
-    report.write_text(json.dumps({"install": [item("other", "1", None)]}))
-    assert subprocess.run(command, capture_output=True, check=False).returncode != 0
+
+@pytest.mark.parametrize(("name", "extras"), [("run", ("", "parquet", "hdf5")), ("test", ("", "test"))])
+def test_what_is_locked_is_what_the_project_needs(name: str, extras: tuple[str, ...]) -> None:
+    """After a change of pyproject.toml, `sh packaging/lock.sh` writes it again."""
+    found = locked(name)
+    wanted = [each for extra in extras for each in required(extra)]
+    for python in ("3.11", "3.14"):
+        system = {"python_version": python, "python_full_version": f"{python}.0"}
+        for each in wanted:
+            if each.marker is not None and not each.marker.evaluate(system):
+                continue
+            (version,) = (
+                version
+                for version, marker in found[canonicalize_name(each.name)]
+                if not marker or Marker(marker).evaluate(system)
+            )
+            assert version in each.specifier, each.name
+    assert "setuptools" in found
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell script")
 def test_what_is_locked_is_installed_by_its_hashes(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REFBROWSER_LOCKED", "1")
-    locked = checkout / "packaging" / "constraints.txt"
-    locked.write_text("\n".join(LOCKED))
+    versions = checkout / "packaging" / "locked-run.txt"
+    versions.write_text("numpy==2.0.0 --hash=sha256:00")
     assert prepare(checkout, 'echo "$*" >>"$0.log"').returncode == 0
     calls = [
         line
         for line in (checkout / ".venv" / "bin" / "python.log").read_text().splitlines()
         if "install" in line
     ]
-    assert f"--require-hashes --requirement {locked}" in calls[0]
+    assert f"--require-hashes --requirement {versions}" in calls[0]
     assert "--no-deps" in calls[1]
     assert len(calls) == 2

@@ -15,7 +15,7 @@ import types
 from collections.abc import Sequence
 from contextlib import redirect_stderr
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 from refbrowser.cli.console import (
     MANNER,
@@ -109,8 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     token = CancelToken()
     _open_missing_streams()
     errors: Any = PlainStream(sys.stderr)
-    with _Interrupts(token), redirect_stderr(errors):
-        return _guarded(list(sys.argv[1:] if arguments is None else arguments), token)
+    with _Interrupts(token) as interrupts, redirect_stderr(errors):
+        return _guarded(list(sys.argv[1:] if arguments is None else arguments), token, interrupts)
 
 
 def _collect_little() -> None:
@@ -127,7 +127,7 @@ def _open_missing_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - kept open
 
 
-def _guarded(arguments: list[str], token: CancelToken) -> int:
+def _guarded(arguments: list[str], token: CancelToken, interrupts: _Interrupts) -> int:
     """Run a command and turn whatever it raises into a line and an exit code."""
     verb, rest = _verb_first(arguments)
     MANNER.is_json = "--json" in rest
@@ -139,7 +139,7 @@ def _guarded(arguments: list[str], token: CancelToken) -> int:
     except RefbrowserError as error:
         return _ended_by(error)
     except (Cancelled, KeyboardInterrupt):
-        return Outcome.INTERRUPTED.exit_code
+        return interrupts.outcome.exit_code
     except SystemExit as end:  # argparse, after --help and --version
         return int(end.code or 0)
     except BrokenPipeError:
@@ -177,34 +177,47 @@ def _of_system(error: OSError) -> RefbrowserError:
 
 
 class _Interrupts:
-    """Lets Ctrl+C cancel the work in order; a second one, or work that does not heed it, ends at once.
+    """Lets Ctrl+C and SIGTERM cancel the work in order; a second one, or patience that ends, ends it at once.
 
     A signal handler may run while its thread holds any lock, so it only sets an event; a thread of its own
     cancels.
+
+    Attributes
+    ----------
+    outcome
+        How the command ends: by the signal that came first.
     """
+
+    #: What each signal ends a command as.
+    OUTCOMES: ClassVar = {signal.SIGINT: Outcome.INTERRUPTED, signal.SIGTERM: Outcome.TERMINATED}
 
     def __init__(self, token: CancelToken) -> None:
         self._token = token
         self._happened = threading.Event()
         self._over = threading.Event()
+        self._previous: dict[signal.Signals, Any] = {}
+        self._main = threading.get_ident()
+        self.outcome = Outcome.INTERRUPTED
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> _Interrupts:
         try:
-            self._previous = signal.signal(signal.SIGINT, self._interrupt)
+            self._previous = {each: signal.signal(each, self._interrupt) for each in self.OUTCOMES}
         except ValueError:  # not the main thread: the caller has its own way to interrupt
-            self._previous = None
-            return
+            return self
         threading.Thread(target=self._wait, name="interrupts", daemon=True).start()
+        return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._happened.set()
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
+        for number, previous in self._previous.items():
+            # What was not set by Python cannot be set back by it.
+            signal.signal(number, signal.SIG_DFL if previous is None else previous)
 
     def _interrupt(self, number: int, frame: types.FrameType | None) -> None:
         if self._happened.is_set():
             raise KeyboardInterrupt
+        self.outcome = self.OUTCOMES[signal.Signals(number)]
         self._happened.set()
 
     def _wait(self) -> None:
@@ -212,7 +225,12 @@ class _Interrupts:
         if self._over.is_set():
             return
         self._token.cancel()
-        if not self._over.wait(PATIENCE):
+        if self._over.wait(PATIENCE):
+            return
+        if hasattr(signal, "pthread_kill"):
+            # It reaches a thread that waits for a lock or an answer, too.
+            signal.pthread_kill(self._main, signal.SIGINT)
+        else:
             _thread.interrupt_main()
 
 

@@ -36,8 +36,9 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         from refbrowser.io.origins import parse_storage_options
 
         settings = parse_storage_options(arguments.storage_option)
-    # There is nothing to cancel in order: Ctrl+C in the terminal ends the window.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # There is nothing to cancel in order: Ctrl+C in the terminal ends the window, and so does SIGTERM.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     return run_window(
         arguments.paths,
         screenshot=arguments.screenshot,

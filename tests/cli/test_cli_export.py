@@ -120,8 +120,9 @@ def test_writing_out_very_many_rows_is_asked(tmp_path: Path, capsys: pytest.Capt
     assert main(["export", str(document), str(tmp_path / "out"), "--to", "refs-v1"]) == 0
 
 
-def test_an_interrupted_export_resumes(tmp_path: Path) -> None:
-    """Ctrl+C ends with 130 and says how to go on; --resume reads only the rest."""
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_export_resumes(tmp_path: Path, number: int, code: int) -> None:
+    """A signal ends it in order, and it says how to go on; --resume reads only the rest."""
     from servers_for_cli import slow_file
 
     with slow_file(tmp_path) as (document, origin):
@@ -131,9 +132,9 @@ def test_an_interrupted_export_resumes(tmp_path: Path) -> None:
         running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         journal = tmp_path / ".out.refbrowser-partial" / ".refbrowser-export.jsonl"
         wait_until(lambda: journal.exists() and journal.read_text().count("sha256") >= 20)
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         _, err = running.communicate(timeout=30)
-        assert running.returncode == 130
+        assert running.returncode == code
         assert "--resume" in err
         assert not target.exists()
         done = subprocess.run(

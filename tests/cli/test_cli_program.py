@@ -8,7 +8,9 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
@@ -204,7 +206,12 @@ while True:
 """
 
 
-def test_ctrl_c_ends_a_stalled_read_with_130(tmp_path: Path) -> None:
+#: What ends a command in order, and the code that it ends with.
+ENDS = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+
+
+@ENDS
+def test_a_signal_ends_a_stalled_read(tmp_path: Path, number: int, code: int) -> None:
     server = subprocess.Popen([sys.executable, "-c", STALLED], stdout=subprocess.PIPE, text=True)
     try:
         origin = f"http://127.0.0.1:{server.stdout.readline().strip()}"
@@ -216,10 +223,10 @@ def test_ctrl_c_ends_a_stalled_read_with_130(tmp_path: Path) -> None:
         reading = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert server.stdout.readline() == "accepted\n"
         assert reading.poll() is None
-        reading.send_signal(signal.SIGINT)
+        reading.send_signal(number)
         # Nobody would wait so long for the answer to be given up.
         out, err = reading.communicate(timeout=10)
-        assert reading.returncode == 130
+        assert reading.returncode == code
         assert out == ""
         assert "Traceback" not in err
     finally:
@@ -227,19 +234,35 @@ def test_ctrl_c_ends_a_stalled_read_with_130(tmp_path: Path) -> None:
         server.wait()
 
 
-def test_ctrl_c_ends_work_that_does_not_heed_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def count_on() -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        pass
+
+
+def wait_on() -> None:
+    threading.Event().wait(60)
+
+
+@ENDS
+@pytest.mark.parametrize("work", [count_on, wait_on])
+def test_a_signal_ends_work_that_does_not_heed_it(
+    monkeypatch: pytest.MonkeyPatch, work: Callable[[], None], number: int, code: int
+) -> None:
+    ended: list[int] = []
+
     def busy(*_: object) -> int:
-        signal.raise_signal(signal.SIGINT)
-        start = time.monotonic()
-        while time.monotonic() - start < 20:
-            pass
+        signal.raise_signal(number)
+        work()
+        ended.append(number)
         return 0
 
     monkeypatch.setattr(program, "PATIENCE", 0.1)
     monkeypatch.setattr(program, "_run", busy)
-    start = time.monotonic()
-    assert main(["limits"]) == 130
-    assert time.monotonic() - start < 10
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    assert main(["limits"]) == code
+    assert ended == []
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 def test_a_closed_output_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,8 @@ def serve(path: Path, *options: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
-def test_it_serves_until_it_is_interrupted(shared_data: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_until_it_is_interrupted(shared_data: Path, number: int) -> None:
     cdmr = pytest.importorskip("siphon.cdmr")
     path = shared_data / "real" / "eraint_uvz.refs.json"
     with serve(path, "--json") as process:
@@ -36,7 +37,7 @@ def test_it_serves_until_it_is_interrupted(shared_data: Path) -> None:
             assert remote.variables["level"][:].tolist() == [200, 500, 850]
             assert np.shape(remote.variables["z"][0, :, ::40, 5]) == (3, 7)
         finally:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
         assert process.wait(30) == 0
         assert process.stderr is not None
         assert process.stderr.read() == ""

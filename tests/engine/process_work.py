@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from refbrowser.exporting.saving.making import MakeTask
+from refbrowser.io.names.siblings import sibling_of
 from refbrowser.limits import LIMITS
 
 
@@ -64,6 +66,18 @@ def answers_once(folder: str) -> int:
         waits(folder)
     eventually(lambda: os.listdir(folder))
     return 1
+
+
+def leaves(task: MakeTask) -> None:
+    """Write to what lies beside the document, and never end; fail when another process does so."""
+    folder = os.path.dirname(task.target)
+    try:
+        os.close(os.open(os.path.join(folder, "mark"), os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        eventually(lambda: len(os.listdir(folder)) > 1)
+        raise ValueError("of the function") from None
+    Path(sibling_of(task.target)).touch()
+    threading.Event().wait()
 
 
 def reachable(_: object = None) -> list[str]:

@@ -12,11 +12,22 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from process_work import answers_once, ends_always, ends_at_first, eventually, limit, reachable, unsendable
+from process_work import (
+    answers_once,
+    ends_always,
+    ends_at_first,
+    eventually,
+    leaves,
+    limit,
+    reachable,
+    unsendable,
+)
 
 import refbrowser
 from refbrowser.engine.compute import HERE, Compute
 from refbrowser.engine.workers.processes import Processes
+from refbrowser.exporting.saving import making
+from refbrowser.exporting.saving.making import MakeRequest, make
 from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import is_running
@@ -27,7 +38,7 @@ def test_what_a_killed_process_was_at_is_done_again(tmp_path: Path) -> None:
     mark = str(tmp_path / "killed")
     sources = [str(tmp_path / str(number)) for number in range(40)]
     with computing(HERE, sources) as chosen, chosen.open() as executor:
-        assert isinstance(chosen.given, Processes)
+        assert chosen.processes > 1
         items = [(mark, number) for number in range(40)]
         found = {item[1]: answer for item, answer in executor.run(ends_at_first, items, CancelToken())}
     assert found == {number: number for number in range(40)}
@@ -117,15 +128,27 @@ def test_processes_have_the_limits_of_the_program_and_its_modules(tmp_path: Path
         sys.path.remove(str(tmp_path))
 
 
-def test_work_that_nobody_wants_ends_with_its_processes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("compute", [HERE, Compute.parse("local:2")], ids=str)
+def test_work_that_nobody_wants_ends_with_its_processes(compute: Compute, tmp_path: Path) -> None:
     items = [str(tmp_path / "at")] * 2
     with (
-        Compute.parse("local:2").open() as executor,
+        computing(compute, [str(tmp_path / str(number)) for number in range(40)]) as chosen,
+        chosen.open() as executor,
         closing(executor.run(answers_once, items, CancelToken())) as run,
     ):
         assert next(run)[1] == 1
     (process,) = (int(path.name) for path in (tmp_path / "at").iterdir())
     assert not is_running(process)
+
+
+def test_what_ended_processes_were_writing_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _documents(tmp_path, 40)
+    monkeypatch.setattr(making, "make_one", leaves)
+    with pytest.raises(ValueError, match="of the function"):
+        make(MakeRequest(sources=(f"{tmp_path}/*.json",), target=str(tmp_path / "made")))
+    assert os.listdir(tmp_path / "made") == ["mark"]
 
 
 _KILLED = """

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from refbrowser.engine.compute import HERE, Compute, check_workers
@@ -279,18 +280,14 @@ def make(
     """
     control = control or JobControl()
     tasks, report = tasks_of(request), MakeReport()
-    if not in_object_store(request.target):
-        folders: dict[str, list[str]] = {}
-        for task in tasks:
-            folder, name = os.path.split(os.path.abspath(task.target))
-            folders.setdefault(folder, []).append(name)
-        for folder, names in folders.items():
-            os.makedirs(folder, exist_ok=True)
-            # Not as each is made: the folder may hold thousands, and those that are there are left alone.
-            remove_leftovers_of(folder, names)
     control.progress(0, len(tasks))
     sources = [task.source for task in tasks]
-    with computing(compute, sources) as chosen, chosen.open(control.token) as executor:
+    folders = {} if in_object_store(request.target) else _folders(tasks)
+    with (
+        _without_leftovers(folders),
+        computing(compute, sources) as chosen,
+        chosen.open(control.token) as executor,
+    ):
         check_workers(executor)
         for number, (task, answer) in enumerate(executor.run(make_one, tasks, control.token), 1):
             done(task.source, answer)
@@ -302,6 +299,31 @@ def make(
                 raise answer
             control.progress(number, len(tasks), note=os.path.basename(task.source))
     return report
+
+
+def _folders(tasks: Iterable[MakeTask]) -> dict[str, list[str]]:
+    """Return the folders that documents are written to, with their names there."""
+    folders: dict[str, list[str]] = {}
+    for task in tasks:
+        folder, name = os.path.split(os.path.abspath(task.target))
+        folders.setdefault(folder, []).append(name)
+    return folders
+
+
+@contextmanager
+def _without_leftovers(folders: Mapping[str, Sequence[str]]) -> Iterator[None]:
+    """Make folders, and remove what killed processes leave there: those of before, and those of this run.
+
+    Not as each document is made: a folder may hold thousands, and those that are there are left alone.
+    """
+    for folder, names in folders.items():
+        os.makedirs(folder, exist_ok=True)
+        remove_leftovers_of(folder, names)
+    try:
+        yield
+    finally:
+        for folder, names in folders.items():
+            remove_leftovers_of(folder, names)
 
 
 def _is_lost(error: RefbrowserError) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from refbrowser.engine.compute import Compute
-from refbrowser.engine.workers.processes import Processes
 from refbrowser.formats.library.process import end_spare
 from refbrowser.io.origins import local_path
 
@@ -24,12 +23,12 @@ def computing(compute: Compute, sources: Sequence[str]) -> Iterator[Compute]:
     """Give where files are worked on: headers are parsed by Python, which one process does one at a time."""
     count = min(os.cpu_count() or 1, len(sources) // MANY)
     are_local = all(local_path(source) is not None for source in sources)
-    if not compute.is_here or (count < 2 and not are_local):
-        yield compute
-        end_spare()
-        return
     with ExitStack() as stack:
         stack.callback(end_spare)
-        pool: Executor = ThreadPoolExecutor(_THREADS) if count < 2 else Processes(count)
-        stack.callback(pool.shutdown, wait=True, cancel_futures=True)
-        yield replace(compute, given=pool)
+        if compute.is_here and count > 1:
+            compute = Compute(f"local:{count}")
+        elif compute.is_here and are_local:
+            pool = ThreadPoolExecutor(_THREADS)
+            stack.callback(pool.shutdown, wait=True, cancel_futures=True)
+            compute = replace(compute, given=pool)
+        yield compute
