@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what the tests need and runs all of them: sh packaging/test.sh [--long] [options of pytest]
+# Installs what the tests need and runs the quick ones, or those that are marked slow, or what pytest is told to:
+# sh packaging/test.sh [--slow | options of pytest, such as --long or a file]
 set -u
 . "$(dirname -- "$0")/environment.sh"
 
@@ -33,6 +34,10 @@ if [ $# -eq 0 ]; then
     # What Hypothesis knows of a million characters is kept in a file; each worker would work it out otherwise.
     "$venv/bin/python" -c 'from hypothesis import strategies; strategies.text().validate()' &
     wait
+    set -- -m "not slow"
+elif [ "$1" = --slow ]; then
+    shift
+    set -- -m slow "$@"
 fi
 # -rs names each reason for a skip and how often it applied, --durations the slowest tests.
 export QT_QPA_PLATFORM=offscreen

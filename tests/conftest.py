@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from servers.object_servers import ObjectServer, object_server
 from source import sources
+from speeds import SlowTests
 
 if TYPE_CHECKING:
     from awkward0_environment import Awkward0Process
@@ -92,6 +93,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(SlowTests())
     if config.getoption("--long"):
         settings.load_profile("long")
     else:

@@ -49,6 +49,7 @@ def test_a_run_that_failed_otherwise_is_not_repeated(
     assert alone.main(outcome(tmp_path, *(f"a.py::test_{number}" for number in range(count)))) == 1
 
 
+@pytest.mark.slow
 def test_a_test_is_run_by_a_process_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -92,6 +92,7 @@ def test_arrays_index_like_numpy(document: Path) -> None:
             dataset["/h"]
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_any_index_of_a_real_array(data) -> None:
     path = Path(__file__).parents[2] / "shared" / "data" / "real" / "eraint_uvz.refs.json"

@@ -11,6 +11,7 @@ import pytest
 import refbrowser
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["api", "api_views", "api_references"])
 def test_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -85,6 +85,7 @@ def test_every_block_has_a_language_that_is_known() -> None:
     assert sum(block.language == "sh" for page in PAGES for block in blocks(page)) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_run_or_are_parsed(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for block in blocks(page):
@@ -106,6 +107,7 @@ def test_python_compiles(page: Path) -> None:
         assert block.language != "python" or block.needs or page.stem in ("README", "python")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_examples_of_the_help_run(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert any(shlex.split(example)[1] == verb for example in VERBS[verb].examples)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
+import pytest
 from source import NAMES, PACKAGE, Source, module_name
 
 TESTS = Path(__file__).resolve().parent
@@ -96,6 +97,7 @@ def layer_of(module: str) -> str:
     return parts[1] if len(parts) > 1 else ""
 
 
+@pytest.mark.slow
 def test_imports_point_down(sources: list[Source]) -> None:
     upward = []
     for source in sources:
@@ -377,6 +379,7 @@ def told_kinds(tree: ast.AST) -> Iterator[str]:
             yield from (name.id for name in ast.walk(each) if isinstance(name, ast.Name) and name.id in known)
 
 
+@pytest.mark.slow
 def test_kinds_of_values_are_told_apart_in_one_place(sources: list[Source]) -> None:
     found = {
         source.module: set(told_kinds(ast.parse(source.path.read_text("utf-8"))))

@@ -45,6 +45,7 @@ def _same(dataset: Any, group: str = "") -> None:
     xarray.testing.assert_allclose(found, wanted)
 
 
+@pytest.mark.slow
 def test_references_of_all_kinds(tmp_path: Path) -> None:
     values = np.arange(24.0).reshape(4, 6)
     for format, more in ((2, {"order": "F"}), (3, {})):
@@ -81,6 +82,7 @@ def test_references_of_all_kinds(tmp_path: Path) -> None:
     assert info.value.kind is ErrorKind.BLOCKED
 
 
+@pytest.mark.slow
 def test_real_files(shared_data: Path) -> None:
     for name in ("basin_mask.nc", "cth.nc", "eraint_uvz.refs.json"):
         with refbrowser.open(shared_data / "real" / name) as dataset:
@@ -134,6 +136,7 @@ def _opened(source: Any, allow: Path) -> Any:
     return refbrowser.open(source, allow=str(allow))
 
 
+@pytest.mark.slow
 def test_what_virtualizarr_made_opens_and_goes_back(folder: Path, tmp_path: Path) -> None:
     from virtualizarr.parsers import HDFParser
 
@@ -158,6 +161,7 @@ def test_what_virtualizarr_made_opens_and_goes_back(folder: Path, tmp_path: Path
     xarray.testing.assert_allclose(read, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncollected")
 def test_virtual_datasets_open_with_what_was_loaded(folder: Path, tmp_path: Path) -> None:
     from virtualizarr import open_virtual_dataset, open_virtual_datatree

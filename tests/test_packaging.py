@@ -52,6 +52,7 @@ def test_the_sample_has_every_feature() -> None:
     assert sum(path.stat().st_size for path in SAMPLE.rglob("*") if path.is_file()) < 3_000_000
 
 
+@pytest.mark.slow
 def test_the_script_makes_the_document_of_the_sample(tmp_path: Path) -> None:
     script = CHECKOUT / "packaging" / "make_sample.py"
     subprocess.run([sys.executable, str(script), str(tmp_path)], check=True, timeout=100)
@@ -115,6 +116,7 @@ def prepare(checkout: Path, pip: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", script], capture_output=True, text=True, timeout=60, env=environment)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a shell script")
 def test_what_is_installed_is_compiled_once(checkout: Path) -> None:
     for _ in range(2):
@@ -128,6 +130,7 @@ def test_what_is_installed_is_compiled_once(checkout: Path) -> None:
     assert (log.count("pip"), log.count("compileall")) == (1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a shell script")
 def test_setting_up_tells_each_step_once(checkout: Path) -> None:
     done = prepare(checkout, PIP_THAT_WORKS)

@@ -59,6 +59,7 @@ def _run(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     return names
 
 
+@pytest.mark.slow
 def test_the_code_for_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("virtualizarr")
     code = "".join(
@@ -69,6 +70,7 @@ def test_the_code_for_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (tmp_path / "sea_surface.zarr/zarr.json").exists()
 
 
+@pytest.mark.slow
 def test_the_code_of_the_manual_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("virtualizarr")

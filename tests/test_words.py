@@ -65,6 +65,7 @@ def test_words_of_names_are_found(sources: list[Source]) -> None:
     assert {"Segment", "read_segments", "location", "settled", "stop"} <= segment
 
 
+@pytest.mark.slow
 def test_words_for_a_part_of_something_have_one_meaning(sources: list[Source]) -> None:
     elsewhere, used = [], set()
     for source in sources:

@@ -97,6 +97,7 @@ EXPORTED = (
 )
 
 
+@pytest.mark.slow
 def test_values_are_those_of_the_own_engines(folder: Path) -> None:
     points = xarray.DataArray([0, 5, -1], dims="p"), xarray.DataArray([1, 2, 3], dims="p")
     for name, engine in FILES:
@@ -131,6 +132,7 @@ def test_values_are_those_of_the_own_engines(folder: Path) -> None:
             assert "i" not in ours
 
 
+@pytest.mark.slow
 def test_formats_that_no_other_engine_has(folder: Path, tmp_path: Path) -> None:
     tifffile, h5py = pytest.importorskip("tifffile"), pytest.importorskip("h5py")
     values = np.arange(6 * 32, dtype=">u2").reshape(6, 4, 8)
@@ -156,6 +158,7 @@ def test_formats_that_no_other_engine_has(folder: Path, tmp_path: Path) -> None:
             xarray.testing.assert_equal(copy.to_dataset().load(scheduler="threads"), wanted)
 
 
+@pytest.mark.slow
 def test_many_files_are_one(folder: Path, tmp_path: Path) -> None:
     names = [tmp_path / f"{number}.nc" for number in range(3)]
     for number, name in enumerate(names):
@@ -225,6 +228,7 @@ def test_types_and_groups_of_netcdf(folder: Path) -> None:
         xarray.open_dataset(path, engine=ENGINE, group="nope")
 
 
+@pytest.mark.slow
 def test_variables_are_pickled_and_share_one_dataset(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("v2.zarr", "four.nc", "three.nc"):
         with xarray.open_dataset(folder / name, engine=ENGINE, chunks={}) as ours:
@@ -374,6 +378,7 @@ def test_the_engine_is_found_by_its_entry_point() -> None:
     assert resolve_name(points["xarray.backends"]["refbrowser"]) is RefbrowserBackendEntrypoint
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*non-conforming '_FillValue'")
 def test_real_files(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # kerchunk takes relative references as of this folder.

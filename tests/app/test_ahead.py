@@ -16,6 +16,7 @@ pytestmark = pytest.mark.fresh
 EDITORS = ("genEditor", "templatesEditor", "referenceEditor", "urlPrefixEditor", "previewView")
 
 
+@pytest.mark.slow
 def test_editors_are_made_while_nothing_runs(
     window: MainWindow, opened: Open, small: Path, qtbot: QtBot
 ) -> None:
@@ -28,6 +29,7 @@ def test_editors_are_made_while_nothing_runs(
         assert not made[0].isVisible(), name
 
 
+@pytest.mark.slow
 def test_the_editor_made_ahead_is_the_one_that_is_used(
     window: MainWindow, opened: Open, small: Path, qtbot: QtBot
 ) -> None:

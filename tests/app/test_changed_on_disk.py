@@ -52,6 +52,7 @@ def click(window: MainWindow, name: str, qtbot: QtBot) -> None:
     qtbot.mouseClick(button(window, name), Qt.MouseButton.LeftButton)
 
 
+@pytest.mark.slow
 def test_reload_takes_the_new_file(
     window: MainWindow, document: OpenDocument, small: Path, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -66,6 +67,7 @@ def test_reload_takes_the_new_file(
     assert not document.is_dirty
 
 
+@pytest.mark.slow
 def test_reload_asks_where_edits_would_be_lost(
     window: MainWindow, document: OpenDocument, small: Path, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -83,6 +85,7 @@ def test_reload_asks_where_edits_would_be_lost(
     assert window.centre.disk_bar.isVisible()
 
 
+@pytest.mark.slow
 def test_keep_mine_counts_from_the_new_file_and_save_replaces_it(
     window: MainWindow, document: OpenDocument, small: Path, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -100,6 +103,7 @@ def test_keep_mine_counts_from_the_new_file_and_save_replaces_it(
     assert not document.is_dirty
 
 
+@pytest.mark.slow
 def test_compare_lists_what_differs(
     window: MainWindow, document: OpenDocument, small: Path, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -132,6 +136,7 @@ def test_compare_lists_what_differs(
     assert window.centre.disk_bar.isHidden()
 
 
+@pytest.mark.slow
 def test_save_asks_before_it_replaces_what_others_wrote(
     window: MainWindow, document: OpenDocument, small: Path, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -160,6 +165,7 @@ def test_the_same_bytes_again_are_no_news(
     assert window.centre.disk_bar.isHidden()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_gone_is_told_and_can_be_saved_again(
     window: MainWindow, document: OpenDocument, small: Path, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -176,6 +182,7 @@ def test_a_file_that_is_gone_is_told_and_can_be_saved_again(
     assert small.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_broken_new_file_leaves_the_document_as_it_is(
     window: MainWindow, document: OpenDocument, small: Path, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -188,6 +195,7 @@ def test_a_broken_new_file_leaves_the_document_as_it_is(
     assert document.is_open
 
 
+@pytest.mark.slow
 def test_the_bar_is_that_of_the_document_that_is_shown(
     window: MainWindow, document: OpenDocument, small: Path, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:

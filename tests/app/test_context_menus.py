@@ -89,6 +89,7 @@ class TestTree:
         tree.scrollTo(index)
         return tree.visualRect(index).center()
 
+    @pytest.mark.slow
     def test_an_array_is_selected_and_copied(self, user: User) -> None:
         tree = user.window.hierarchy.tree
         menu = user.right_click(tree, self.place(user, "flags"))
@@ -99,6 +100,7 @@ class TestTree:
         user.settle()
         assert 'path="line"' in user.copied(menu, "copy_python")
 
+    @pytest.mark.slow
     def test_a_document_has_its_own_commands(self, user: User) -> None:
         tree = user.window.hierarchy.tree
         root = tree.visualRect(user.window.hierarchy.model.index(0, 0)).center()
@@ -110,6 +112,7 @@ class TestTree:
         assert not own & set(names(menu))
         menu.close()  # type: ignore[union-attr]
 
+    @pytest.mark.slow
     def test_what_is_no_array_has_no_slice(self, user: User) -> None:
         user.show("flags")
         tree = user.window.hierarchy.tree
@@ -118,11 +121,13 @@ class TestTree:
         assert "copy_python" not in names(menu)
         assert user.copied(menu, "copy_path") == user.document.path
 
+    @pytest.mark.slow
     def test_nothing_under_the_pointer(self, user: User) -> None:
         tree = user.window.hierarchy.tree
         tree.collapseAll()
         assert user.right_click(tree, tree.viewport().rect().bottomLeft() + QPoint(5, -5)) is None
 
+    @pytest.mark.slow
     def test_by_key(self, user: User) -> None:
         user.show("flags")
         menu = user.press_menu_key(user.window.hierarchy.tree)
@@ -137,6 +142,7 @@ class TestKeys:
         table.scroll_to(row)
         return table.row_rect(row).center()
 
+    @pytest.mark.slow
     def test_the_row_under_the_pointer(self, user: User) -> None:
         user.show("cube", REFERENCES)
         table = user.window.centre.references.table
@@ -149,6 +155,7 @@ class TestKeys:
         menu = user.right_click(table, self.row(user, ".zgroup"))
         assert user.copied(menu, "copy_value") == '{"zarr_format": 2}'
 
+    @pytest.mark.slow
     def test_a_key_without_a_url_says_so(self, user: User) -> None:
         user.show("cube", REFERENCES)
         table = user.window.centre.references.table
@@ -158,6 +165,7 @@ class TestKeys:
         user.qtbot.waitUntil(lambda: "points to no URL" in user.window.status.text())
         assert QGuiApplication.clipboard().text() == "before"
 
+    @pytest.mark.slow
     def test_explain(self, user: User) -> None:
         user.show("cube", REFERENCES)
         table = user.window.centre.references.table
@@ -177,6 +185,7 @@ class TestPlot:
         plot.point_at((0, 0))
         return plot.canvas.mapFromScene(scene)
 
+    @pytest.mark.slow
     def test_the_element_under_the_pointer(self, user: User) -> None:
         user.show("cube")
         plot = user.window.centre.plot
@@ -191,6 +200,7 @@ class TestPlot:
         menu = user.right_click(plot.canvas, self.place(user, 1, 3))
         assert user.copied(menu, "copy_url") == "cube.bin"
 
+    @pytest.mark.slow
     def test_what_was_clicked_is_meant_though_the_pointer_moves(self, user: User) -> None:
         user.show("cube")
         plot = user.window.centre.plot
@@ -207,6 +217,7 @@ class TestPlot:
         QApplication.sendEvent(plot.canvas.viewport(), moved)
         assert plot.element() == (0, 0, 3, 0)
 
+    @pytest.mark.slow
     def test_values_of_missing_chunks_are_not_made_up(self, user: User) -> None:
         user.show("cube")
         plot = user.window.centre.plot
@@ -217,6 +228,7 @@ class TestPlot:
         assert "its chunk is missing" in user.window.status.text()
         assert QGuiApplication.clipboard().text() == "before"
 
+    @pytest.mark.slow
     def test_dragging_with_the_right_button_zooms_instead(self, user: User) -> None:
         user.show("cube")
         plot = user.window.centre.plot
@@ -233,6 +245,7 @@ class TestPlot:
         assert menu is not None
         menu.close()
 
+    @pytest.mark.slow
     def test_by_key(self, user: User) -> None:
         user.show("cube")
         plot = user.window.centre.plot
@@ -241,6 +254,7 @@ class TestPlot:
         plot.point_at((1, 4))
         assert user.copied(user.press_menu_key(plot.canvas), "copy_value") == "5.9"
 
+    @pytest.mark.slow
     def test_by_key_while_the_mouse_lies_on_the_plot(self, user: User) -> None:
         user.show("cube")
         plot = user.window.centre.plot
@@ -252,6 +266,7 @@ class TestPlot:
         plot.point_at((1, 4))
         assert user.copied(user.press_menu_key(plot.canvas), "copy_value") == "5.9"
 
+    @pytest.mark.slow
     def test_rows_of_texts(self, user: User) -> None:
         user.show("names")
         plot = user.window.centre.plot
@@ -261,6 +276,7 @@ class TestPlot:
 
 
 class TestTable:
+    @pytest.mark.slow
     def test_the_cell_under_the_pointer(self, user: User) -> None:
         user.show("cube", TABLE)
         table = user.window.centre.table
@@ -277,6 +293,7 @@ class TestTable:
         user.settle()
         assert user.window.docks["explainDock"].isVisible()
 
+    @pytest.mark.slow
     def test_by_key(self, user: User) -> None:
         user.show("stations", TABLE)
         table = user.window.centre.table

@@ -103,6 +103,7 @@ def shown(plot: PlotPane) -> np.ndarray:
 
 
 class TestPaths:
+    @pytest.mark.slow
     def test_as_the_command_line_takes_it(self, user: User, tmp_path: Path) -> None:
         path = value_document(tmp_path).write()
         user.open(path, "/cube")
@@ -110,6 +111,7 @@ class TestPaths:
         assert text == f"{path}::/cube"
         assert split_target(text) == (str(path), "/cube")
 
+    @pytest.mark.slow
     def test_of_the_document(self, user: User, tmp_path: Path) -> None:
         path = value_document(tmp_path).write()
         document = user.open(path)
@@ -119,6 +121,7 @@ class TestPaths:
 
 
 class TestKeys:
+    @pytest.mark.slow
     def test_ctrl_c_copies_a_key_or_rows(self, user: User, tmp_path: Path) -> None:
         user.open(value_document(tmp_path).write(), "/cube")
         user.window.centre.show_tab(REFERENCES)
@@ -130,6 +133,7 @@ class TestKeys:
         rows = user.press(table, Qt.Key.Key_C, CONTROL).split("\n")
         assert [row.split("\t")[1] for row in rows] == [key, table.row_text(2)[1]]
 
+    @pytest.mark.slow
     def test_of_the_chunk_under_the_cursor(self, user: User, tmp_path: Path) -> None:
         user.open(value_document(tmp_path).write(), "/cube")
         user.plot.point_at((3, 4))
@@ -137,6 +141,7 @@ class TestKeys:
         user.plot.point_at((0, 4))
         assert user.act("copy_url") == "cube.bin"
 
+    @pytest.mark.slow
     def test_of_the_key_that_is_shown_raw(self, user: User, tmp_path: Path) -> None:
         user.open(value_document(tmp_path).write(), "/cube")
         user.window.navigation.show_key("flags/0.1")
@@ -145,6 +150,7 @@ class TestKeys:
         assert user.act("copy_key") == "flags/0.1"
         assert user.act("copy_value") == '["flags.bin", 4, 4]'
 
+    @pytest.mark.slow
     def test_of_a_row_of_a_rule(self, user: User, small: Path) -> None:
         user.open(small)
         user.window.navigation.show_key("temp/1.0")
@@ -152,6 +158,7 @@ class TestKeys:
         assert user.act("copy_value") == '["data.bin", 24, 12]'
         assert user.act("copy_url") == "data.bin"
 
+    @pytest.mark.slow
     def test_after_an_edit(self, user: User, small: Path) -> None:
         document = user.open(small)
         document.apply(SetReference("depth/0", ["other.bin", 8, 4]))
@@ -160,6 +167,7 @@ class TestKeys:
         user.settle()
         assert user.act("copy_value") == '["other.bin", 8, 4]'
 
+    @pytest.mark.slow
     def test_nothing_meant_says_so(self, user: User, tmp_path: Path) -> None:
         user.open(value_document(tmp_path).write())
         QGuiApplication.clipboard().setText("before")
@@ -178,6 +186,7 @@ def test_references_as_documents_write_them() -> None:
 
 
 class TestValues:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("array", "element", "text"),
         [

@@ -81,6 +81,7 @@ def test_nodes_and_keys(window: MainWindow, hostile: OpenDocument, settle: Settl
     assert not listed, listed
 
 
+@pytest.mark.slow
 def test_templates_and_rules(window: MainWindow, hostile: OpenDocument, settle: Settle) -> None:
     found = []
     window.editors.show_templates(hostile)
@@ -111,6 +112,7 @@ def test_every_action(window: MainWindow, hostile: OpenDocument, settle: Settle,
     assert not listed, listed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["copy_python", "copy_xarray"])
 def test_copied_python_is_only_data(
     window: MainWindow, hostile: OpenDocument, settle: Settle, action: str

@@ -156,6 +156,7 @@ def visit(window: MainWindow, document: OpenDocument, settle: Settle, qtbot: QtB
         settle()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_claims(

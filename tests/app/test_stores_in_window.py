@@ -125,6 +125,7 @@ class TestOpening:
         assert window.attributes.values()["Format"] == "Zarr v2, store in a folder"
         assert window.status._version.text() == "Zarr v2"
 
+    @pytest.mark.slow
     def test_rules_that_nobody_wrote_are_not_shown(
         self, window: MainWindow, folder: Path, tmp_path: Path, opened: Open, settle: Settle
     ) -> None:
@@ -162,6 +163,7 @@ class TestOpening:
         assert "stray.txt" in told
         assert window.findChild(ProblemsPane) is not None
 
+    @pytest.mark.slow
     def test_a_prefix_over_http(self, window: MainWindow, folder: Path, settle: Settle, qtbot: QtBot) -> None:
         files = store_files()
         names = (".zgroup", ".zattrs", "temp/.zarray", "temp/.zattrs")
@@ -175,6 +177,7 @@ class TestOpening:
             assert document is not None
             assert document.dataset["temp"][0, 1] == 1  # type: ignore[union-attr]
 
+    @pytest.mark.slow
     def test_the_dialog_for_folders(self, window: MainWindow, folder: Path, settle: Settle) -> None:
         window.actions_["open_store"].trigger()
         dialog = window.findChild(QFileDialog, "openStoreDialog")
@@ -206,6 +209,7 @@ class TestFlavours:
         assert [name for name, _title in FLAVOURS] == [str(flavour) for flavour in Flavour]
         assert [title.replace("&", "") for _name, title in FLAVOURS] == [each.label for each in Flavour]
 
+    @pytest.mark.slow
     def test_open_as(self, window: MainWindow, folder: Path, opened: Open, settle: Settle) -> None:
         document = opened(folder)
         settle()
@@ -218,6 +222,7 @@ class TestFlavours:
         assert window.actions_["open_as_nczarr"].isChecked()
         assert window.settings.flavour(str(folder)) == "nczarr"
 
+    @pytest.mark.slow
     def test_a_store_is_remembered_with_its_flavour(
         self, window: MainWindow, folder: Path, opened: Open, settle: Settle
     ) -> None:
@@ -242,6 +247,7 @@ class TestFlavours:
 
 
 class TestSaving:
+    @pytest.mark.slow
     def test_an_edit_is_saved_beside_the_store(
         self, window: MainWindow, store: Path, tmp_path: Path, opened: Open, settle: Settle, qtbot: QtBot
     ) -> None:
@@ -277,6 +283,7 @@ class TestSaving:
         assert mapper["temp/0.0"] == VALUES[:2, :3].tobytes()
         assert "temp/1.1" not in mapper
 
+    @pytest.mark.slow
     def test_an_edit_is_written_into_a_folder_after_one_question(
         self, window: MainWindow, folder: Path, opened: Open, settle: Settle
     ) -> None:
@@ -339,6 +346,7 @@ class TestSaving:
         button(box, "saveStoreQuestionCancel").click()
         assert contents(folder) == before
 
+    @pytest.mark.slow
     def test_a_save_that_fails_half_way_is_gone_on_from(
         self,
         window: MainWindow,
@@ -384,6 +392,7 @@ class TestSaving:
         assert contents(folder) == before
         assert document.file.state is FileState.SAME
 
+    @pytest.mark.slow
     def test_what_is_beside_a_store_is_as_it_was_written(
         self, window: MainWindow, folder: Path, tmp_path: Path, opened: Open, settle: Settle, qtbot: QtBot
     ) -> None:
@@ -424,6 +433,7 @@ class TestSaving:
             qtbot.waitUntil(lambda: document.identity == identity_on_disk(target))
             assert document.file.state is FileState.SAME
 
+    @pytest.mark.slow
     def test_never_into_the_store(
         self, window: MainWindow, store: Path, opened: Open, settle: Settle
     ) -> None:

@@ -86,6 +86,7 @@ def test_repair_keeps_the_whole_rows(cut: Path, tmp_path: Path, capsys: pytest.C
     assert main(["check", target]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [["zarr-v3"], ["ncstream"], ["ncstream", "--stream-profile", "compatible"]], ids=" ".join
 )

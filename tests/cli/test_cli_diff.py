@@ -266,6 +266,7 @@ def git(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     return run
 
 
+@pytest.mark.slow
 def test_git_compares_and_merges(git: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "repository" / "sub" / "a document.json"
     write(path)
@@ -314,6 +315,7 @@ def document_text(tmp_path: Path, *how: Any, **more: Any) -> str:
     return write(tmp_path / "made.json", *how, **more).read_text()
 
 
+@pytest.mark.slow
 def test_a_conflict_leaves_both_sides_in_the_file(git: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "repository" / "--favor=theirs.json"
     diverge(git, path, *(document_text(tmp_path, each) for each in ("K", "m", "mm")))
@@ -331,6 +333,7 @@ def test_a_conflict_leaves_both_sides_in_the_file(git: Callable[..., Any], tmp_p
         assert json.loads(said["a/.zattrs"]) == {"units": units}
 
 
+@pytest.mark.slow
 def test_conflicts_that_are_listed_leave_a_document(git: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "repository" / "a.json"
     texts = [document_text(tmp_path, each) for each in ("K", "m", "mm")]
@@ -351,6 +354,7 @@ def test_conflicts_that_are_listed_leave_a_document(git: Callable[..., Any], tmp
     assert path.read_text().index("<<<<<<<") < path.read_text().index(">>>>>>>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
@@ -373,6 +377,7 @@ def test_other_json_is_merged_and_compared_by_lines(
     assert git("ls-files", "-u").stdout.count("other.json") == 3
 
 
+@pytest.mark.slow
 def test_other_json_without_conflicts_is_merged(git: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "repository" / "list.json"
     lines = [f"{number},\n" for number in range(9)]
@@ -382,6 +387,7 @@ def test_other_json_without_conflicts_is_merged(git: Callable[..., Any], tmp_pat
     assert path.read_text() == "".join(["new,\n", *lines[1:-1], "last,\n"])
 
 
+@pytest.mark.slow
 def test_what_git_gives_are_paths_whatever_they_are_called(git: Callable[..., Any], tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")
@@ -401,6 +407,7 @@ def test_what_git_gives_are_paths_whatever_they_are_called(git: Callable[..., An
     assert precious.read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_git_merges_what_both_added(git: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "repository" / "new.json"
     (tmp_path / "repository" / "x").write_text("")

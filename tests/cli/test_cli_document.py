@@ -258,6 +258,7 @@ def test_check_with_a_value_for_a_template(document: Path, capsys: pytest.Captur
     assert shown["items"] == [[5, "needs", ["here/x"]]]
 
 
+@pytest.mark.slow
 def test_a_value_for_a_template_that_is_not_there_is_an_error(
     document: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

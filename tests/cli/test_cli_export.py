@@ -120,6 +120,8 @@ def test_writing_out_very_many_rows_is_asked(tmp_path: Path, capsys: pytest.Capt
     assert main(["export", str(document), str(tmp_path / "out"), "--to", "refs-v1"]) == 0
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_export_resumes(tmp_path: Path, number: int, code: int) -> None:
     """A signal ends it in order, and it says how to go on; --resume reads only the rest."""
@@ -154,6 +156,7 @@ def wait_until(happens) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_chunks_codec_shards_and_a_zip_file(
     era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -245,6 +248,7 @@ def test_compounds_are_split_on_request(tmp_path: Path, capsys: pytest.CaptureFi
     assert (tmp_path / "out" / "station_place_lon" / ".zarray").exists()
 
 
+@pytest.mark.slow
 def test_who_does_the_work(
     era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

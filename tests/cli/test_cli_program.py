@@ -41,6 +41,7 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--screenshot" in shown
 
 
+@pytest.mark.slow
 def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys; from refbrowser.cli import main; main(['--help']); main(['read', '--help']);"
@@ -81,6 +82,7 @@ UNUSED = (
 )
 
 
+@pytest.mark.slow
 def test_a_command_loads_only_what_it_needs() -> None:
     code = (
         "import sys; from refbrowser.cli import main; code = main(sys.argv[1:]);"
@@ -95,6 +97,7 @@ def test_a_command_loads_only_what_it_needs() -> None:
     assert int(count) <= 141
 
 
+@pytest.mark.slow
 def test_reading_chunks_loads_nothing_of_rows_and_archives() -> None:
     unused = (
         "refbrowser.engine.members",
@@ -187,6 +190,7 @@ def test_an_internal_error_is_one_line_with_an_incident(
     assert "ZeroDivisionError" in log.read_text()
 
 
+@pytest.mark.slow
 def test_what_reads_our_output_may_stop(shared_data: Path) -> None:
     path = shared_data / "real" / "eraint_uvz.refs.json"
     command = f"{sys.executable} -m refbrowser read --json {path} z | head -c 10"
@@ -210,6 +214,7 @@ while True:
 ENDS = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 
 
+@pytest.mark.slow
 @ENDS
 def test_a_signal_ends_a_stalled_read(tmp_path: Path, number: int, code: int) -> None:
     server = subprocess.Popen([sys.executable, "-c", STALLED], stdout=subprocess.PIPE, text=True)

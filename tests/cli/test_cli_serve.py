@@ -21,6 +21,7 @@ def serve(path: Path, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_until_it_is_interrupted(shared_data: Path, number: int) -> None:
@@ -45,6 +46,7 @@ def test_it_serves_until_it_is_interrupted(shared_data: Path, number: int) -> No
         urllib.request.urlopen(url, timeout=5)
 
 
+@pytest.mark.slow
 def test_another_address_is_told(shared_data: Path) -> None:
     with serve(shared_data / "real" / "crm.refs.json", "--host", "0.0.0.0") as process:
         try:

@@ -16,6 +16,7 @@ def era(shared_data: Path) -> str:
     return str(shared_data / "real" / "eraint_uvz.refs.json")
 
 
+@pytest.mark.slow
 def test_a_compatible_stream_is_written_and_checked(
     era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -58,6 +59,7 @@ def test_attributes_of_members_are_shown_and_kept(
     assert "      elev\n        :_FillValue = -99\n" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_tiles_codec_and_checksums_can_be_chosen(
     era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

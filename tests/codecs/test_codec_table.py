@@ -112,6 +112,7 @@ def configured(target: Path, version: int) -> dict:
     return json.loads((target / "zarr.json").read_text())["codecs"][-1]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_added")
 def test_a_new_row_is_read_written_offered_and_explained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], qtbot: QtBot

@@ -66,6 +66,7 @@ def chunk(pipeline):
     return lambda *codecs: pipeline("u1", list(codecs), (SIZE,))
 
 
+@pytest.mark.slow
 @looped("codec, size", product(COMPRESSORS, [0, 1, SIZE - 1, SIZE + 1, 2 * SIZE, 2**26]))
 def test_another_size_than_declared(chunk, codec, size):
     if codec["id"] in ("bz2", "lzma"):
@@ -101,6 +102,7 @@ def test_something_follows_that_looks_like_the_end(chunk):
     fails(chunk({"id": "zstd"}), frame + frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", COMPRESSORS, ids=name)
 def test_large_chunks_too(pipeline, codec):
     size = 2**20
@@ -153,6 +155,7 @@ def deflated(size, window):
     return head + block * (size // step - 1) + line.flush()
 
 
+@pytest.mark.slow
 @looped(
     "codec, bomb",
     [

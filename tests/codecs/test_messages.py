@@ -21,11 +21,13 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_values_come_back(value):
     assert unpacked(packed(value), raw=False) == value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 31, 32, 255, 256, 65535, 65536])
 def test_every_size(size):
     for value in ("x" * size, b"x" * size, [7] * size, {str(number): None for number in range(size)}):

@@ -39,6 +39,7 @@ def together(tmp_path_factory: pytest.TempPathFactory):
         yield dataset
 
 
+@pytest.mark.slow
 @looped("name, construct", NAMED)
 def test_values_and_type(together: refbrowser.Dataset, name: str, construct: Construct) -> None:
     array = together[f"/{name}"]
@@ -48,6 +49,7 @@ def test_values_and_type(together: refbrowser.Dataset, name: str, construct: Con
         assert type_text(array.node.nested.type) == construct.type
 
 
+@pytest.mark.slow
 @looped("name, construct", NAMED)
 def test_parts_are_those_of_the_whole(together: refbrowser.Dataset, name: str, construct: Construct) -> None:
     array = together[f"/{name}"]
@@ -179,6 +181,7 @@ def wrong_in(array: refbrowser.Array, construct: Construct) -> str:
     return "" if same(found, plain_value(construct.values)) else str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_containers(tmp_path: Path, container: str) -> None:
     path = tmp_path / "all.awkd"
@@ -186,6 +189,7 @@ def test_containers(tmp_path: Path, container: str) -> None:
     check_all(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -202,6 +206,7 @@ def test_names_of_members(tmp_path: Path, options: dict[str, str]) -> None:
     check_all(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "storage", [{}, {"chunks": (5,), "compression": "gzip"}], ids=["contiguous", "chunked"]
 )

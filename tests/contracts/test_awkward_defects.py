@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import awkward as ak
+import pytest
 from awkward0_encoder import Encoder, reference, zipped
 from awkward0_environment import Awkward0Process
 from awkward0_values import read_values
@@ -24,6 +25,7 @@ def written(tmp_path: Path, encoder: Encoder, root: dict[str, Any], **fields: An
     return path
 
 
+@pytest.mark.slow
 def test_a_reference_that_the_writer_lost(awkward0: Awkward0Process, tmp_path: Path) -> None:
     path = tmp_path / "x.awkd"
     awkward0.write(path, {"one": "array_of_a_virtual_array"})

@@ -41,6 +41,7 @@ def written(
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_all_classes(written: dict[str, tuple[Path, dict[str, Any]]], way: str) -> None:
     if way == "hdf5":
@@ -66,6 +67,7 @@ def shown(value: Any, depth: int) -> Any:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CYCLIC)
 def test_arrays_that_contain_themselves(case: str, awkward0: Awkward0Process, tmp_path: Path) -> None:
     path = tmp_path / "cyclic.awkd"

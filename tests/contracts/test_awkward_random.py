@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import awkward as ak
+import pytest
 from awkward0_encoder import zipped
 from awkward0_environment import Awkward0Process
 from awkward0_values import plain_value, read_values, same
@@ -27,6 +28,7 @@ class Members(dict[str, bytes]):
         self[name] = b"".join(map(bytes, pieces))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(50))
 @given(data=st.data())
 def test_what_we_write_is_read_by_awkward0_and_us(data: st.DataObject, awkward0: Awkward0Process) -> None:

@@ -54,6 +54,7 @@ def alike(found: Any, expected: Any) -> bool:
     return bool(np.allclose(found, numbers, rtol=1e-9, atol=0, equal_nan=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_every_array(shared_data: Path, name: str) -> None:
     folder = shared_data / "awkward0"
@@ -66,6 +67,7 @@ def test_every_array(shared_data: Path, name: str) -> None:
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_every_value_is_that_of_awkward0(shared_data: Path, name: str, awkward0: Awkward0Process) -> None:
     path = shared_data / "awkward0" / f"{name}.awkd"

@@ -80,6 +80,7 @@ def plain(tmp_path: Path) -> Path:
     return tmp_path / "plain.zarr"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "compression"), [("x.awkd", ()), ("x.awkd", ROWS), ("x.h5", ROWS)])
 def test_awkward0_reads_nested_arrays(
     nested: Path,
@@ -111,6 +112,7 @@ def test_awkward0_reads_plain_arrays_in_every_compression(
         assert same(found[name], plain_value(wanted)), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mini.hepmc", "mini_particles"])
 def test_real_files_are_saved_with_equal_values(name: str, tmp_path: Path, awkward0: Awkward0Process) -> None:
     source = DATA / f"{name}.awkd"
@@ -128,6 +130,7 @@ def check(awkward0: Awkward0Process, path: Path, wanted: dict[str, Any]) -> None
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", [(), ROWS])
 def test_every_class_is_saved_with_equal_values(
     tmp_path: Path, compression: tuple[str, ...], awkward0: Awkward0Process
@@ -139,6 +142,7 @@ def test_every_class_is_saved_with_equal_values(
     check(awkward0, tmp_path / "ours.awkd", wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_arrays_that_hold_themselves_are_copied(
     tmp_path: Path, target: str, awkward0: Awkward0Process
@@ -149,6 +153,7 @@ def test_arrays_that_hold_themselves_are_copied(
     check(awkward0, tmp_path / target, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_both_add_to_one_file(nested: Path, tmp_path: Path, target: str, awkward0: Awkward0Process) -> None:
     first = awkward0.write(tmp_path / target, {"theirs": "lists", "gone": "strings"})

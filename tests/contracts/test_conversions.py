@@ -21,6 +21,7 @@ def converted(tmp_path_factory):
     return folder, found
 
 
+@pytest.mark.slow
 def test_the_table_of_the_readme(converted):
     _, found = converted
     made = table({flavour: kinds for flavour, (kinds, _) in found.items()})
@@ -33,6 +34,7 @@ def test_what_is_not_kept_is_told(converted, flavour):
     assert [kind for kind, outcome in kinds.items() if outcome.what != KEPT and not outcome.told] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "target"), [*permutations(FLAVOURS, 2)])
 def test_what_both_sides_hold_is_kept(converted, source, target):
     folder, found = converted

@@ -29,6 +29,7 @@ def dataset(corpus):
         yield opened
 
 
+@pytest.mark.slow
 def test_every_array_reads_as_its_writer_reads_it(corpus, dataset):
     assert len(expected(corpus)) > 150
     assert differences(dataset, corpus) == []
@@ -43,6 +44,7 @@ def test_every_node_is_there(corpus, dataset):
     assert paths == {f"/{path}" for path in expected(corpus)}
 
 
+@pytest.mark.slow
 def test_single_elements_and_slices(corpus, dataset):
     for path, entry in expected(corpus).items():
         node = dataset[f"/{path}"]
@@ -64,6 +66,7 @@ def test_the_consolidated_metadata_alone_is_enough(corpus, tmp_path):
         assert opened.hierarchy.problems == ()
 
 
+@pytest.mark.slow
 def test_a_folder_opens_as_its_references_do(corpus):
     with refbrowser.open(corpus / "store") as opened:
         assert differences(opened, corpus) == []
@@ -84,6 +87,7 @@ def left_out(report):
     return unread | {loss.path for loss in report.losses if loss.what.startswith("left out")}
 
 
+@pytest.mark.slow
 def test_zarr_python_2_reads_what_is_exported(corpus_v2, exported):
     target, skipped = exported
     # zarr-python 3, which makes the metadata, has no fields with shapes, and no objects but text and bytes.
@@ -94,6 +98,7 @@ def test_zarr_python_2_reads_what_is_exported(corpus_v2, exported):
     assert [text for text in found if f"/{text.partition(':')[0]}" not in skipped] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corpus_name", ["corpus_v2", "corpus_v3"])
 def test_zarr_python_3_reads_what_is_exported_to_v3(corpus_name, request, tmp_path):
     corpus = request.getfixturevalue(corpus_name)

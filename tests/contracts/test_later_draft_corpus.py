@@ -26,6 +26,7 @@ def dataset(request, corpus):
         yield opened
 
 
+@pytest.mark.slow
 def test_every_array_reads_as_its_writer_reads_it(corpus, dataset):
     assert dataset.hierarchy.flavour is Flavour.DRAFT_2020
     assert dataset.hierarchy.problems == ()

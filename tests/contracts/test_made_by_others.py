@@ -74,6 +74,7 @@ def _check(document: Any, file: Path, lacking: str = "") -> None:
                 assert found[name].values.tolist() == wanted[name].values.tolist(), (document, name)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncollected")
 def test_documents_of_kerchunk(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from fsspec.implementations.reference import LazyReferenceMapper
@@ -111,6 +112,7 @@ def test_documents_of_kerchunk(folder: Path, tmp_path: Path, monkeypatch: pytest
         _check(tmp_path / f"{number}.parq", folder / "plain.nc")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncollected")
 def test_documents_of_virtualizarr(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("virtualizarr")

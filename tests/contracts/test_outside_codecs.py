@@ -48,6 +48,7 @@ def corpus(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_arrays_of_zarr_python_2(corpus):
     listed = {path: entry for path, entry in expected(corpus).items() if path.startswith("optional/")}
     assert len(listed) == 5

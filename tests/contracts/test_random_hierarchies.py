@@ -42,6 +42,7 @@ def assert_kept(dataset, tree):
         assert plain(attributes).items() <= plain(dict(node.attributes)).items()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [2, 3])
 @given(tree=trees(), data=st.data())
 @settings(max_examples=EXAMPLES)
@@ -64,6 +65,7 @@ def index_of(shape):
     return hnp.basic_indices(shape, allow_newaxis=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["zarr-v2", "zarr-v3", "zarr-v3-draft", "nczarr"])
 @pytest.mark.parametrize("version", [2, 3])
 @given(tree=trees())

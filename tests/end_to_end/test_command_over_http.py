@@ -85,6 +85,7 @@ def refused(code: int, *arguments: str | Path) -> str:
     return line[1]
 
 
+@pytest.mark.slow
 def test_what_needs_no_data_asks_for_none(document: Path, server: HttpServer) -> None:
     shown = json.loads(output("info", document, "--json"))
     assert shown["arrays"]["/a"]["stored_chunks"] == CHUNKS
@@ -97,6 +98,7 @@ def test_what_needs_no_data_asks_for_none(document: Path, server: HttpServer) ->
     assert server.requests == []
 
 
+@pytest.mark.slow
 def test_nothing_is_read_without_permission(document: Path, server: HttpServer, tmp_path: Path) -> None:
     assert refused(3, "read", document, "a") == "E_BLOCKED"
     assert refused(3, "cat", document, "a/0.0") == "E_BLOCKED"
@@ -107,6 +109,7 @@ def test_nothing_is_read_without_permission(document: Path, server: HttpServer, 
     assert server.requests == []
 
 
+@pytest.mark.slow
 def test_read_and_cat_ask_for_what_they_need(document: Path, server: HttpServer, values: np.ndarray) -> None:
     allow = ("--allow", server.origin)
     whole = np.load(io.BytesIO(output("read", document, "a", *allow)), allow_pickle=False)
@@ -123,6 +126,7 @@ def test_read_and_cat_ask_for_what_they_need(document: Path, server: HttpServer,
     assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_export_over_http_is_verified(document: Path, server: HttpServer, values: np.ndarray) -> None:
     import zarr
 
@@ -133,6 +137,7 @@ def test_export_over_http_is_verified(document: Path, server: HttpServer, values
     assert refused(7, "export", document, target, "--to", "zarr-v3", "--allow", server.origin) == "E_IO"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [

@@ -226,6 +226,7 @@ class KeyboardUser(User):
         self.press(Qt.Key.Key_C, CTRL | SHIFT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [MouseUser, KeyboardUser], ids=["mouse", "keyboard"])
 def test_the_first_question(
     window: MainWindow, qtbot: QtBot, settle: Settle, cloud_tops: Path, kind: type[User]

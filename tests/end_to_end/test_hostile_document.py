@@ -270,6 +270,7 @@ def _is_of_the_system(name: str) -> bool:
     return name.startswith(folders) and not name.startswith("/proc/self/environ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", [WORK, WINDOW], ids=["command line", "window"])
 def test_opening_touches_nothing_but_the_document(work: str, tmp_path: Path) -> None:
     document, found = events(work, tmp_path)

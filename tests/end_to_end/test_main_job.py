@@ -131,6 +131,7 @@ def digest(values: np.ndarray) -> str:
     return hashlib.sha256(np.ascontiguousarray(little).tobytes()).hexdigest()
 
 
+@pytest.mark.slow
 def test_the_real_document_from_drop_to_export(job: Job, shared_data: Path, tmp_path: Path) -> None:
     import zarr
 
@@ -188,6 +189,7 @@ def test_the_real_document_from_drop_to_export(job: Job, shared_data: Path, tmp_
     assert group["z"].attrs["units"] == "m**2 s**-2"
 
 
+@pytest.mark.slow
 def test_the_sample_from_drop_to_export(job: Job, tmp_path: Path) -> None:
     import refbrowser
 

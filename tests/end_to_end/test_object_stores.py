@@ -39,6 +39,7 @@ def s3(s3_server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> ObjectServer
     return s3_server
 
 
+@pytest.mark.slow
 def test_every_kind_is_read_from_a_bucket(
     made: tuple[Path, dict[str, np.ndarray]], s3: ObjectServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,6 +63,7 @@ def test_every_kind_is_read_from_a_bucket(
         assert capsys.readouterr().out == expected != "", name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", ["gs_server", "abfs_server"])
 def test_a_store_elsewhere(
     made: tuple[Path, dict[str, np.ndarray]],
@@ -80,6 +82,7 @@ def test_a_store_elsewhere(
             assert np.array_equal(dataset[path][...], expected), path
 
 
+@pytest.mark.slow
 def test_a_document_there_points_there_and_to_a_bucket_of_another_user(
     s3: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -123,6 +126,7 @@ def test_a_document_there_points_there_and_to_a_bucket_of_another_user(
         assert SECRET not in shown
 
 
+@pytest.mark.slow
 def test_who_may_not_read_is_told_so_and_sees_no_fill_values(
     abfs_server: ObjectServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,6 +63,7 @@ def test_members_that_are_not_held_at_once_are_checked_part_by_part(
     assert "CRC-32" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_damaged_archives_have_lost_is_told_where_they_are_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

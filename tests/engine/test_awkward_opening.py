@@ -275,6 +275,7 @@ def many(count: int) -> dict[str, bytes]:
     return made
 
 
+@pytest.mark.slow
 def test_a_remote_file_opens_in_a_few_requests(server: HttpServer) -> None:
     server.files["/a.awkd"] = zipped(many(300))
     with refbrowser.open(server.url("/a.awkd")) as dataset:
@@ -330,6 +331,7 @@ def test_a_remote_archive_without_a_directory_is_rescued_too(server: HttpServer)
 # Verbs
 
 
+@pytest.mark.slow
 def test_blobs_are_given_by_the_names_that_they_have(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

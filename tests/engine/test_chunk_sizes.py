@@ -163,6 +163,7 @@ def test_members_of_archives_that_are_no_chunk_are_not_unpacked(
         assert caught.value.kind is ErrorKind.DECODE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_small_part_of_a_large_member_is_held_alone_and_confirmed(
     tmp_path: Path, packed: int, monkeypatch: pytest.MonkeyPatch
@@ -193,6 +194,7 @@ def test_a_small_part_of_a_large_member_is_held_alone_and_confirmed(
         dataset["a"][...]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["explain", "zarr-v2", "ncstream"])
 def test_what_explains_or_copies_chunks_reads_none_that_is_too_large(
     tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]

@@ -47,6 +47,7 @@ def test_a_program_without_collections_keeps_them_off() -> None:
         gc.enable()
 
 
+@pytest.mark.slow
 def test_what_was_made_counts_as_old_and_is_collected_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collecting, "_MANY", -1)
     finalized: list[bool] = []
@@ -64,6 +65,7 @@ def test_what_was_made_counts_as_old_and_is_collected_all_the_same(monkeypatch: 
         gc.freeze()
 
 
+@pytest.mark.slow
 def test_what_a_program_has_frozen_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collecting, "_MANY", -1)
     made = _Made()

@@ -218,6 +218,7 @@ def test_an_executor_that_is_over_is_told() -> None:
     assert info.value.kind is ErrorKind.SOURCE
 
 
+@pytest.mark.slow
 def test_an_address_where_nothing_answers_and_files_that_are_not_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
@@ -236,6 +237,7 @@ def test_an_address_where_nothing_answers_and_files_that_are_not_there(
         assert info.value.kind is kind
 
 
+@pytest.mark.slow
 def test_dask_is_not_imported_before_it_is_asked_for() -> None:
     code = (
         "import sys, refbrowser.api, refbrowser.cli.export, refbrowser.exporting.tasks\n"

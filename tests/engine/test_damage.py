@@ -232,6 +232,7 @@ def test_what_is_appended_from_a_damaged_source_is_told(
     assert "the source is damaged: bad-magic" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_stored_bytes_are_confirmed_before_they_are_copied(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -289,6 +290,7 @@ def outcomes(path: str, *names: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_of_what_a_repair_left_out_the_order_of_messages_counts(tmp_path: Path) -> None:
     source, target, again = (str(tmp_path / name) for name in ("a.ncs", "b.ncs", "c.ncs"))
     one = message("a", ranges=[(0, 2, 1)], payload=VALUES[:8])
@@ -316,6 +318,7 @@ def test_of_what_a_repair_left_out_the_order_of_messages_counts(tmp_path: Path) 
         assert outcomes(target, "/a")["/a"] == damaged
 
 
+@pytest.mark.slow
 def test_what_a_repair_left_out_is_told_by_the_repaired_stream(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -427,6 +430,7 @@ def test_members_that_prove_to_be_damaged_are_told_like_other_damage(tmp_path: P
             assert [each.count for each in again.items if "CRC-32" in each.message] == [1]
 
 
+@pytest.mark.slow
 def test_a_damaged_stream_that_grows_is_what_a_new_look_at_it_finds() -> None:
     more = [message("b"), message("a"), message("b")]
     for name, content in {**LOST, **KEPT}.items():

@@ -350,6 +350,7 @@ class Typed:
         return {"text": self.text}
 
 
+@pytest.mark.slow
 def test_what_is_typed_is_kept_while_it_is_and_offered_by_name(
     kept: Kept, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

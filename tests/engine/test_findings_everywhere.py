@@ -48,6 +48,7 @@ def written(path: Path, value: Any) -> Path:
 # Places
 
 
+@pytest.mark.slow
 def test_no_place_is_in_a_text_that_nobody_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd = {
         ".zgroup": GROUP,
@@ -243,6 +244,7 @@ def of_window(path: Path) -> set[tuple[Any, ...]]:
     }
 
 
+@pytest.mark.slow
 def test_check_and_the_window_find_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -284,6 +286,7 @@ def test_what_is_found_can_be_repaired_and_edits_count(tmp_path: Path) -> None:
         assert sorted(keys) == ["a/1", "a/7"]
 
 
+@pytest.mark.slow
 def test_large_documents_are_looked_at_within_bounds(tmp_path: Path) -> None:
     zarray = json.dumps(ZARRAY | {"shape": [200_000], "chunks": [1]})
     many = {f"a/{number}": ["x.bin", number, 9] for number in range(200_000)}
@@ -327,6 +330,7 @@ def calls_of(action: Callable[[], Any]) -> int:
     return found
 
 
+@pytest.mark.slow
 def test_findings_grow_with_what_is_broken_and_not_with_its_square() -> None:
     def findings(count: int) -> int:
         refs: dict[str, Any] = {".zgroup": GROUP}
@@ -350,6 +354,7 @@ def test_findings_grow_with_what_is_broken_and_not_with_its_square() -> None:
     assert [len(each.all) for each in found[1:]] == [4 * 50 + 1, 4 * 200 + 1]
 
 
+@pytest.mark.slow
 def test_each_array_costs_little_beside_its_own_metadata(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,6 +64,7 @@ def indexes(draw: st.DrawFn) -> tuple[Any, ...]:
     return tuple(items)
 
 
+@pytest.mark.slow
 @given(indexes())
 def test_any_index_is_that_of_numpy(array: Any, index: tuple[Any, ...]) -> None:
     try:

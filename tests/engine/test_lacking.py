@@ -91,6 +91,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, bool]] = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_lacking_is_told_by_whatever_writes_or_reads_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

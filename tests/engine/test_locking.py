@@ -327,6 +327,7 @@ def test_a_digest_of_all_bytes_costs_them_all() -> None:
     assert (cost.requests, cost.bytes) == (3, 10 + 2048 + 1024 + 10)
 
 
+@pytest.mark.slow
 def test_the_middle_of_a_file_is_compared_where_all_of_it_was_locked(files: Files, document: Path) -> None:
     options = {"allow": files.allow, "storage_options": files.options}
 
@@ -373,6 +374,7 @@ def test_few_requests_make_a_lock(served: tuple[HttpServer, Path], size: int, re
     assert all(each.method == "GET" for each in server.requests)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["s3", "gs", "abfs"])
 def test_objects_of_any_size_are_locked(
     kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -695,6 +697,7 @@ def test_two_spellings_of_one_file_are_both_compared(tmp_path: Path) -> None:
         dataset["t"][1]
 
 
+@pytest.mark.slow
 def test_exports_refuse_stale_files_unless_told(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).write_bytes(content(0))
@@ -718,6 +721,7 @@ def test_exports_refuse_stale_files_unless_told(tmp_path: Path) -> None:
         assert [each.code for each in dataset.access.memory.warnings] == ["stale-file"]
 
 
+@pytest.mark.slow
 def test_files_that_are_combined_are_held_against_their_locks(tmp_path: Path) -> None:
     """Coordinates are read; where they are of a stale file nothing is combined."""
     documents = []

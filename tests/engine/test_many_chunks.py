@@ -30,6 +30,7 @@ def store(folder: Path, shape: list[int], chunks: list[int], dtype: str = "|u1")
     return folder
 
 
+@pytest.mark.slow
 def test_a_plan_takes_little_for_each_chunk_and_looks_at_no_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -50,6 +51,7 @@ def test_a_plan_takes_little_for_each_chunk_and_looks_at_no_file(
     assert shown["chunks"] == 4
 
 
+@pytest.mark.slow
 def test_a_read_asks_once_for_each_file_and_hands_many_over_together(tmp_path: Path) -> None:
     path = store(tmp_path / "s.zarr", [4_000], [1])
     for number in range(0, 4_000, 2):
@@ -77,6 +79,7 @@ def test_a_read_asks_once_for_each_file_and_hands_many_over_together(tmp_path: P
         assert len(turns) <= 4_000 // 16
 
 
+@pytest.mark.slow
 def test_the_first_fault_of_a_billion_chunks_comes_with_the_first_batch(tmp_path: Path) -> None:
     metadata = json.loads((store(tmp_path / "s", [10**9], [1]) / "a" / ".zarray").read_text())
     rule = {

@@ -34,6 +34,7 @@ from refbrowser.io.processes import is_running
 from refbrowser.limits import LIMITS, adjust
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_was_at_is_done_again(tmp_path: Path) -> None:
     mark = str(tmp_path / "killed")
     sources = [str(tmp_path / str(number)) for number in range(40)]
@@ -45,6 +46,7 @@ def test_what_a_killed_process_was_at_is_done_again(tmp_path: Path) -> None:
     assert os.path.exists(mark)
 
 
+@pytest.mark.slow
 def test_an_item_over_which_all_end_is_named_and_the_others_are_done() -> None:
     with Processes(2) as pool:
         futures = [pool.submit(ends_always, number) for number in range(8)]
@@ -93,6 +95,7 @@ def _documents(folder: Path, count: int) -> None:
         (folder / f"{number}.json").write_text(json.dumps({"version": 1, "refs": refs}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["script", "stdin", "-c"])
 def test_the_script_of_the_caller_runs_once_without_a_guard(how: str, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(_SCRIPT)
@@ -111,6 +114,7 @@ def test_the_script_of_the_caller_runs_once_without_a_guard(how: str, tmp_path: 
     assert (tmp_path / "runs").read_text() == "x"
 
 
+@pytest.mark.slow
 def test_processes_have_the_limits_of_the_program_and_its_modules(tmp_path: Path) -> None:
     (tmp_path / "found_only_there.py").write_text("import os\ndef where(): return os.getpid()\n")
     before = LIMITS.view_chunks
@@ -170,6 +174,7 @@ def test_processes_end_with_a_program_that_is_killed(tmp_path: Path) -> None:
     assert eventually(lambda: not is_running(process))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_nobody_else_can_reach_processes_of_this_machine() -> None:
     before = reachable()

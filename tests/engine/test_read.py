@@ -61,6 +61,7 @@ def cases(draw: st.DrawFn):
     return shape, chunks, tuple(index)
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from(["raw", "raw F", "zlib", "zlib F"]), st.booleans(), st.booleans(), st.data())
 def test_any_selection_of_any_layout(tmp_path_factory, case, layout, cached, pooled, data) -> None:
     shape, chunks, index = case
@@ -421,6 +422,7 @@ def test_no_tiny_chunk_is_decoded_after_a_cancel(
     assert len(decoded) == 1
 
 
+@pytest.mark.slow
 def test_a_cancelled_read_ends_soon(tmp_path: Path, session: Session, access: Access) -> None:
     values = values_of((2000, 2048))
     references = stored(values, (1, 2048), tmp_path / "c.bin", lambda chunk: zlib.compress(chunk.tobytes()))

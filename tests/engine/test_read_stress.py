@@ -25,6 +25,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_is_read_is_right_or_an_error(seed: int) -> None:
     stress = Stress(seed)

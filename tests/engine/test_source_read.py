@@ -87,6 +87,7 @@ def streams(draw):
     return shape, messages, expected, selected
 
 
+@pytest.mark.slow
 @given(streams())
 def test_what_overlapping_messages_give_is_what_numpy_gives(tmp_path_factory, made):
     shape, messages, expected, selected = made
@@ -99,6 +100,7 @@ def test_what_overlapping_messages_give_is_what_numpy_gives(tmp_path_factory, ma
         assert np.array_equal(np.asarray(array), expected)
 
 
+@pytest.mark.slow
 @given(streams())
 def test_small_spans_and_tiles_change_nothing(tmp_path_factory, made):
     shape, messages, expected, selected = made
@@ -294,6 +296,7 @@ def parsed(text):
     return parts[0] if len(parts) == 1 else slice(*parts)
 
 
+@pytest.mark.slow
 def test_a_part_of_a_long_sequence_is_read_without_the_rest(tmp_path):
     member = encode.variable("a", encode.INT)
     # Payloads that look like the end of a sequence are no end.

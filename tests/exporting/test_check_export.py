@@ -49,6 +49,7 @@ def differences(report: CheckReport) -> list[tuple[str, str, str, str]]:
     return [(item.path, item.what, item.expected, item.found) for item in report.items if not item.is_equal]
 
 
+@pytest.mark.slow
 def test_what_is_equal_is_told_by_name(document: Path, tmp_path: Path) -> None:
     report = checked(document, tmp_path / "out")
     assert report.is_equal
@@ -57,6 +58,7 @@ def test_what_is_equal_is_told_by_name(document: Path, tmp_path: Path) -> None:
     assert {("/", "attributes"), ("/g", "attributes"), ("/g/a", "values"), ("/b", "values")} <= compared
 
 
+@pytest.mark.slow
 def test_a_value_and_an_attribute_that_differ_are_named(document: Path, tmp_path: Path) -> None:
     def damage() -> None:
         array = zarr.open_group(tmp_path / "out", mode="r+")["g/a"]
@@ -69,6 +71,7 @@ def test_a_value_and_an_attribute_that_differ_are_named(document: Path, tmp_path
     ]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_named(document: Path, tmp_path: Path) -> None:
     def damage() -> None:
         (tmp_path / "out/g/a/c/0/0").write_bytes(b"short")
@@ -82,6 +85,7 @@ def test_what_cannot_be_read_is_named(document: Path, tmp_path: Path) -> None:
     assert "Error" in found["/b"][1]
 
 
+@pytest.mark.slow
 def test_a_crash_is_an_answer(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     child = tmp_path / "child.py"
     source = Path(check_child.__file__).read_text()
@@ -101,6 +105,7 @@ def test_nothing_reads_the_draft(document: Path, tmp_path: Path) -> None:
     assert "do not read Zarr v3 draft of 2019" in report.notes[0]
 
 
+@pytest.mark.slow
 def test_large_arrays_are_sampled_and_it_is_said(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +118,7 @@ def test_large_arrays_are_sampled_and_it_is_said(
     assert scopes["/g/a"].startswith("sampled: 16 of")
 
 
+@pytest.mark.slow
 def test_on_the_command_line(document: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("netCDF4")
     command = ["export", str(document), str(tmp_path / "out"), "--to", "nczarr", "--check"]

@@ -463,6 +463,7 @@ EXPORTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_a_target_has_not_is_in_its_report(tmp_path, name):
     path, source = SOURCES[name](tmp_path)

@@ -154,6 +154,7 @@ SUFFIXES = {"refs-v1": ".json", "refs-parquet": ".parq", "awkward0": ".awkd", "p
 TARGETS = ["zarr-v2", "zarr-v2 zip", "refs-v1", "refs-parquet", "parquet", "ncstream", "awkward0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", TARGETS)
 def test_a_writer_that_ends_at_any_name_leaves_the_old_or_the_new_target(tmp_path: Path, form: str) -> None:
     (tmp_path / "values").write_bytes(bytes(range(8)))

@@ -116,6 +116,7 @@ def exported(case: Case, folder: Path, **more: Any) -> tuple[np.ndarray, ExportR
     return expected, report, opened_by_zarr(target)["a"]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases())
 def test_zarr_reads_what_the_source_holds(case: Case) -> None:
@@ -240,6 +241,7 @@ def test_other_options_cannot_be_gone_on_with(tmp_path: Path) -> None:
     np.testing.assert_array_equal(zarr.open_group(tmp_path / "out", mode="r")["a"][...], STEPS)
 
 
+@pytest.mark.slow
 def test_an_interrupted_zip_file_is_gone_on_with(tmp_path: Path) -> None:
     path = made(tmp_path, np.random.default_rng(0).integers(0, 99, (64, 4000)), (1, 4000))
     target = tmp_path / "out.zip"

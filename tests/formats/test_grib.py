@@ -51,6 +51,7 @@ def notes(dataset: refbrowser.Dataset) -> list[str]:
     return [each.message for each in dataset.document.notes]
 
 
+@pytest.mark.slow
 def test_messages_are_put_together_to_arrays(
     messages: dict[tuple[int, int], bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,6 +93,7 @@ def test_messages_are_put_together_to_arrays(
                 assert np.array_equal(dataset["/t"][...], values, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_references_lead_to_the_messages(
     messages: dict[tuple[int, int], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,6 +226,7 @@ def test_fields_of_one_message_are_told_apart(messages: dict[tuple[int, int], by
         assert "share a message with others" in dataset["/t"].node.not_referencable
 
 
+@pytest.mark.slow
 def test_each_message_is_where_eccodes_says(tmp_path: Path) -> None:
     made: dict[tuple[Any, ...], bytes] = {}
     for sample in ("regular_ll_pl_grib2", "regular_ll_pl_grib1"):

@@ -74,6 +74,7 @@ def problems(path: Path) -> list[str]:
         return [each.message for each in dataset.document.notes]
 
 
+@pytest.mark.slow
 def test_values_are_where_the_iterator_of_eccodes_has_them(tmp_path: Path) -> None:
     every, some = list(product((0, 1), repeat=4)), [(0, 0, 0, 0), (1, 1, 0, 0), (0, 0, 1, 0)]
     asked = {each: some for each in GRIDS if each != "albers"} | {"polar_stereographic": every}
@@ -125,6 +126,7 @@ def test_samples_are_read_as_eccodes_does(sample: str, tmp_path: Path) -> None:
     assert problems(path) == []
 
 
+@pytest.mark.slow
 def test_fields_of_one_name_time_and_level_are_told_apart(tmp_path: Path) -> None:
     alike = {
         # Percentiles are a dimension.

@@ -65,6 +65,7 @@ def test_members_of_gzip_follow_one_another() -> None:
     assert open_references(gzip.compress(text[:100]) + gzip.compress(text[100:])).to_bytes() == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", list(PACKERS))
 def test_first_rows_come_before_the_rest(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / "doc.json"
@@ -180,6 +181,7 @@ def test_hierarchy_and_manifest() -> None:
     assert known.shape == (4,)
 
 
+@pytest.mark.slow
 def test_slow_reading_lets_other_threads_run() -> None:
     """A worker that reads exactly gives way: another thread is never kept waiting for long."""
     text = json.dumps({"version": 1, "refs": {f"k{row}": {"object": row} for row in range(30_000)}}).encode()

@@ -113,6 +113,7 @@ def test_cancelling(server: HttpServer, fetcher: Fetcher) -> None:
     assert time.monotonic() - began < 3
 
 
+@pytest.mark.slow
 def test_a_file_that_is_cut_short_later_does_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "doc.json"
     path.write_bytes(DATA)

@@ -38,6 +38,7 @@ def leave(document: str, values: list[Any], age: float = 0.0) -> Path:
     return path
 
 
+@pytest.mark.slow
 @given(VALUES, VALUES)
 def test_what_is_appended_is_read(first: list[Any], second: list[Any]) -> None:
     file = JournalFile("document.json")

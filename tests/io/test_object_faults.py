@@ -96,6 +96,7 @@ LASTING = {
 }
 
 
+@pytest.mark.slow
 def test_what_passes_is_tried_again_and_brings_the_bytes(faulty: Faulty, soon: None) -> None:
     for name, fault in PASSING.items():
         kept = Fault(fault.kind, fault.value, fault.times)
@@ -133,6 +134,7 @@ def test_a_changed_object_is_told_while_a_range_is_read_again(faulty: Faulty, so
         assert faulty.read() == DATA[100:1100]
 
 
+@pytest.mark.slow
 def test_the_wait_that_a_store_asks_for_is_kept(faulty: Faulty, soon: None, events: list[FetchEvent]) -> None:
     began = time.monotonic()
     found = faulty.faulty(Fault("status", 503, times=1, headers={"Retry-After": "0.3"}))
@@ -160,6 +162,7 @@ def test_a_store_that_asked_for_less_gets_few_requests_at_once(
     assert all(late - early > 0.9 * latency for early, late in zip(times, times[2:], strict=False))
 
 
+@pytest.mark.slow
 def test_a_store_that_fails_again_and_again_is_left_alone(
     faulty: Faulty, limits: Callable[..., None], events: list[FetchEvent]
 ) -> None:
@@ -177,6 +180,7 @@ def test_a_store_that_fails_again_and_again_is_left_alone(
     assert [each.kind for each in events] == ["circuit"]
 
 
+@pytest.mark.slow
 def test_nobody_waits_longer_than_is_allowed(faulty: Faulty, limits: Callable[..., None]) -> None:
     limits(http_total=0.3, http_total_rate=1 << 30)
     began = time.monotonic()
@@ -200,6 +204,7 @@ def test_nobody_waits_longer_than_is_allowed(faulty: Faulty, limits: Callable[..
     assert time.monotonic() - began < 2
 
 
+@pytest.mark.slow
 def test_nothing_of_the_environment_is_sent_unless_it_is_told(
     faulty: Faulty, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ def failed(found: bytes | RefbrowserError) -> RefbrowserError:
     return found
 
 
+@pytest.mark.slow
 def test_ranges_whole_objects_and_what_is_not_there(store: ObjectServer, fetcher: Fetcher) -> None:
     bucket = store.new_bucket()
     large = pattern(6_000_000)
@@ -113,6 +114,7 @@ def test_an_object_that_changes_between_reads(store: ObjectServer, fetcher: Fetc
     assert access.memory.identities.changed == {f"{bucket}/a"}
 
 
+@pytest.mark.slow
 def test_names_are_listed_page_by_page(store: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = store.new_bucket()
     count = 12 if store.scheme == "gs" else 120

@@ -222,6 +222,7 @@ def test_equal_and_nested_rows_share_their_bytes() -> None:
     assert plan.segments == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_a_million_references_are_planned_soon(shuffled: bool) -> None:
     number = 1_000_000

@@ -33,6 +33,7 @@ def without_titles(descr):
     ]
 
 
+@pytest.mark.slow
 @given(hnp.nested_dtypes(SCALARS, max_itemsize=400))
 def test_what_numpy_prints_is_read_back(dtype):
     dtype = dtype.base

@@ -59,6 +59,7 @@ def differing(folder: Path, scale: int) -> dict[tuple[str, str], float]:
     return off
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("scale", SETS)
 def test_pictures(scale: int, tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def peak_while_opening(path: Path) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", BOMBS)
 def test_members_are_unpacked_no_further_than_announced(tmp_path: Path, method: str) -> None:
     path = tmp_path / "bomb.awkd"
@@ -125,6 +126,7 @@ def test_members_are_unpacked_no_further_than_announced(tmp_path: Path, method: 
     assert peak_while_opening(path) < 32 * MIB
 
 
+@pytest.mark.slow
 def test_a_schema_that_is_a_bomb(tmp_path: Path) -> None:
     path = tmp_path / "bomb.awkd"
     evil = b'{"awkward0": "' + bytes(64 * MIB) + b'"}'
@@ -132,6 +134,7 @@ def test_a_schema_that_is_a_bomb(tmp_path: Path) -> None:
     assert peak_while_opening(path) < 48 * MIB
 
 
+@pytest.mark.slow
 def test_blobs_are_decompressed_no_further_than_wanted(tmp_path: Path) -> None:
     encoder = enc.Encoder("evil")
     buffer = encoder.call(["zlib", "decompress"], encoder.blob(zlib.compress(bytes(64 * MIB), 9)))
@@ -196,6 +199,7 @@ def test_a_schema_deep_beyond_all_bounds(tmp_path: Path) -> None:
         assert read_values(dataset["/sound"]) == SOUND
 
 
+@pytest.mark.slow
 def test_a_schema_of_a_great_many_nodes(tmp_path: Path) -> None:
     path = tmp_path / "x.awkd"
     nodes = [{"json": number} for number in range(110_000)]

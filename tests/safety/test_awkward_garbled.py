@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from awkward0_constructs import CONSTRUCTS
 from awkward0_encoder import zipped
 from awkward0_values import read_values
@@ -43,6 +44,7 @@ def use(path: Path) -> None:
             str(finding)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(
     flips=st.lists(st.tuples(st.integers(0, len(ARCHIVE) - 1), st.integers(1, 255)), max_size=12),
@@ -84,6 +86,7 @@ STRANGE = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(data=st.data())
 def test_schemas_with_anything_anywhere(data: st.DataObject) -> None:

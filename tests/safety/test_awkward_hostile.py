@@ -50,6 +50,7 @@ def refusals(dataset: refbrowser.Dataset, path: str) -> set[str]:
     return found or {"fine"}
 
 
+@pytest.mark.slow
 @looped("case", HOSTILE)
 def test_refused_by_kind_beside_what_is_sound(case: Hostile, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
@@ -62,6 +63,7 @@ def test_refused_by_kind_beside_what_is_sound(case: Hostile, tmp_path: Path) -> 
     assert not canary.exists()
 
 
+@pytest.mark.slow
 def test_no_code_is_run(tmp_path: Path) -> None:
     canary, folder = tmp_path / "canary", tmp_path / "files"
     folder.mkdir()

@@ -56,6 +56,7 @@ def test_the_kit_has_all_its_cases() -> None:
     assert {case.family for case in cases} == set(FAMILIES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["lock", "netcdf3", "parquet", "icechunk"])
 def test_the_worst_of_a_family_is_held(tmp_path: Path, family: str) -> None:
     pytest.importorskip({"parquet": "pyarrow", "icechunk": "icechunk"}.get(family, "numpy"))

@@ -40,6 +40,7 @@ def document(tmp_path: Path, text: str) -> Any:
     return open_references(path)
 
 
+@pytest.mark.slow
 def test_a_key_written_very_often_is_looked_up_once(tmp_path: Path) -> None:
     entries = ",".join(['"a/0.0":["u",1,2]'] * 8000)
     found = document(tmp_path, f'{{"version":1,"refs":{{{entries}}}}}')

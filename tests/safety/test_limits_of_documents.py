@@ -128,6 +128,7 @@ def test_source_of_all_rules(limits: Limits, more: int) -> None:
     assert error is None or error.place.pointer == "/gen/2/key"
 
 
+@pytest.mark.slow
 def test_a_long_value_is_not_read_again_for_each_of_its_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     from refbrowser.references.text.json_text import JsonReader
 
@@ -159,6 +160,7 @@ def test_what_follows_the_end_in_another_piece_is_seen(cut: int) -> None:
             assert ReferenceDocument.read(pieces).version == 1
 
 
+@pytest.mark.slow
 def test_a_long_template_is_its_own_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(text(templates={"t": "{{ c }}" + "x" * 20_000_000}, refs={"a": "b"}))

@@ -26,6 +26,7 @@ def document(*rules: dict[str, Any], rows: int) -> ReferenceDocument:
     return ReferenceDocument.of(json.dumps({"version": 1, "refs": {"x": "y"}, "gen": gen}).encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [-1, 0, 1])
 def test_keys_that_may_repeat(limits: Limits, more: int) -> None:
     limits(write_out_compared=5000)
@@ -51,12 +52,14 @@ def test_rules_that_may_meet(limits: Limits) -> None:
     )
 
 
+@pytest.mark.slow
 def test_nothing_is_held_of_keys_that_are_proved_to_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     found = document(SEPARATED, rows=20_000).expansion
     monkeypatch.setattr(version0, "hash", lambda _: pytest.fail("keys are compared"), raising=False)
     assert b"".join(found.to_version0()).count(b"\n") == 20_003
 
 
+@pytest.mark.slow
 def test_items_are_written_as_they_come(
     tmp_path: Path, limits: Limits, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -89,6 +89,7 @@ EDITS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(st.lists(EDITS, max_size=5))
 def test_the_rows_are_those_that_differ_one_by_one(edits: list[Any]) -> None:
@@ -105,6 +106,7 @@ def test_the_rows_are_those_that_differ_one_by_one(edits: list[Any]) -> None:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(st.lists(EDITS, max_size=5), st.lists(EDITS, max_size=3), st.booleans())
 def test_so_they_are_by_columns(edits: list[Any], before: list[Any], doubled: bool) -> None:
@@ -171,6 +173,7 @@ def test_documents_that_share_no_table_are_compared_up_to_a_bound(monkeypatch: p
     assert listed(rows)[-1] == len(difference.document.refs) - 1
 
 
+@pytest.mark.slow
 def test_many_keys_are_compared_by_columns() -> None:
     refs = {f"a/{number}": [f"s3://b/{number % 9}", number, 1] for number in range(100_000)}
     rows, _ = found(ReplaceUrlPrefix("s3://b/3", "s3://c/3"), saved=read(refs))

@@ -15,6 +15,7 @@ from refbrowser.views.snippets import SnippetView, xarray_snippet, zarr_snippet
 VALUES = np.arange(12.0).reshape(3, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("with_xarray", "attributes"), [(False, {}), (True, {"_ARRAY_DIMENSIONS": ["y", "x"]})]
 )

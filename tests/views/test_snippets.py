@@ -314,6 +314,7 @@ def test_values_that_the_user_gave_templates(tmp_path: Path, run: Run) -> None:
     assert found.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", ["folder", "leading"])
 def test_stores(tmp_path: Path, run: Run, container: str) -> None:
     path, values = store_in(tmp_path, container, 2)

@@ -90,6 +90,7 @@ def go(pane: AuditPane, code: str, where: str, settle: Settle) -> None:
     raise AssertionError(f"there is no {code} at {where}: {texts(pane)}")
 
 
+@pytest.mark.slow
 def test_it_begins_with_what_the_document_alone_tells(shown: OpenDocument, pane: AuditPane) -> None:
     assert texts(pane) == ["2 Range past the end of its file", "1 data/salt.bin", "1 data/t3.bin"]
     assert shown.audit.result is not None
@@ -100,6 +101,7 @@ def test_it_begins_with_what_the_document_alone_tells(shown: OpenDocument, pane:
     assert f"{2 * STEPS + 1} files asked about" in words
 
 
+@pytest.mark.slow
 def test_the_cost_follows_what_is_chosen(
     window: MainWindow, shown: OpenDocument, pane: AuditPane, settle: Settle
 ) -> None:
@@ -115,6 +117,7 @@ def test_the_cost_follows_what_is_chosen(
     assert f"{STEPS} files asked about, 2 chunks read" in pane.order.words.text()
 
 
+@pytest.mark.slow
 def test_files_are_compared_with_the_lock(
     window: MainWindow, pane: AuditPane, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:
@@ -138,6 +141,7 @@ def test_files_are_compared_with_the_lock(
     assert not pane.order.lock.isVisible()
 
 
+@pytest.mark.slow
 def test_findings_are_gone_to_explained_and_drawn(
     window: MainWindow, shown: OpenDocument, pane: AuditPane, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -184,6 +188,7 @@ def test_findings_are_gone_to_explained_and_drawn(
     }
 
 
+@pytest.mark.slow
 def test_a_click_shows_the_place_and_leaves_the_keyboard_in_the_list(
     window: MainWindow, shown: OpenDocument, pane: AuditPane, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -209,6 +214,7 @@ def test_a_click_shows_the_place_and_leaves_the_keyboard_in_the_list(
     assert shown.pending_count == 0
 
 
+@pytest.mark.slow
 def test_a_finding_is_repaired_and_goes_and_comes_back(
     shown: OpenDocument, pane: AuditPane, settle: Settle
 ) -> None:
@@ -227,6 +233,7 @@ def test_a_finding_is_repaired_and_goes_and_comes_back(
     assert "2 data/t2.bin" in texts(pane)
 
 
+@pytest.mark.slow
 def test_the_room_that_the_page_takes_is_given_back(
     window: MainWindow, pane: AuditPane, damaged: Path, opened: Open, settle: Settle
 ) -> None:
@@ -255,6 +262,7 @@ def test_the_room_that_the_page_takes_is_given_back(
     assert problems.height() == chosen
 
 
+@pytest.mark.slow
 def test_files_that_rules_name_are_led_elsewhere_where_they_lie(
     window: MainWindow, tmp_path: Path, opened: Open, pane: AuditPane, settle: Settle
 ) -> None:
@@ -280,6 +288,7 @@ def test_files_that_rules_name_are_led_elsewhere_where_they_lie(
     page.close()
 
 
+@pytest.mark.slow
 def test_all_of_one_kind_are_repaired_by_one_step(
     window: MainWindow, pane: AuditPane, tmp_path: Path, opened: Open, settle: Settle
 ) -> None:
@@ -303,6 +312,7 @@ def test_all_of_one_kind_are_repaired_by_one_step(
     assert document.audit.result.counts() == {"chunk-outside-grid": 42}
 
 
+@pytest.mark.slow
 def test_the_filter_the_order_and_the_copy(
     window: MainWindow, shown: OpenDocument, pane: AuditPane, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -338,6 +348,7 @@ def served_set(folder: Path, server: HttpServer) -> Path:
     return made.write()
 
 
+@pytest.mark.slow
 def test_permissions_are_asked_for_and_a_cancelled_audit_goes_on(
     window: MainWindow, pane: AuditPane, tmp_path: Path, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -377,6 +388,7 @@ def test_permissions_are_asked_for_and_a_cancelled_audit_goes_on(
         assert resume.isHidden()
 
 
+@pytest.mark.slow
 def test_a_report_is_written(
     window: MainWindow, shown: OpenDocument, pane: AuditPane, tmp_path: Path, settle: Settle
 ) -> None:
@@ -392,6 +404,7 @@ def test_a_report_is_written(
     assert told["exit_code"] == 2
 
 
+@pytest.mark.slow
 def test_a_broken_set_is_understood_and_repaired(
     window: MainWindow, shown: OpenDocument, pane: AuditPane, damaged: Path, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -439,6 +452,7 @@ def test_a_broken_set_is_understood_and_repaired(
     assert refbrowser.audit(damaged, level="full").exit_code() == 0
 
 
+@pytest.mark.slow
 def test_a_large_result_leaves_the_window_free(
     shown: OpenDocument, pane: AuditPane, settle: Settle, qtbot: QtBot
 ) -> None:

@@ -51,6 +51,7 @@ moves = st.lists(
 
 
 class TestImage:
+    @pytest.mark.slow
     @settings(phases=QUICK, max_examples=examples(60))
     @given(
         seed=st.integers(0, 99),

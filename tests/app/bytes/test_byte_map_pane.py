@@ -155,6 +155,7 @@ def shown(
 
 
 class TestBytes:
+    @pytest.mark.slow
     def test_whose_they_are_is_told_in_words(self, shown: Shown) -> None:
         assert shown.pane.file() == "ocean.bin"
         assert "32 ranges" in shown.pane.about.text()
@@ -176,6 +177,7 @@ class TestBytes:
         assert "salt/3.1.0" in said
         assert "salt/3.1.1" in said
 
+    @pytest.mark.slow
     def test_the_view_that_is_plotted_is_marked(self, shown: Shown) -> None:
         used = shown.pane.loader.used
         assert used is not None
@@ -188,6 +190,7 @@ class TestBytes:
         assert used.at(shown.refs["temp/0.1.1"][1]) is None
         assert used.at(shown.refs["temp/2.0.0"][1]) is not None
 
+    @pytest.mark.slow
     def test_it_follows_what_is_plotted_until_a_file_is_chosen(self, shown: Shown) -> None:
         shown.show("/mask")
         assert shown.pane.file() == "mask.bin"
@@ -210,6 +213,7 @@ class TestBytes:
         shown.wait()
         assert shown.pane.file() == "ocean.bin"
 
+    @pytest.mark.slow
     def test_an_edit_is_followed(self, shown: Shown) -> None:
         shown.document.apply(ReplaceUrlPrefix("ocean.bin", "moved.bin"))
         shown.wait()
@@ -218,6 +222,7 @@ class TestBytes:
         shown.wait()
         shown.qtbot.waitUntil(lambda: shown.pane.file() == "ocean.bin")
 
+    @pytest.mark.slow
     def test_values_within_the_document(self, shown: Shown) -> None:
         shown.pane.show_file(DOCUMENT)
         shown.wait()
@@ -225,6 +230,7 @@ class TestBytes:
 
 
 class TestPointing:
+    @pytest.mark.slow
     def test_a_click_selects_the_key_and_plots_the_chunk(self, shown: Shown) -> None:
         start, size = shown.refs["temp/2.1.0"][1:]
         shown.qtbot.mouseClick(shown.view, Qt.MouseButton.LeftButton, pos=shown.place(start + size // 2))
@@ -235,6 +241,7 @@ class TestPointing:
         assert item is not None
         assert item.extent == (start, start + size)
 
+    @pytest.mark.slow
     def test_a_click_on_bytes_of_another_array_plots_that(self, shown: Shown) -> None:
         start = shown.refs["salt/1.0.1"][1]
         shown.qtbot.mouseClick(shown.view, Qt.MouseButton.LeftButton, pos=shown.place(start + 9))
@@ -242,6 +249,7 @@ class TestPointing:
         shown.wait()
         assert shown.window.centre.references.current_key() == "salt/1.0.1"
 
+    @pytest.mark.slow
     def test_a_double_click_opens_the_key(self, shown: Shown) -> None:
         start = shown.refs["temp/3.0.0"][1]
         shown.qtbot.mouseDClick(shown.view, Qt.MouseButton.LeftButton, pos=shown.place(start + 9))
@@ -250,12 +258,14 @@ class TestPointing:
         assert centre.tabs.tabText(centre.tabs.currentIndex()).replace("&", "") == "References"
         assert centre.references.current_key() == "temp/3.0.0"
 
+    @pytest.mark.slow
     def test_a_key_that_is_selected_elsewhere_gets_the_cursor(self, shown: Shown) -> None:
         shown.window.navigation.select_key("salt/2.1.1")
         shown.wait()
         shown.qtbot.waitUntil(lambda: shown.view.cursor_item is not None)
         assert shown.pane.current_key() == "salt/2.1.1"
 
+    @pytest.mark.slow
     def test_keys_of_the_keyboard(self, shown: Shown) -> None:
         first = shown.refs["temp/0.0.0"]
         assert "before the first reference" in shown.key(Key.Key_Home)
@@ -283,6 +293,7 @@ class TestPointing:
         shown.wait()
         assert shown.window.centre.references.current_key() == shown.pane.current_key()
 
+    @pytest.mark.slow
     def test_wheel_and_drag(self, shown: Shown) -> None:
         view = shown.view
         place = QPointF(shown.place(3000))
@@ -300,6 +311,7 @@ class TestPointing:
         assert view.viewport.first > first
         assert view.cursor_item is None
 
+    @pytest.mark.slow
     def test_the_overview_leads_to_other_parts_of_the_file(self, shown: Shown) -> None:
         overview, viewport = shown.pane.overview, shown.view.viewport
         assert not overview.isVisible()
@@ -337,6 +349,7 @@ class TestPointing:
         shown.key(Key.Key_R)
         assert not overview.isVisible()
 
+    @pytest.mark.slow
     def test_the_legend_leads_to_places(self, shown: Shown) -> None:
         button = shown.pane.findChild(QToolButton, "byteMapLegendOverlap")
         assert button is not None
@@ -349,6 +362,7 @@ class TestPointing:
             )
             assert shown.view.cursor_item.kind is kind
 
+    @pytest.mark.slow
     def test_the_menu(self, shown: Shown) -> None:
         place = shown.place(shown.refs["temp/0.0.0"][1] + 9)
         where = shown.view.mapToGlobal(place)
@@ -366,10 +380,12 @@ class TestPointing:
         assert shown.window.explain.isVisible()
         menu.close()
 
+    @pytest.mark.slow
     def test_everything_has_a_name(self, shown: Shown) -> None:
         assert unnamed(shown.pane) == []
         assert unnamed(shown.cost) == []
 
+    @pytest.mark.slow
     def test_both_themes_are_painted(self, shown: Shown, qapp: QApplication) -> None:
         def colours() -> set[int]:
             shown.wait()
@@ -388,6 +404,7 @@ class TestPointing:
 
 
 class TestLarge:
+    @pytest.mark.slow
     def test_the_event_loop_is_not_held(self, shown: Shown, opened: Open, tmp_path: Path) -> None:
         metadata = json.loads(shown.refs["mask/.zarray"]) | {"shape": [300, 400], "chunks": [1, 1]}
         refs: dict[str, Any] = {".zgroup": '{"zarr_format": 2}', "many/.zarray": json.dumps(metadata)}
@@ -414,6 +431,7 @@ class TestLarge:
 
 
 class TestPlan:
+    @pytest.mark.slow
     def test_automatic_is_what_is_read(self, shown: Shown) -> None:
         plan = shown.pane.loader.tried
         assert plan is not None
@@ -425,6 +443,7 @@ class TestPlan:
             plan.plan.requests == dataset.session.plan(node, dataset.access, picture.plan.selection).requests
         )
 
+    @pytest.mark.slow
     def test_sliders_try_other_plans(self, shown: Shown) -> None:
         panel = shown.pane.panel
         panel.sliders["gap"].setValue(panel.sliders["gap"].maximum())
@@ -445,6 +464,7 @@ class TestPlan:
 
 
 class TestCost:
+    @pytest.mark.slow
     def test_table_and_export(self, shown: Shown) -> None:
         shown.window.actions_["show_cost"].trigger()
         shown.qtbot.waitUntil(lambda: shown.cost.isVisible() and shown.cost.table is not None)

@@ -90,6 +90,7 @@ def remedy(sheet: FilesSheet, text: str) -> QPushButton:
     return next(each for each in buttons if each.text() == text and each.isVisible())
 
 
+@pytest.mark.slow
 def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -212,6 +213,7 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     assert document.document.to_bytes() == folded == Path(document.path).read_bytes()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_combined_or_is_there_is_said(
     window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -265,6 +267,7 @@ def test_what_cannot_be_combined_or_is_there_is_said(
     assert_values(window.documents.all()[-1], [1, 2], [2, 3, 4, 12, 13, 14])
 
 
+@pytest.mark.slow
 def test_own_words_are_checked_as_they_are_typed(
     window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -332,6 +335,7 @@ def test_own_words_are_checked_as_they_are_typed(
     assert dataset.arrays["/time"].attrs["units"] == "days since 2000-01-01"
 
 
+@pytest.mark.slow
 def test_a_parquet_folder_takes_files_and_is_saved_in_its_place(
     window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -378,6 +382,7 @@ def assert_values(document: OpenDocument, months: list[int], days: list[int] | N
     assert np.array_equal(np.asarray(document.dataset.arrays["/time"][:]), times)
 
 
+@pytest.mark.slow
 def test_a_comparison_that_was_cancelled_goes_on(
     window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

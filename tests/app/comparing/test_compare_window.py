@@ -87,6 +87,7 @@ def listed(window: CompareWindow) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_differences_are_shown_whole_and_taken_over_both_ways(
     window: MainWindow, opened: Open, settle: Settle, pair: tuple[Path, Path]
 ) -> None:
@@ -155,6 +156,7 @@ def test_differences_are_shown_whole_and_taken_over_both_ways(
     shown.close()
 
 
+@pytest.mark.slow
 def test_chunks_are_a_grid_and_one_of_them_is_taken_over(
     window: MainWindow, opened: Open, settle: Settle, pair: tuple[Path, Path]
 ) -> None:
@@ -201,6 +203,7 @@ def test_chunks_are_a_grid_and_one_of_them_is_taken_over(
     shown.close()
 
 
+@pytest.mark.slow
 def test_values_are_compared_and_lead_into_the_plot(
     window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, pair: tuple[Path, Path]
 ) -> None:
@@ -229,6 +232,7 @@ def test_values_are_compared_and_lead_into_the_plot(
     shown.close()
 
 
+@pytest.mark.slow
 def test_the_saved_state_is_compared_and_stays(
     window: MainWindow, opened: Open, settle: Settle, pair: tuple[Path, Path]
 ) -> None:
@@ -248,6 +252,7 @@ def test_the_saved_state_is_compared_and_stays(
     shown.close()
 
 
+@pytest.mark.slow
 def test_dropping_with_shift_compares_and_never_moves(
     window: MainWindow, opened: Open, settle: Settle, pair: tuple[Path, Path]
 ) -> None:
@@ -276,6 +281,7 @@ def test_dropping_with_shift_compares_and_never_moves(
     shown.close()
 
 
+@pytest.mark.slow
 def test_a_list_of_conflicts_opens_as_what_is_to_be_settled(
     window: MainWindow, settle: Settle, qtbot: QtBot, pair: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -327,6 +333,7 @@ def test_a_list_of_conflicts_opens_as_what_is_to_be_settled(
     sheet.close()
 
 
+@pytest.mark.slow
 def test_conflicts_are_settled_and_the_merge_is_one_step(
     window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, pair: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -138,6 +138,7 @@ class TestChoice:
 
 
 class TestPage:
+    @pytest.mark.slow
     def test_fields_are_those_of_the_choice(
         self, window: MainWindow, page: PreferencesDialog, settle: Settle
     ) -> None:
@@ -261,6 +262,7 @@ class TestExports:
         assert found is not None
         return found
 
+    @pytest.mark.slow
     def test_where_it_runs_is_told_and_changed(
         self, window: MainWindow, dialog: ExportDialog, qtbot: QtBot, settle: Settle
     ) -> None:
@@ -283,6 +285,7 @@ class TestExports:
         qtbot.waitUntil(button(dialog, "exportStartButton").isEnabled)
         dialog.close()
 
+    @pytest.mark.slow
     def test_export_elsewhere_ends_as_here(
         self,
         window: MainWindow,
@@ -314,6 +317,7 @@ class TestExports:
         assert 0 < exported.tasks == exported.tasks_total
         dialog.close()
 
+    @pytest.mark.slow
     def test_nobody_answers(
         self, window: MainWindow, dialog: ExportDialog, tmp_path: Path, qtbot: QtBot
     ) -> None:
@@ -334,6 +338,7 @@ class TestExports:
         assert not (tmp_path / "out.zarr").exists()
         dialog.close()
 
+    @pytest.mark.slow
     def test_target_in_a_bucket_has_a_connection(
         self, window: MainWindow, dialog: ExportDialog, settle: Settle
     ) -> None:

@@ -67,6 +67,7 @@ def shown(origin: str, settings: ConnectionSettings, qtbot: QtBot) -> Connection
     return dialog
 
 
+@pytest.mark.slow
 def test_a_header_is_sent_to_its_origin(window: MainWindow, origin: str, opened: Open) -> None:
     assert opened(f"{origin}/a.json").error is not None
     window.documents.use_settings(parse_storage_options([f"{origin}:header.Authorization=TEST_TOKEN"]))
@@ -88,6 +89,7 @@ def test_settings_reach_documents_that_are_open(window: MainWindow, small: Path,
     assert document.access.connection(Origin.parse("s3://bucket")).profile == "me"
 
 
+@pytest.mark.slow
 def test_the_window_takes_storage_options(origin: str, tmp_path: Path) -> None:
     picture = tmp_path / "window.png"
     command = [sys.executable, "-m", "refbrowser", f"{origin}/a.json", "--screenshot", str(picture)]
@@ -142,6 +144,7 @@ def test_the_dialog_says_what_is_wrong(qtbot: QtBot, monkeypatch: pytest.MonkeyP
     assert dialog.settings().headers == {"Authorization": "TEST_TOKEN", "X-Other": "TEST_TOKEN"}
 
 
+@pytest.mark.slow
 def test_open_url_offers_the_dialog(window: MainWindow, origin: str, qtbot: QtBot) -> None:
     window.commands.files.open_url()
     asking = window.findChild(OpenUrlDialog)
@@ -160,6 +163,7 @@ def test_open_url_offers_the_dialog(window: MainWindow, origin: str, qtbot: QtBo
     assert document.error is None
 
 
+@pytest.mark.slow
 def test_the_trust_sheet_offers_the_dialog(window: MainWindow, tmp_path: Path, opened: Open) -> None:
     path = tmp_path / "far.json"
     path.write_text(json.dumps(small_document("s3://bucket/data.bin")))

@@ -51,6 +51,7 @@ def close_all() -> None:
     QApplication.processEvents()
 
 
+@pytest.mark.slow
 def test_every_dialog_fits_a_small_screen(
     window: MainWindow, opened: Open, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -213,6 +213,7 @@ def larger_font(styled: QApplication) -> Iterator[None]:
     styled.setFont(before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("larger_font")
 def test_no_words_are_clipped(
     window: MainWindow, opened: Open, settle: Settle, monkeypatch: pytest.MonkeyPatch

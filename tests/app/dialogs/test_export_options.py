@@ -80,6 +80,7 @@ def test_every_codec_can_be_read() -> None:
             CodecChoice.from_text(f"{name}:{level}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "usable", "why"),
     [
@@ -109,6 +110,7 @@ def test_options_that_do_not_fit_are_disabled_with_a_reason(
     hands.dialog.close()
 
 
+@pytest.mark.slow
 def test_what_is_asked_for(hands: Hands) -> None:
     assert hands.options() == {"container": "folder", "codec": "keep"}
     hands.choose("exportChunksKind", "size")
@@ -129,6 +131,7 @@ def test_what_is_asked_for(hands: Hands) -> None:
     hands.dialog.close()
 
 
+@pytest.mark.slow
 def test_compounds_are_split_where_that_is_ticked(hands: Hands) -> None:
     split = hands.dialog.findChild(QCheckBox, "exportSplitCompounds")
     split.setChecked(True)
@@ -139,6 +142,7 @@ def test_compounds_are_split_where_that_is_ticked(hands: Hands) -> None:
     hands.dialog.close()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_said(hands: Hands) -> None:
     hands.choose("exportChunksKind", "shape")
     hands.type("exportChunksField", "2,x")
@@ -147,6 +151,7 @@ def test_what_cannot_be_read_is_said(hands: Hands) -> None:
     hands.dialog.close()
 
 
+@pytest.mark.slow
 def test_chunks_of_single_arrays_codec_and_zip(hands: Hands, tmp_path: Path) -> None:
     import zarr
 
@@ -167,6 +172,7 @@ def test_chunks_of_single_arrays_codec_and_zip(hands: Hands, tmp_path: Path) -> 
     hands.dialog.close()
 
 
+@pytest.mark.slow
 def test_a_result_is_checked_with_other_software(hands: Hands, tmp_path: Path, settle: Settle) -> None:
     hands.type("exportTarget", str(tmp_path / "out.zarr"))
     assert not button(hands.dialog, "exportCheckButton").isVisible()
@@ -184,6 +190,7 @@ def test_a_result_is_checked_with_other_software(hands: Hands, tmp_path: Path, s
     hands.dialog.close()
 
 
+@pytest.mark.slow
 def test_differences_come_first_and_alone(hands: Hands) -> None:
     items = (
         CheckItem("zarr-python", "/a", "values", True),
@@ -207,6 +214,7 @@ def test_differences_come_first_and_alone(hands: Hands) -> None:
     hands.dialog.close()
 
 
+@pytest.mark.slow
 def test_a_cancelled_export_is_gone_on_with(hands: Hands) -> None:
     hands.dialog._cancelled()
     assert hands.dialog.findChild(QCheckBox, "exportResume").isChecked()
@@ -214,6 +222,7 @@ def test_a_cancelled_export_is_gone_on_with(hands: Hands) -> None:
     hands.dialog.close()
 
 
+@pytest.mark.slow
 def test_options_have_the_names_of_the_dialog(hands: Hands) -> None:
     hands.choose("exportFormat", "nczarr")
     hands.choose("exportContainer", "zip")

@@ -40,6 +40,7 @@ def choose(dialog: ExportDialog, name: str, value: str) -> None:
     combo.setCurrentIndex(row)
 
 
+@pytest.mark.slow
 def test_streams_have_options_of_their_own(dialog: ExportDialog) -> None:
     stream = dialog.options
     assert stream.group is StreamOptions
@@ -52,6 +53,7 @@ def test_streams_have_options_of_their_own(dialog: ExportDialog) -> None:
     assert dialog.findChild(QCheckBox, "exportResume").isEnabled()
 
 
+@pytest.mark.slow
 def test_what_is_chosen_is_asked_for(dialog: ExportDialog) -> None:
     assert dialog.order().options == {"profile": "full", "codec": "keep", "checksum": True}
     dialog.findChild(QLineEdit, "exportTileSize").setText("2MiB")
@@ -66,6 +68,7 @@ def test_what_is_chosen_is_asked_for(dialog: ExportDialog) -> None:
     assert "siphon" in dialog.findChild(QLabel, "exportStreamReasons").text()
 
 
+@pytest.mark.slow
 def test_a_stream_is_written_and_checked(dialog: ExportDialog, qtbot: QtBot) -> None:
     words = dialog.findChild(QLabel, "exportCost")
     choose(dialog, "exportStreamProfile", "compatible")
@@ -80,6 +83,7 @@ def test_a_stream_is_written_and_checked(dialog: ExportDialog, qtbot: QtBot) -> 
     qtbot.waitUntil(lambda: dialog.checked.isVisibleTo(dialog), timeout=20_000)
 
 
+@pytest.mark.slow
 def test_a_size_that_is_none_is_said(dialog: ExportDialog, qtbot: QtBot) -> None:
     dialog.findChild(QLineEdit, "exportTileSize").setText("big")
     words = dialog.findChild(QLabel, "exportCost")

@@ -51,6 +51,7 @@ def rows(sheet: FoldSheet) -> list[list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_folding_is_shown_first_and_one_step_then(
     window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -115,6 +116,7 @@ def test_folding_is_shown_first_and_one_step_then(
     assert document.document.to_bytes() == before
 
 
+@pytest.mark.slow
 def test_what_cannot_be_folded_is_said_and_long_work_ends(
     window: MainWindow,
     opened: Open,

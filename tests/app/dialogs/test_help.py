@@ -36,6 +36,7 @@ class TestKeys:
             for key in filter(None, (spec.shortcut, spec.plot_key)):
                 assert (key, title_of(spec)) in listed
 
+    @pytest.mark.slow
     def test_the_keys_of_the_plot_are_listed(self, window: MainWindow, qtbot: QtBot) -> None:
         window.prepare_plot()
         qtbot.waitUntil(lambda: window.centre.plot is not None)
@@ -163,6 +164,7 @@ class TestManualWindow:
         assert manual.page() == "permissions"
         assert view.textCursor().selectedText() == "Credentials"
 
+    @pytest.mark.slow
     def test_every_page_is_shown_in_both_themes(self, manual: ManualWindow, styled: QApplication) -> None:
         for page in PAGES:
             manual.show_page(page)

@@ -114,6 +114,7 @@ def wait_for(qtbot: QtBot, sheet: MakeSheet, text: str) -> None:
     qtbot.waitUntil(is_said)
 
 
+@pytest.mark.slow
 def test_what_is_dropped_is_opened_listed_made_and_opened(
     window: MainWindow, data: Path, settle: Settle, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,6 +174,7 @@ def test_what_is_dropped_is_opened_listed_made_and_opened(
     sheet.close()
 
 
+@pytest.mark.slow
 def test_what_is_there_is_left_or_replaced_as_told(sheet: MakeSheet, data: Path, qtbot: QtBot) -> None:
     assert "Add files" in words(sheet) or not button(sheet, "makeStartButton").isEnabled()
     named, start = part(sheet, QLineEdit, "makeNamed"), button(sheet, "makeStartButton")
@@ -212,6 +214,7 @@ def test_what_is_there_is_left_or_replaced_as_told(sheet: MakeSheet, data: Path,
     assert plan_of(sheet.order()).targets == (str(data / "one.json"),)
 
 
+@pytest.mark.slow
 def test_a_bad_file_ends_all_where_it_is_not_left_out(sheet: MakeSheet, data: Path, qtbot: QtBot) -> None:
     sheet.add([str(data / "cut.nc"), str(data / "f0.nc")])
     part(sheet, QCheckBox, "makeSkipBad").setChecked(False)
@@ -223,6 +226,7 @@ def test_a_bad_file_ends_all_where_it_is_not_left_out(sheet: MakeSheet, data: Pa
     assert "ends within" in rows(sheet)[0][3]
 
 
+@pytest.mark.slow
 def test_what_was_cancelled_goes_on(
     window: MainWindow, sheet: MakeSheet, data: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +261,7 @@ def test_what_was_cancelled_goes_on(
     assert "newer than its file" in next(row[3] for row in rows(sheet) if row[0] == "f0.nc")
 
 
+@pytest.mark.slow
 def test_the_bar_of_a_file_of_data_leads_there(
     window: MainWindow, data: Path, small: Path, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -303,6 +308,7 @@ def test_the_bar_of_a_file_of_data_leads_there(
     assert not offer.isVisible(), "it is no file of data"
 
 
+@pytest.mark.slow
 def test_many_files_have_rows_of_which_those_in_trouble_come_first(sheet: MakeSheet, qtbot: QtBot) -> None:
     """No widget and no text is made for what is not seen; what is selected or unfolded stays that."""
     files, sources = sheet.files, [f"/nowhere/{number}.nc" for number in range(20_000)]

@@ -49,6 +49,7 @@ def label(dialog: SaveProspectDialog, name: str) -> str:
     return found.text()
 
 
+@pytest.mark.slow
 def test_version_0_says_how_large_it_becomes_and_is_the_document_from_then_on(
     window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -77,6 +78,7 @@ def test_version_0_says_how_large_it_becomes_and_is_the_document_from_then_on(
     assert document.is_dirty
 
 
+@pytest.mark.slow
 def test_nothing_is_written_where_it_is_refused(
     window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -89,6 +91,7 @@ def test_nothing_is_written_where_it_is_refused(
     assert document.path == str(small)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suffix", "unpacked"),
     [
@@ -119,6 +122,7 @@ def test_packed_forms_hold_the_same_bytes_and_open_again(
     assert again.document.to_bytes() == small.read_bytes()
 
 
+@pytest.mark.slow
 def test_version_1_of_version_0_is_the_document_from_then_on(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:
@@ -137,6 +141,7 @@ def test_version_1_of_version_0_is_the_document_from_then_on(
     assert document.document.version == 0
 
 
+@pytest.mark.slow
 def test_a_copy_leaves_the_document_and_offers_to_open_it(
     window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -157,6 +162,7 @@ def test_a_copy_leaves_the_document_and_offers_to_open_it(
     assert window.documents.current is not document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("choice", "url"), [("saveProspectRewrite", "../data.bin"), ("saveProspectKeep", "data.bin")]
 )
@@ -186,6 +192,7 @@ def test_relative_urls_are_asked_about_in_another_folder(
     assert {written.reference(key).url for key in ("temp/0.0", "temp/1.1", "depth/0")} == {url}
 
 
+@pytest.mark.slow
 def test_a_file_that_another_tab_holds_is_not_replaced(
     window: MainWindow, small: Path, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:

@@ -45,6 +45,7 @@ def read(document: OpenDocument) -> int:
     return int(document.dataset["/temp"][0, 1])
 
 
+@pytest.mark.slow
 def test_nothing_is_read_before_it_is_allowed(
     window: MainWindow, far: Path, opened: Open, settle: Settle
 ) -> None:
@@ -60,6 +61,7 @@ def test_nothing_is_read_before_it_is_allowed(
     assert document.hierarchy.find("/temp").shape == (4, 6)
 
 
+@pytest.mark.slow
 def test_allow_this_time(window: MainWindow, far: Path, opened: Open, settle: Settle) -> None:
     document = opened(far)
     settle()
@@ -75,6 +77,7 @@ def test_allow_this_time(window: MainWindow, far: Path, opened: Open, settle: Se
         read(again)
 
 
+@pytest.mark.slow
 def test_always_for_this_document_holds_until_others_change_it(
     window: MainWindow, far: Path, opened: Open, settle: Settle
 ) -> None:
@@ -100,6 +103,7 @@ def test_always_for_this_document_holds_until_others_change_it(
     assert window.centre.trust_bar.isVisible()
 
 
+@pytest.mark.slow
 def test_not_now_changes_nothing(window: MainWindow, far: Path, opened: Open, settle: Settle) -> None:
     document = opened(far)
     settle()
@@ -112,6 +116,7 @@ def test_not_now_changes_nothing(window: MainWindow, far: Path, opened: Open, se
         read(document)
 
 
+@pytest.mark.slow
 def test_unticked_origins_are_not_allowed(
     window: MainWindow, far: Path, opened: Open, settle: Settle
 ) -> None:
@@ -124,6 +129,7 @@ def test_unticked_origins_are_not_allowed(
     assert not button(sheet, "trustThisTimeButton").isEnabled()
 
 
+@pytest.mark.slow
 def test_private_addresses_are_not_ticked_beforehand(
     window: MainWindow, tmp_path: Path, opened: Open, settle: Settle
 ) -> None:
@@ -139,6 +145,7 @@ def test_private_addresses_are_not_ticked_beforehand(
     assert listed.checkState(0) == Qt.CheckState.Unchecked
 
 
+@pytest.mark.slow
 def test_an_edit_that_adds_an_origin_asks_again(
     window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:

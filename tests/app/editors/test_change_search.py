@@ -49,6 +49,7 @@ def test_a_long_search_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     assert "was not checked" in str(next_change(Rows(10**18, set()), -1, 1))
 
 
+@pytest.mark.slow
 def test_keys_and_buttons_go_from_change_to_change(gen: Callable[..., Workplace], qtbot: Any) -> None:
     many = {**RULE, "dimensions": {"t": {"stop": 50}, "y": {"start": 0, "stop": 3, "step": 1}}}
     place = gen({**DOCUMENT, "gen": [many]})

@@ -74,6 +74,7 @@ def test_changing_the_offset_of_a_real_rule_shows_which_rows_change(
     assert not any(row[6] for row in place.rows())
 
 
+@pytest.mark.slow
 def test_a_fault_is_underlined_where_it_is_with_its_reason_beside(gen: Make) -> None:
     place = gen()
     place.put("genOffsetField", "{{ t + nothing * 2 }}")
@@ -89,6 +90,7 @@ def test_a_fault_is_underlined_where_it_is_with_its_reason_beside(gen: Make) -> 
     assert "nothing" in place.rows()[0][6]
 
 
+@pytest.mark.slow
 def test_text_that_is_no_template_yet_is_told_at_once(gen: Make) -> None:
     place = gen()
     place.put("genKeyField", "temp/{{t")
@@ -198,6 +200,7 @@ def test_a_dimension_that_is_no_integer_is_marked_and_cannot_be_applied(gen: Mak
     assert "integer" in table.model().index(0, 3).data(Qt.ItemDataRole.ToolTipRole)
 
 
+@pytest.mark.slow
 def test_dimensions_are_added_moved_and_removed(gen: Make) -> None:
     place = gen()
     table = place.child(DimensionsTable, "genDimensionsTable")
@@ -257,6 +260,7 @@ def test_the_row_chosen_in_the_preview_is_the_one_the_fields_show(gen: Make) -> 
     assert place.outcome("genOffsetOutcome") == "→ 140"
 
 
+@pytest.mark.slow
 def test_rules_are_added_moved_and_removed_as_single_steps(gen: Make) -> None:
     place = gen()
     chosen: list[int] = []
@@ -317,6 +321,7 @@ def test_repeated_keys_are_counted_and_marked(gen: Make, qtbot: Any) -> None:
     qtbot.waitUntil(lambda: place.chip("previewDuplicates") == "↷ 4 duplicates")
 
 
+@pytest.mark.slow
 def test_a_new_key_is_new_and_the_old_ones_go(gen: Make, qtbot: Any) -> None:
     place = gen()
     place.put("genKeyField", "temp/{{t + 1}}.{{y}}.0")
@@ -335,6 +340,7 @@ def test_a_hidden_editor_leaves_the_preview_alone(gen: Make) -> None:
     assert seen == []
 
 
+@pytest.mark.slow
 def test_what_checks_find_stands_beside_its_field_with_what_mends_it(
     gen: Make, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

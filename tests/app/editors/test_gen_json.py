@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from editor_workplace import DOCUMENT, OTHER, RULE, Workplace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -62,6 +63,7 @@ def test_the_switch_shows_the_same_rule(gen: Make) -> None:
     assert not place.editor.is_pending
 
 
+@pytest.mark.slow
 def test_the_preview_follows_each_keystroke(gen: Make, qtbot: Any) -> None:
     place = gen()
     as_json(place)
@@ -70,6 +72,7 @@ def test_the_preview_follows_each_keystroke(gen: Make, qtbot: Any) -> None:
     qtbot.waitUntil(lambda: place.chip("previewChanged") == "● 6 rows change")
 
 
+@pytest.mark.slow
 def test_both_edit_the_same_draft(gen: Make) -> None:
     place = gen({**DOCUMENT, "gen": [NOTED, OTHER]})
     as_json(place)
@@ -81,6 +84,7 @@ def test_both_edit_the_same_draft(gen: Make) -> None:
     assert json.loads(field.text()) == {**NOTED, "length": "14"}
 
 
+@pytest.mark.slow
 def test_apply_is_one_step_and_undo_gives_the_bytes_back(gen: Make) -> None:
     place = gen({**DOCUMENT, "gen": [NOTED, OTHER]})
     before = place.document.document.to_bytes()
@@ -123,6 +127,7 @@ def test_a_fault_of_the_json_is_underlined_with_its_place(gen: Make) -> None:
     assert field.isVisible(), "what is no JSON has no form"
 
 
+@pytest.mark.slow
 def test_a_fault_of_a_field_is_underlined_in_the_text(gen: Make) -> None:
     place = gen()
     field = as_json(place)
@@ -142,6 +147,7 @@ def test_a_fault_of_a_dimension_is_underlined_in_the_text(gen: Make) -> None:
     assert place.outcome("genJsonOutcome").startswith("✕ line ")
 
 
+@pytest.mark.slow
 def test_what_is_no_json_yet_waits_while_another_rule_is_shown(gen: Make) -> None:
     place = gen()
     field = as_json(place)

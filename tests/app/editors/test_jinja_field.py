@@ -196,6 +196,7 @@ def test_the_list_follows_the_field_when_it_loses_the_focus(window: Window, qtbo
     wait(lambda: not window.popup.is_open())
 
 
+@pytest.mark.slow
 def test_long_lists_are_folded_and_the_text_stays_whole(window: Window) -> None:
     numbers = list(range(1_000, 51_000))
     other = [*numbers[:-2], 7, numbers[-1]]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 MODULES = ("gen_editor", "templates_editor", "reference_editor", "preview_view")
 
 
+@pytest.mark.slow
 def test_nothing_heavy_comes_with_the_editors() -> None:
     imports = ", ".join(f"refbrowser.app.editors.{name}" for name in MODULES)
     code = f"import sys, {imports}; print(sorted({{'numpy', 'jinja2', 'zarr', 'fsspec'}} & set(sys.modules)))"

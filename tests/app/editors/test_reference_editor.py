@@ -169,6 +169,7 @@ def test_a_change_beneath_pending_edits_keeps_them_and_says_so(reference: Make) 
     assert "document changed" in place.outcome("referenceMovedOn")
 
 
+@pytest.mark.slow
 def test_a_long_value_is_not_edited_but_can_be_replaced(reference: Make) -> None:
     place = reference({"long": "x" * (EDITED_BYTES + 1)}, "long")
     assert place.child(QPlainTextEdit, "referenceTextField").isReadOnly()

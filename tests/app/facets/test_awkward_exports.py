@@ -60,6 +60,7 @@ def rows(dialog: ExportDialog) -> dict[str, bool]:
     return {item.text(0): item.checkState(0) == Qt.CheckState.Checked for item in items if item is not None}
 
 
+@pytest.mark.slow
 def test_whole_arrays_are_ticked_and_buffers_are_no_arrays(dialog: ExportDialog) -> None:
     found = rows(dialog)
     assert [path for path, ticked in found.items() if ticked] == ["/events", "/nodes", "/grid"]
@@ -68,6 +69,7 @@ def test_whole_arrays_are_ticked_and_buffers_are_no_arrays(dialog: ExportDialog)
     assert dialog.arrays.choices() is None
 
 
+@pytest.mark.slow
 def test_columns_have_options_of_their_own(dialog: ExportDialog) -> None:
     choose(dialog, "exportFormat", "parquet")
     assert dialog.options.group is TableOptions
@@ -87,6 +89,7 @@ def test_columns_have_options_of_their_own(dialog: ExportDialog) -> None:
     assert dialog.order().options["codec"] == "keep"
 
 
+@pytest.mark.slow
 def test_awkward_has_options_of_its_own(dialog: ExportDialog) -> None:
     choose(dialog, "exportFormat", "awkward0")
     assert dialog.options.group is Awkward0Writing
@@ -109,6 +112,7 @@ def test_awkward_has_options_of_its_own(dialog: ExportDialog) -> None:
     assert dialog.order().options["compression"] == ("none",)
 
 
+@pytest.mark.slow
 def test_a_rule_that_has_no_meaning_is_said(dialog: ExportDialog, qtbot: QtBot) -> None:
     choose(dialog, "exportFormat", "awkward0")
     dialog.findChild(QComboBox, "exportAwkwardCompression").setEditText("zip please")
@@ -117,6 +121,7 @@ def test_a_rule_that_has_no_meaning_is_said(dialog: ExportDialog, qtbot: QtBot) 
     assert not button(dialog, "exportStartButton").isEnabled()
 
 
+@pytest.mark.slow
 def test_awkward_is_written_and_added_to(
     window: MainWindow,
     document: OpenDocument,
@@ -142,6 +147,7 @@ def test_awkward_is_written_and_added_to(
         assert {"/grid", "/other"} <= {node.path for node in written.hierarchy.walk()}
 
 
+@pytest.mark.slow
 def test_an_archive_without_a_directory_tells_what_is_lost(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:

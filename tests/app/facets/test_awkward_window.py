@@ -124,6 +124,7 @@ def test_an_array_that_is_found_hides_no_other_one_below_its_parts(
     pane._apply_filter()
 
 
+@pytest.mark.slow
 def test_what_is_known_of_an_array_is_in_the_attributes(
     window: MainWindow, events: OpenDocument, settle: Settle
 ) -> None:
@@ -156,6 +157,7 @@ def test_a_file_is_dropped(window: MainWindow, tmp_path: Path, qtbot: QtBot, set
 # Expressions
 
 
+@pytest.mark.slow
 def test_the_expressions_follow_the_tree(window: MainWindow, events: OpenDocument, settle: Settle) -> None:
     link = show(window, events, "/events", settle)
     assert link.pane.caption.text() == "events · awkward0 0.15.5 · 56 expressions · 11 blobs · Made for tests"
@@ -173,6 +175,7 @@ def test_the_expressions_follow_the_tree(window: MainWindow, events: OpenDocumen
     assert unnamed(link.pane) == []
 
 
+@pytest.mark.slow
 def test_the_tree_follows_the_expressions(window: MainWindow, events: OpenDocument, settle: Settle) -> None:
     link = show(window, events, "/events", settle)
     link.pane.view.setFocus()
@@ -196,6 +199,7 @@ def test_the_tree_follows_the_expressions(window: MainWindow, events: OpenDocume
     assert window.centre.is_in_front(window.page("expressions").pane)
 
 
+@pytest.mark.slow
 def test_a_link_is_followed_and_left_again(window: MainWindow, events: OpenDocument, settle: Settle) -> None:
     link = show(window, events, "/nodes", settle)
     choose(link, "nodes > content")
@@ -213,6 +217,7 @@ def test_a_link_is_followed_and_left_again(window: MainWindow, events: OpenDocum
     assert not button(link.pane, "expressionBackButton").isEnabled()
 
 
+@pytest.mark.slow
 def test_the_bytes_of_a_blob_are_shown(window: MainWindow, events: OpenDocument, settle: Settle) -> None:
     link = show(window, events, "/events", settle)
     choose(link, "events > pairs > run > buffer")
@@ -228,6 +233,7 @@ def test_the_bytes_of_a_blob_are_shown(window: MainWindow, events: OpenDocument,
     assert window.centre.references.current_key() == "events/node5-data/0"
 
 
+@pytest.mark.slow
 def test_return_folds_what_has_parts(window: MainWindow, events: OpenDocument, settle: Settle) -> None:
     link = show(window, events, "/events", settle)
     index = link.pane.view.currentIndex()
@@ -236,6 +242,7 @@ def test_return_folds_what_has_parts(window: MainWindow, events: OpenDocument, s
     assert not link.pane.view.isExpanded(index)
 
 
+@pytest.mark.slow
 def test_in_a_narrow_pane_the_facts_stand_below(
     window: MainWindow, events: OpenDocument, settle: Settle
 ) -> None:
@@ -245,6 +252,7 @@ def test_in_a_narrow_pane_the_facts_stand_below(
         assert link.pane._split.orientation() == orientation
 
 
+@pytest.mark.slow
 def test_a_schema_that_cannot_be_read_is_an_error_of_its_own(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:
@@ -265,6 +273,7 @@ def test_a_schema_that_cannot_be_read_is_an_error_of_its_own(
 # Safety
 
 
+@pytest.mark.slow
 def test_a_hostile_file_opens_inert_and_says_what_it_tried(
     window: MainWindow, hostile: OpenDocument, settle: Settle, tmp_path: Path
 ) -> None:
@@ -298,6 +307,7 @@ def test_a_hostile_file_opens_inert_and_says_what_it_tried(
     assert not bar.isVisible()
 
 
+@pytest.mark.slow
 def test_the_report_goes_to_the_expression(window: MainWindow, hostile: OpenDocument, settle: Settle) -> None:
     window.actions_["safety_report"].trigger()
     settle()
@@ -315,6 +325,7 @@ def test_the_report_goes_to_the_expression(window: MainWindow, hostile: OpenDocu
     assert current(link_of(window)) == "bad > pairs > evil"
 
 
+@pytest.mark.slow
 def test_a_function_of_the_table_is_allowed(
     window: MainWindow, hostile: OpenDocument, settle: Settle, tmp_path: Path
 ) -> None:
@@ -351,6 +362,7 @@ def test_a_sound_file_has_no_bar(window: MainWindow, events: OpenDocument, settl
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_with_unsaved_edits_nothing_can_be_allowed(
     window: MainWindow, hostile: OpenDocument, settle: Settle
 ) -> None:
@@ -368,6 +380,7 @@ def test_with_unsaved_edits_nothing_can_be_allowed(
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_other_documents_have_no_expressions(
     window: MainWindow, small: Path, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import netCDF4
 import numpy as np
+import pytest
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
@@ -17,6 +18,7 @@ from refbrowser.references.edits.edits import SetMetadata
 WATCHED = 15_000
 
 
+@pytest.mark.slow
 def test_a_file_with_more_records_is_followed(
     window: MainWindow, opened: Open, settle: Callable[[], None], tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -56,6 +58,7 @@ def test_a_file_with_more_records_is_followed(
     assert document.is_pending
 
 
+@pytest.mark.slow
 def test_a_file_of_netcdf4_that_grows_is_followed_too(
     opened: Open, settle: Callable[[], None], tmp_path: Path, qtbot: QtBot
 ) -> None:

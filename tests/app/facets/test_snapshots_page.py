@@ -23,6 +23,7 @@ from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest
 
 
+@pytest.mark.slow
 def test_another_snapshot_is_opened_and_compared(
     window: MainWindow, opened: Open, tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -44,6 +44,7 @@ def compare(window: MainWindow, settle: Settle) -> ByteOrderDialog:
 EXPECTED = 280 + 10 * math.sin(1 / 20)
 
 
+@pytest.mark.slow
 def test_where_the_flag_is_wrong_the_rule_is_right_and_said(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:
@@ -72,6 +73,7 @@ def test_where_the_flag_is_wrong_the_rule_is_right_and_said(
     assert not bar.isVisible()
 
 
+@pytest.mark.slow
 def test_a_choice_is_taken_at_once_and_kept_for_the_file(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -110,6 +112,7 @@ def test_a_choice_is_taken_at_once_and_kept_for_the_file(
     assert window.settings.byte_order(str(path)) == ""
 
 
+@pytest.mark.slow
 def test_a_stream_without_doubt_has_no_bar_and_can_be_compared(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:
@@ -125,6 +128,7 @@ def test_a_stream_without_doubt_has_no_bar_and_can_be_compared(
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_with_unsaved_edits_nothing_can_be_chosen(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:

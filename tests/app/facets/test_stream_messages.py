@@ -52,6 +52,7 @@ def choose(window: MainWindow, message: int, settle: Settle) -> None:
     settle()
 
 
+@pytest.mark.slow
 def test_the_tab_is_there_for_streams_only(
     window: MainWindow, ocean: OpenDocument, small: Path, opened: Open, settle: Settle
 ) -> None:
@@ -69,6 +70,7 @@ def test_the_tab_is_there_for_streams_only(
     assert unnamed(window) == []
 
 
+@pytest.mark.slow
 def test_each_message_is_a_row_and_the_filter_lists_some(
     window: MainWindow, ocean: OpenDocument, settle: Settle
 ) -> None:
@@ -97,6 +99,7 @@ def test_each_message_is_a_row_and_the_filter_lists_some(
     assert table.model().row_count() == len(messages)
 
 
+@pytest.mark.slow
 def test_a_message_selects_its_array_and_its_slice_and_is_framed(
     window: MainWindow, ocean: OpenDocument, settle: Settle
 ) -> None:
@@ -127,6 +130,7 @@ def test_a_message_selects_its_array_and_its_slice_and_is_framed(
     assert link.mark.part() is None
 
 
+@pytest.mark.slow
 def test_what_was_looked_for_in_all_messages_is_not_shown_of_some(
     window: MainWindow, ocean: OpenDocument, settle: Settle
 ) -> None:
@@ -146,6 +150,7 @@ def test_what_was_looked_for_in_all_messages_is_not_shown_of_some(
     assert max(picture.found.sections.numbers) == 4
 
 
+@pytest.mark.slow
 def test_the_picture_tells_who_supplied_each_element(
     window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -176,6 +181,7 @@ def test_the_picture_tells_who_supplied_each_element(
     assert pane.message() == 1
 
 
+@pytest.mark.slow
 def test_the_plot_tells_the_message_of_its_element(
     window: MainWindow, ocean: OpenDocument, settle: Settle
 ) -> None:
@@ -193,6 +199,7 @@ def test_the_plot_tells_the_message_of_its_element(
     assert plot.status.text().endswith("message 7")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
 def test_colours_and_hatches_are_drawn_where_they_belong(
     window: MainWindow, ocean: OpenDocument, settle: Settle, qapp: QApplication, scheme: theme.Colors
@@ -226,6 +233,7 @@ def test_colours_and_hatches_are_drawn_where_they_belong(
         theme.apply(qapp, theme.LIGHT)
 
 
+@pytest.mark.slow
 def test_the_stream_as_it_was_after_a_message(
     window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -266,6 +274,7 @@ def test_the_stream_as_it_was_after_a_message(
     assert not bar.isVisible()
 
 
+@pytest.mark.slow
 def test_edits_keep_the_stream_as_it_is(
     window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -288,6 +297,7 @@ def test_edits_keep_the_stream_as_it_is(
     assert strip.slider.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_line_and_a_scalar_are_no_trouble(window: MainWindow, ocean: OpenDocument, settle: Settle) -> None:
     link = link_of(window)
     link.pane.switch.set_page(PICTURE)
@@ -303,6 +313,7 @@ def test_a_line_and_a_scalar_are_no_trouble(window: MainWindow, ocean: OpenDocum
     assert link.pane.picture.words_at((3,)) == "message 0"
 
 
+@pytest.mark.slow
 def test_what_is_damaged_is_marked(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) -> None:
     messages = ocean_messages()
     path = tmp_path / "damaged.ncs"
@@ -322,6 +333,7 @@ def test_what_is_damaged_is_marked(window: MainWindow, opened: Open, settle: Set
     assert pane.beside.note() == pane.table.row_text(0)[9]
 
 
+@pytest.mark.slow
 def test_an_array_that_was_not_there_yet_is_plotted_again(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -346,6 +358,7 @@ def test_an_array_that_was_not_there_yet_is_plotted_again(
     assert node.path == "/temp"
 
 
+@pytest.mark.slow
 def test_the_fields_of_a_message_are_shown(window: MainWindow, ocean: OpenDocument, settle: Settle) -> None:
     pane = link_of(window).pane
     choose(window, 5, settle)
@@ -380,6 +393,7 @@ def test_very_many_fields_are_cut_and_bytes_are_hexadecimal(qtbot: QtBot) -> Non
     assert [line.strip() for line in lines[-5:]] == ["deep", "a", "b  1, 2", "[0]  1", "[1]  2"]
 
 
+@pytest.mark.slow
 def test_another_stream_begins_without_a_chosen_message(
     window: MainWindow, ocean: OpenDocument, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:
@@ -398,6 +412,7 @@ def test_another_stream_begins_without_a_chosen_message(
     assert window.documents.current is other
 
 
+@pytest.mark.slow
 def test_the_list_has_the_tab_for_itself_and_so_has_the_picture(
     window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -429,6 +444,7 @@ def test_the_list_has_the_tab_for_itself_and_so_has_the_picture(
     assert pane.table.hasFocus()
 
 
+@pytest.mark.slow
 def test_the_fields_are_there_for_a_chosen_message_until_they_are_closed(
     window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -454,6 +470,7 @@ def test_the_fields_are_there_for_a_chosen_message_until_they_are_closed(
     assert pane.beside.isVisible()
 
 
+@pytest.mark.slow
 def test_what_is_in_front_is_kept_until_the_layout_is_reset(
     window: MainWindow, ocean: OpenDocument, settle: Settle
 ) -> None:
@@ -469,6 +486,7 @@ def test_what_is_in_front_is_kept_until_the_layout_is_reset(
     assert window.settings.view("messagesLook") == []
 
 
+@pytest.mark.slow
 def test_tab_goes_through_the_list_as_it_is_read(
     window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -493,6 +511,7 @@ def test_tab_goes_through_the_list_as_it_is_read(
     ]
 
 
+@pytest.mark.slow
 def test_long_names_have_the_room_that_is_left(window: MainWindow, ocean: OpenDocument) -> None:
     table = link_of(window).pane.table
     titles = [column.title for column in table.model().columns]
@@ -503,6 +522,7 @@ def test_long_names_have_the_room_that_is_left(window: MainWindow, ocean: OpenDo
     assert {title for title, more in zip(titles, spare, strict=True) if more > 0} <= {"Variable"}
 
 
+@pytest.mark.slow
 def test_long_names_leave_room_for_the_other_columns(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:

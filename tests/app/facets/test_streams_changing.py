@@ -54,6 +54,7 @@ def run(dialog: StreamDialog, qtbot: QtBot) -> str:
 # Following
 
 
+@pytest.mark.slow
 def test_a_growing_stream_is_followed_with_slice_and_zoom(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -84,6 +85,7 @@ def test_a_growing_stream_is_followed_with_slice_and_zoom(
     assert picture.all_done, "what was added can be read"
 
 
+@pytest.mark.slow
 def test_a_damaged_stream_goes_on_growing_and_its_damage_is_told(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -111,6 +113,7 @@ def test_a_damaged_stream_goes_on_growing_and_its_damage_is_told(
     assert dataset["/field"].damage
 
 
+@pytest.mark.slow
 def test_a_line_that_is_seen_whole_gets_longer(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -132,6 +135,7 @@ def test_a_line_that_is_seen_whole_gets_longer(
     assert right >= STEPS + 4
 
 
+@pytest.mark.slow
 def test_following_can_be_switched_off_and_on(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -152,6 +156,7 @@ def test_following_can_be_switched_off_and_on(
     assert action.isChecked()
 
 
+@pytest.mark.slow
 def test_unsaved_edits_are_not_lost_to_a_stream_that_grows(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -175,6 +180,7 @@ def edit_units(document: OpenDocument, settle: Settle) -> None:
 # Damage
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_cut_off_says_where_and_is_repaired(
     window: MainWindow, opened: Open, settle: Settle, kinds: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -204,6 +210,7 @@ def test_a_stream_that_is_cut_off_says_where_and_is_repaired(
     dialog.close()
 
 
+@pytest.mark.slow
 def test_words_of_damage_are_only_there_for_faults(opened: Open, kinds: Path, tmp_path: Path) -> None:
     index = opened(kinds).part.index
     assert index is not None
@@ -219,6 +226,7 @@ def test_words_of_damage_are_only_there_for_faults(opened: Open, kinds: Path, tm
 # Changing
 
 
+@pytest.mark.slow
 def test_compact_writes_one_header_and_the_same_values(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -238,6 +246,7 @@ def test_compact_writes_one_header_and_the_same_values(
     dialog.close()
 
 
+@pytest.mark.slow
 def test_edits_of_attributes_are_appended_to_the_stream(
     window: MainWindow, opened: Open, settle: Settle, kinds: Path, qtbot: QtBot
 ) -> None:
@@ -256,6 +265,7 @@ def test_edits_of_attributes_are_appended_to_the_stream(
     dialog.close()
 
 
+@pytest.mark.slow
 def test_a_dialog_says_why_it_failed(window: MainWindow, opened: Open, kinds: Path, qtbot: QtBot) -> None:
     opened(kinds)
     window.actions_["append_stream"].trigger()
@@ -266,6 +276,7 @@ def test_a_dialog_says_why_it_failed(window: MainWindow, opened: Open, kinds: Pa
     dialog.close()
 
 
+@pytest.mark.slow
 def test_widgets_of_the_dialogs_are_named(window: MainWindow, opened: Open, kinds: Path) -> None:
     opened(kinds)
     for action in ("append_stream", "compact_stream", "repair_stream"):
@@ -279,6 +290,7 @@ def test_widgets_of_the_dialogs_are_named(window: MainWindow, opened: Open, kind
         dialog.close()
 
 
+@pytest.mark.slow
 def test_a_document_saved_from_a_stream_never_takes_its_place(
     window: MainWindow, opened: Open, settle: Settle, kinds: Path
 ) -> None:
@@ -291,6 +303,7 @@ def test_a_document_saved_from_a_stream_never_takes_its_place(
     assert kinds.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_saving_a_stream_writes_a_document_that_goes_on(
     window: MainWindow, opened: Open, settle: Settle, kinds: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -310,6 +323,7 @@ def test_saving_a_stream_writes_a_document_that_goes_on(
 # Serving
 
 
+@pytest.mark.slow
 def test_a_dataset_is_served_until_it_is_closed(
     window: MainWindow, opened: Open, settle: Settle, kinds: Path, qtbot: QtBot
 ) -> None:
@@ -332,6 +346,7 @@ def test_a_dataset_is_served_until_it_is_closed(
         urllib.request.urlopen(f"{url}?req=CDL", timeout=10)
 
 
+@pytest.mark.slow
 def test_a_service_is_opened_by_its_address(
     window: MainWindow, opened: Open, settle: Settle, kinds: Path, qtbot: QtBot
 ) -> None:
@@ -359,6 +374,7 @@ def test_a_service_is_opened_by_its_address(
     assert picture.all_done
 
 
+@pytest.mark.slow
 def test_the_table_stays_where_it_is_when_a_stream_grows(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -125,6 +125,7 @@ RULE = {
 }
 
 
+@pytest.mark.slow
 def test_a_place_moves_as_one_step_after_it_was_tried(start: Start, qtbot: QtBot, tmp_path: Path) -> None:
     for folder in ("old", "new"):
         (tmp_path / folder).mkdir()
@@ -181,6 +182,7 @@ def test_a_place_moves_as_one_step_after_it_was_tried(start: Start, qtbot: QtBot
     assert not button(user.page, "moveUndoButton").isVisible()
 
 
+@pytest.mark.slow
 def test_the_test_asks_for_permission_and_goes_on(start: Start, window: MainWindow, settle: Settle) -> None:
     with HttpServer() as server:
         server.files["/x.nc"] = b"1234"
@@ -214,6 +216,7 @@ def test_the_test_asks_for_permission_and_goes_on(start: Start, window: MainWind
         assert Origin.parse(server.origin) in document.access.allowed
 
 
+@pytest.mark.slow
 def test_what_it_cannot_say_is_refused_as_it_is_typed(start: Start) -> None:
     refs = {"a/0": ["s3://bucket/x.nc", 0, 4], "a/1": ["/data/near.nc", 0, 4], "a/2": ["gs://b/x.nc"]}
     user, _ = start({"version": 1, "templates": {"t": "z"}, "refs": refs})
@@ -229,6 +232,7 @@ def test_what_it_cannot_say_is_refused_as_it_is_typed(start: Start) -> None:
     assert "follows directly, as in s3://otherx.nc" in user.part(QLabel, "moveWarnings").text()
 
 
+@pytest.mark.slow
 def test_a_place_becomes_a_template(start: Start) -> None:
     user, document = start(
         {"version": 1, "templates": {"t": "z", "u": "y"}, "refs": {"a/0": ["s3://bucket/x.nc", 0, 4]}}
@@ -250,6 +254,7 @@ def test_a_place_becomes_a_template(start: Start) -> None:
     assert not as_template.isChecked()
 
 
+@pytest.mark.slow
 def test_other_spellings_are_offered_and_settings_go_with_them(start: Start, window: MainWindow) -> None:
     url = "https://bucket.s3.eu-west-1.amazonaws.com/d/x.nc"
     user, _ = start({"version": 1, "refs": {"a/0": [url, 0, 4], "a/1": ["s3://secret/x.nc", 0, 4]}})
@@ -275,6 +280,7 @@ def test_other_spellings_are_offered_and_settings_go_with_them(start: Start, win
     assert Origin("s3", "further") not in window.documents.settings
 
 
+@pytest.mark.slow
 def test_text_is_replaced_in_the_editor_instead(start: Start, window: MainWindow) -> None:
     user, _ = start({"version": 1, "refs": {"a/0": ["s3://bucket/x.nc", 0, 4]}})
     user.click("movePrefixButton")
@@ -283,6 +289,7 @@ def test_text_is_replaced_in_the_editor_instead(start: Start, window: MainWindow
     assert editor.findChild(QLineEdit, "urlPrefixOld").text() == "s3://bucket/"  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_every_part_has_a_name_and_is_reached_by_the_keyboard(start: Start) -> None:
     user, _ = start({"version": 1, "refs": {"a/0": ["s3://bucket/x.nc", 0, 4]}})
     named = [each for each in user.page.findChildren(QWidget) if each.objectName().startswith("move")]
@@ -295,12 +302,14 @@ def test_every_part_has_a_name_and_is_reached_by_the_keyboard(start: Start) -> N
     assert user.part(QLineEdit, "moveNew").hasFocus()
 
 
+@pytest.mark.slow
 def test_a_document_without_files_says_so(start: Start) -> None:
     user, _ = start({"version": 1, "refs": {".zgroup": '{"zarr_format": 2}'}})
     assert user.rows() == []
     assert user.outcome() == "! this document refers to no files"
 
 
+@pytest.mark.slow
 def test_rows_of_large_folders_are_made_as_they_are_looked_at(qtbot: QtBot) -> None:
     roots = prefix_tree(Source(f"s3://b/d/{n:04d}") for n in range(PAGE + 20))
     model = PrefixModel()

@@ -6,6 +6,7 @@ import threading
 
 import awkward as ak
 import numpy as np
+import pytest
 from nested_double import events, made_node
 from nested_in_window import ShowCharts, rest
 from PySide6.QtCore import QPoint, Qt
@@ -27,6 +28,7 @@ def charts(pane: ChartsPane, qtbot: QtBot, kind: ChartKind, *fields: str) -> Non
     rest(pane, qtbot)
 
 
+@pytest.mark.slow
 def test_a_histogram_counts_every_number_once(show_charts: ShowCharts, qtbot: QtBot) -> None:
     array = events()
     pane = show_charts(made_node(array))
@@ -41,6 +43,7 @@ def test_a_histogram_counts_every_number_once(show_charts: ShowCharts, qtbot: Qt
     assert "most frequent" in bars.accessibleDescription()
 
 
+@pytest.mark.slow
 def test_facts_beside_the_plot(show_charts: ShowCharts, qtbot: QtBot) -> None:
     array = events()
     pane = show_charts(made_node(array))
@@ -78,6 +81,7 @@ def test_bars_are_reached_by_keys_and_pointer(show_charts: ShowCharts, qtbot: Qt
     assert said[-1] == "3: 0 values"
 
 
+@pytest.mark.slow
 def test_logarithmic_counts(show_charts: ShowCharts, qtbot: QtBot) -> None:
     pane = show_charts(made_node([[0] * 1000 + [1]]))
     charts(pane, qtbot, ChartKind.HISTOGRAM)
@@ -88,6 +92,7 @@ def test_logarithmic_counts(show_charts: ShowCharts, qtbot: QtBot) -> None:
     assert bars.bars().counts.tolist() == [1000, 1]
 
 
+@pytest.mark.slow
 def test_lengths_of_lists_by_level(show_charts: ShowCharts, qtbot: QtBot) -> None:
     pane = show_charts(made_node([[[1, 2], []], [[3]], []]))
     charts(pane, qtbot, ChartKind.LENGTHS)
@@ -117,6 +122,7 @@ def test_values_by_row(show_charts: ShowCharts, qtbot: QtBot) -> None:
     assert said[-1] == "row 2   events 3.5"
 
 
+@pytest.mark.slow
 def test_a_field_against_another(show_charts: ShowCharts, qtbot: QtBot) -> None:
     array = events()
     pane = show_charts(made_node(array))
@@ -143,6 +149,7 @@ def test_an_array_against_one_beside_it(show_charts: ShowCharts, qtbot: QtBot) -
     assert [each.tolist() for each in pane.stage.points.points()] == [[4.5, 5.5, 6.5], [1, 2, 3]]
 
 
+@pytest.mark.slow
 def test_fields_that_do_not_belong_together(show_charts: ShowCharts, qtbot: QtBot) -> None:
     pane = show_charts(made_node([{"a": [1, 2], "b": [1]}, {"a": [3], "b": [4, 5]}]))
     charts(pane, qtbot, ChartKind.FIELDS, "a", "b")
@@ -152,6 +159,7 @@ def test_fields_that_do_not_belong_together(show_charts: ShowCharts, qtbot: QtBo
     assert pane.stage.isVisible()
 
 
+@pytest.mark.slow
 def test_a_plot_of_the_first_rows_says_so(show_charts: ShowCharts, qtbot: QtBot, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(charts_pane, "UNASKED", 1_000)
     monkeypatch.setattr(nested_collect, "HELD", 9_000)
@@ -192,6 +200,7 @@ def test_reading_is_cancelled_and_what_came_stays(show_charts: ShowCharts, qtbot
     assert not pane.progress.isVisible()
 
 
+@pytest.mark.slow
 def test_many_points_are_shown_as_densities(show_charts: ShowCharts, qtbot: QtBot) -> None:
     numbers = np.random.default_rng(1).normal(size=50_000)
     pane = show_charts(made_node(ak.Array(numbers)))
@@ -237,6 +246,7 @@ def test_an_error_is_a_card(show_charts: ShowCharts, qtbot: QtBot) -> None:
     assert "does not answer" in pane.cards.text()
 
 
+@pytest.mark.slow
 def test_the_theme_and_the_size_may_change(show_charts: ShowCharts, qtbot: QtBot) -> None:
     pane = show_charts(made_node(events()))
     charts(pane, qtbot, ChartKind.INDEX, "particles.pt")

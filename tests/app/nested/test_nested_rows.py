@@ -174,6 +174,7 @@ def test_huge_and_empty_arrays(show: Show, qtbot: QtBot) -> None:
     assert pane.table.row_text(rows - 1) == [str(rows - 1), "0", "[]"]
 
 
+@pytest.mark.slow
 def test_what_is_too_much_to_unfold_is_not(show: Show, qtbot: QtBot) -> None:
     pane = show(made_node([np.arange(50_000), [1]]))
     pane.table.set_current(0)

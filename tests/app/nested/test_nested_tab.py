@@ -34,6 +34,7 @@ def particles(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_file_in_the_window(
     window: MainWindow, particles: Path, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -113,6 +114,7 @@ def shown(window: MainWindow, tmp_path: Path, opened: Open, settle: Settle, qtbo
     return shown
 
 
+@pytest.mark.slow
 def test_lists_of_numbers_are_charts_or_rows_or_lengths(
     window: MainWindow, shown: Shown, qtbot: QtBot
 ) -> None:
@@ -134,6 +136,7 @@ def test_lists_of_numbers_are_charts_or_rows_or_lengths(
     assert charts.choice.kind.hasFocus()
 
 
+@pytest.mark.slow
 def test_numbers_and_texts_are_values_or_charts(window: MainWindow, shown: Shown, qtbot: QtBot) -> None:
     assert shown("/all/texts") == ["values", "charts"]
     plot = window.centre.plot
@@ -150,6 +153,7 @@ def test_numbers_and_texts_are_values_or_charts(window: MainWindow, shown: Shown
     assert plot.page() is plot.charts
 
 
+@pytest.mark.slow
 def test_the_table_sends_to_values_what_no_cell_can_show(
     window: MainWindow, shown: Shown, settle: Settle
 ) -> None:

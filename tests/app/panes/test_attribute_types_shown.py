@@ -85,11 +85,13 @@ def pane(tmp_path: Path, window: MainWindow, opened: Open, qtbot: QtBot, settle:
     return found
 
 
+@pytest.mark.slow
 def test_recorded_types_are_shown(pane: Pane) -> None:
     shown = {name: pane.type(name) for name in pane.tree.names()}
     assert shown == {"units": "char", "scale_factor": "float", "valid_range": "short", "code": "string"}
 
 
+@pytest.mark.slow
 def test_suggested_types_stand_in_brackets(
     window: MainWindow, small: Path, opened: Open, qtbot: QtBot, settle: Settle
 ) -> None:
@@ -102,6 +104,7 @@ def test_suggested_types_stand_in_brackets(
     assert found.choose_type("units", "char") == ["char", "int", "double"]
 
 
+@pytest.mark.slow
 def test_an_edit_keeps_the_type(pane: Pane) -> None:
     pane.type_over("valid_range", "[1, 50]")
     assert pane.said == "→ 2 values of type short"
@@ -117,6 +120,7 @@ def test_an_edit_keeps_the_type(pane: Pane) -> None:
     assert pane.type("code") == "string"
 
 
+@pytest.mark.slow
 def test_what_the_type_cannot_hold_is_refused(pane: Pane) -> None:
     pane.type_over("valid_range", "40000")
     assert "not from -32768 to 32767" in pane.said
@@ -124,6 +128,7 @@ def test_what_the_type_cannot_hold_is_refused(pane: Pane) -> None:
     QTest.keyClick(pane.tree.findChildren(QLineEdit, "attributeCell")[-1], Qt.Key.Key_Escape)
 
 
+@pytest.mark.slow
 def test_the_type_is_changed(pane: Pane) -> None:
     offered = pane.choose_type("valid_range", "double")
     assert {"char", "string", "ubyte", "uint64", "float"} <= set(offered)
@@ -136,12 +141,14 @@ def test_the_type_is_changed(pane: Pane) -> None:
     assert pane.type("valid_range") == "short"
 
 
+@pytest.mark.slow
 def test_a_type_that_cannot_hold_the_value_is_refused(pane: Pane) -> None:
     pane.choose_type("units", "int")
     assert "not a whole number" in pane.beside()
     assert not pane.document.is_dirty
 
 
+@pytest.mark.slow
 def test_a_renamed_and_a_new_attribute_have_types(pane: Pane) -> None:
     pane.tree.renamed.emit("code", "label")
     pane.settle()
@@ -152,6 +159,7 @@ def test_a_renamed_and_a_new_attribute_have_types(pane: Pane) -> None:
     assert pane.stored("temp/.zattrs")["_nczarr_attr"]["types"]["count"] == "<i4"
 
 
+@pytest.mark.slow
 def test_internal_members_are_shown_when_asked_for(pane: Pane) -> None:
     assert "_nczarr_array" not in pane.window.attributes.values()
     pane.window.actions_["toggle_internal"].trigger()
@@ -164,6 +172,7 @@ def test_internal_members_are_shown_when_asked_for(pane: Pane) -> None:
     assert "_nczarr_array" not in pane.window.attributes.values()
 
 
+@pytest.mark.slow
 def test_a_hidden_name_is_not_given_again(pane: Pane) -> None:
     index = pane.tree.index_of("units", NAME)
     assert "Format attributes" in pane.tree.verdict(index, "_ARRAY_DIMENSIONS")[0]

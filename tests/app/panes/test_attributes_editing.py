@@ -170,6 +170,7 @@ def document_v3() -> dict[str, Any]:
 
 
 class TestWhatIsShown:
+    @pytest.mark.slow
     def test_an_array_with_its_sizes_and_chunks(self, place: Make) -> None:
         values = place(small_document()).values()
         assert values["units"] == "K"
@@ -180,6 +181,7 @@ class TestWhatIsShown:
         assert values["Stored size"] == "48 B"
         assert values["Decoded size"] == "48 B"
 
+    @pytest.mark.slow
     def test_missing_chunks_are_counted(self, place: Make) -> None:
         contents = small_document()
         del contents["refs"]["depth/1"]  # type: ignore[attr-defined]
@@ -187,11 +189,13 @@ class TestWhatIsShown:
         assert values["Stored chunks"] == "1, 1 missing"
         assert values["Stored size"] == "4 B"
 
+    @pytest.mark.slow
     def test_chunks_of_every_kind(self, place: Make) -> None:
         contents: Any = small_document()
         contents["refs"] |= {"depth/0": ["data.bin"], "depth/1": "base64:AAECAw=="}
         assert place(contents, "/depth").values()["Stored size"] == "1 whole file and 1 in the document"
 
+    @pytest.mark.slow
     def test_an_unknown_codec(self, place: Make) -> None:
         contents = small_document()
         metadata = {**METADATA, "fill_value": 0, "order": "C", "compressor": {"id": "mystery", "level": 3}}
@@ -204,6 +208,7 @@ class TestWhatIsShown:
         found.type_in("m")
         assert found.inline("temp/.zattrs")["units"] == "m"
 
+    @pytest.mark.slow
     def test_text_that_would_read_as_something_else_stands_in_quotes(self, place: Make) -> None:
         contents = small_document()
         contents["refs"]["temp/.zattrs"] = '{"a": "5", "b": 5, "c": "[mg]", "d": null}'  # type: ignore[index]
@@ -212,6 +217,7 @@ class TestWhatIsShown:
 
 
 class TestAttributes:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("typed", "value"),
         [
@@ -238,6 +244,7 @@ class TestAttributes:
         assert found.document.hierarchy.find("/temp").attributes["units"] == value
         found.undo_all()
 
+    @pytest.mark.slow
     def test_by_keyboard_alone(self, place: Make) -> None:
         found = place(small_document())
         found.focus("units")
@@ -254,6 +261,7 @@ class TestAttributes:
         assert not found.cells()
         assert len(found.steps()) == 1
 
+    @pytest.mark.slow
     def test_what_cannot_be_is_refused_beside_the_field(self, place: Make) -> None:
         found = place(small_document())
         found.open_by_double_click("units", VALUE)
@@ -265,6 +273,7 @@ class TestAttributes:
         assert not found.cells()
         assert found.inline("temp/.zattrs")["units"] == [1, 2]
 
+    @pytest.mark.slow
     def test_what_it_comes_to_stands_beside_the_field(self, place: Make) -> None:
         found = place(small_document())
         cell = found.open_by_double_click("units", VALUE)
@@ -277,6 +286,7 @@ class TestAttributes:
         assert found.beside() == ""
         assert found.steps() == []
 
+    @pytest.mark.slow
     def test_renaming_keeps_the_place(self, place: Make) -> None:
         contents = small_document()
         contents["refs"]["temp/.zattrs"] = '{"a": 1.50,  "b": [1,2],\t"c": "x"}'  # type: ignore[index]
@@ -290,6 +300,7 @@ class TestAttributes:
         assert found.tree.current_attribute() == "long_name"
         found.undo_all()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("name", "reason"), [("units", "an attribute of this name"), ("", "no name")])
     def test_a_name_that_cannot_be(self, place: Make, name: str, reason: str) -> None:
         found = place(small_document())
@@ -299,6 +310,7 @@ class TestAttributes:
         assert reason in found.beside()
         assert found.steps() == []
 
+    @pytest.mark.slow
     def test_insert_adds_name_then_value(self, place: Make) -> None:
         found = place(small_document())
         found.focus("units")
@@ -312,6 +324,7 @@ class TestAttributes:
         assert found.tree.current_attribute() == "scale_factor"
         found.undo_all()
 
+    @pytest.mark.slow
     def test_an_attribute_that_was_begun_is_given_up(self, place: Make) -> None:
         found = place(small_document())
         names = found.tree.names()
@@ -326,6 +339,7 @@ class TestAttributes:
         assert "name" not in found.values()
         assert found.steps() == []
 
+    @pytest.mark.slow
     def test_delete_removes(self, place: Make) -> None:
         found = place(small_document())
         found.focus("units")
@@ -335,6 +349,7 @@ class TestAttributes:
         assert "units" not in found.values()
         found.undo_all()
 
+    @pytest.mark.slow
     def test_keys_belong_to_the_attributes_while_they_have_the_keyboard(self, place: Make) -> None:
         found = place(small_document())
         found.window.centre.references.go_to_key("temp/.zattrs")
@@ -350,6 +365,7 @@ class TestAttributes:
         assert found.inline("temp/.zattrs") == {"_ARRAY_DIMENSIONS": ["y", "x"]}
         assert found.steps() == ["Remove attribute units of /temp"]
 
+    @pytest.mark.slow
     def test_other_rows_are_not_edited(self, place: Make) -> None:
         found = place(small_document())
         section = found.tree.model().index(1, 0)
@@ -359,6 +375,7 @@ class TestAttributes:
             QTest.mouseDClick(found.tree.viewport(), Qt.MouseButton.LeftButton, pos=where + QPoint(0, 0))
             assert not found.cells()
 
+    @pytest.mark.slow
     def test_a_group_and_the_document_have_attributes_too(self, place: Make) -> None:
         found = place(small_document(), "/")
         found.tree.setFocus()
@@ -371,6 +388,7 @@ class TestAttributes:
         assert found.values()["title"] == "A title"
         found.undo_all()
 
+    @pytest.mark.slow
     def test_edits_in_quick_succession_all_count(self, place: Make) -> None:
         found = place(small_document())
         found.window.preferences.set("internal", True)
@@ -381,6 +399,7 @@ class TestAttributes:
         assert found.inline("temp/.zattrs") == {"_ARRAY_DIMENSIONS": ["a", "b"], "units": "km"}
         found.undo_all()
 
+    @pytest.mark.slow
     def test_an_open_cell_outlives_what_changes_behind_it(self, place: Make) -> None:
         found = place(small_document())
         found.open_by_double_click("units", VALUE)
@@ -390,6 +409,7 @@ class TestAttributes:
         found.type_in("m")
         found.qtbot.waitUntil(lambda: found.steps() == ["Change attribute units of /temp"])
 
+    @pytest.mark.slow
     def test_consolidated_metadata_is_kept_in_step(self, place: Make) -> None:
         contents = small_document()
         refs: Any = contents["refs"]
@@ -403,6 +423,7 @@ class TestAttributes:
         assert len(found.steps()) == 1
         found.undo_all()
 
+    @pytest.mark.slow
     def test_version_3_of_zarr(self, place: Make) -> None:
         found = place(document_v3(), "/h")
         found.open_by_double_click("units", VALUE)
@@ -412,6 +433,7 @@ class TestAttributes:
         assert consolidated["h"]["attributes"] == {"units": "km"}
         found.undo_all()
 
+    @pytest.mark.slow
     def test_consolidated_metadata_alone_is_added_to(self, place: Make) -> None:
         contents = small_document()
         refs: Any = contents["refs"]
@@ -426,6 +448,7 @@ class TestAttributes:
 
 
 class TestMetadata:
+    @pytest.mark.slow
     def test_apply_is_one_step_and_undo_gives_the_bytes_back(self, place: Make) -> None:
         found = place(small_document())
         field = found.show_metadata("temp/.zarray")
@@ -442,6 +465,7 @@ class TestMetadata:
         found.settle()
         assert '"fill_value": -1' in found.field().text()
 
+    @pytest.mark.slow
     def test_a_fault_is_underlined_with_line_and_column(self, place: Make) -> None:
         found = place(small_document())
         found.show_metadata("temp/.zarray")
@@ -456,6 +480,7 @@ class TestMetadata:
         QTest.keyClick(found.field(), Qt.Key.Key_Return, CONTROL)
         assert found.steps() == []
 
+    @pytest.mark.slow
     def test_metadata_that_makes_no_array_is_warned_of(self, place: Make) -> None:
         found = place(small_document())
         found.show_metadata("temp/.zarray")
@@ -466,6 +491,7 @@ class TestMetadata:
         assert "Problem" in found.values()
         found.undo_all()
 
+    @pytest.mark.slow
     def test_revert(self, place: Make) -> None:
         found = place(small_document())
         field = found.show_metadata("temp/.zattrs")
@@ -477,6 +503,7 @@ class TestMetadata:
         assert field.text() == text
         assert drafts_of(found.document).count == 0
 
+    @pytest.mark.slow
     def test_what_is_typed_waits_while_another_node_is_shown(self, place: Make) -> None:
         found = place(small_document())
         found.show_metadata("temp/.zattrs")
@@ -488,6 +515,7 @@ class TestMetadata:
         assert '"m"' in found.field().text()
         assert found.window.findChild(QComboBox, "metadataKey").currentText() == "temp/.zattrs *"
 
+    @pytest.mark.slow
     def test_the_plot_follows_at_once(self, place: Make) -> None:
         found = place(small_document())
         drawing = found.window.centre.plot._presenter.drawing
@@ -503,6 +531,7 @@ class TestMetadata:
         found.settle()
         assert drawing.keeper.levels == levels
 
+    @pytest.mark.slow
     def test_a_long_text_is_checked_beside(self, place: Make) -> None:
         contents: Any = small_document()
         long = {f"attribute_{number}": "x" * 50 for number in range(300)}
@@ -519,6 +548,7 @@ class TestMetadata:
         QTest.keyClick(field, Qt.Key.Key_Return, CONTROL)
         assert found.inline("temp/.zattrs")["units"] == "m"
 
+    @pytest.mark.slow
     def test_return_indents(self, place: Make) -> None:
         found = place(small_document())
         field = found.show_metadata("temp/.zattrs")
@@ -529,6 +559,7 @@ class TestMetadata:
         QTest.keyClicks(field, '"a": 1,')
         assert field.text().startswith('{\n  "a": 1,\n')
 
+    @pytest.mark.slow
     def test_metadata_elsewhere_says_so_and_is_replaced(self, place: Make, tmp_path: Path) -> None:
         contents = small_document()
         refs: Any = contents["refs"]
@@ -547,6 +578,7 @@ class TestMetadata:
         assert found.values()["units"] == "m"
         found.undo_all()
 
+    @pytest.mark.slow
     def test_metadata_of_a_rule_says_so_and_leads_to_the_rule(self, place: Make) -> None:
         contents: Any = small_document()
         contents["gen"].append(
@@ -568,6 +600,7 @@ class TestMetadata:
         found.settle()
         assert found.window.hierarchy.current_item().place == 1
 
+    @pytest.mark.slow
     def test_text_that_is_no_json_is_repaired(self, place: Make) -> None:
         contents: Any = small_document()
         contents["refs"]["temp/.zattrs"] = '{"units": "K"'

@@ -60,6 +60,7 @@ def found(pane: CdlPane) -> str:
 
 
 class TestText:
+    @pytest.mark.slow
     def test_the_dataset_as_cdl(self, pane: CdlPane) -> None:
         text = pane.text.toPlainText()
         assert text.startswith("netcdf sea {")
@@ -68,6 +69,7 @@ class TestText:
         assert pane.text.isReadOnly()
         assert pane.text.hasFocus()
 
+    @pytest.mark.slow
     def test_ncgen_takes_it(self, pane: CdlPane, tmp_path: Path) -> None:
         if which("ncgen") is None:
             pytest.skip("ncgen is not installed")
@@ -75,6 +77,7 @@ class TestText:
         source.write_text(pane.text.toPlainText())
         subprocess.run(["ncgen", "-4", "-o", str(tmp_path / "sea.nc"), str(source)], check=True)
 
+    @pytest.mark.slow
     def test_it_follows_edits(self, pane: CdlPane, window: MainWindow, settle: Settle) -> None:
         document = window.documents.current
         assert document is not None
@@ -85,6 +88,7 @@ class TestText:
         settle()
         assert 'title = "A title"' in pane.text.toPlainText()
 
+    @pytest.mark.slow
     def test_it_is_made_when_it_is_looked_at(
         self, window: MainWindow, tmp_path: Path, opened: Open, settle: Settle
     ) -> None:
@@ -97,6 +101,7 @@ class TestText:
         settle()
         assert window.centre.cdl.text.toPlainText() != ""
 
+    @pytest.mark.slow
     def test_another_document_is_another_text(
         self, pane: CdlPane, window: MainWindow, tmp_path: Path, opened: Open, settle: Settle
     ) -> None:
@@ -109,6 +114,7 @@ class TestText:
         settle()
         assert pane.text.toPlainText().startswith("netcdf sea {")
 
+    @pytest.mark.slow
     def test_what_is_seen_is_coloured(self, pane: CdlPane, qtbot: QtBot) -> None:
         block = pane.text.document().firstBlock()
         qtbot.waitUntil(lambda: bool(block.layout().formats()))

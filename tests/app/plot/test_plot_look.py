@@ -482,6 +482,7 @@ def test_a_chunk_is_shown(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> Non
     assert pane.canvas.outline() is None
 
 
+@pytest.mark.slow
 def test_a_chunk_of_what_is_too_large_is_shown_at_once(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -615,6 +616,7 @@ def test_a_line_goes_through_the_element_that_was_chosen(plotted: Plotted, pane:
     assert (state.x, state.indices[1]) == (0, 2)
 
 
+@pytest.mark.slow
 def test_a_plot_without_values_says_why(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     plotted(array("/empty", np.full((10, 10), np.nan), ("y", "x")))
     assert pane.canvas.message.text() == "Every value here is missing."
@@ -638,6 +640,7 @@ def test_a_line_of_flags_has_their_meanings_upwards(plotted: Plotted, pane: Plot
     assert pane.canvas.upwards.tick_texts() == ["clear", "partly cloudy", "overcast"]
 
 
+@pytest.mark.slow
 def test_levels_of_the_user_are_kept_for_each_array(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     values = np.arange(100.0).reshape(10, 10)
     document = plotted(array("/a", values, ("y", "x")), array("/b", values, ("y", "x")))

@@ -182,6 +182,7 @@ def test_sliders_move_through_a_four_dimensional_array(
     assert pane.header.slice_label.text() == "[2, 3, :, :]"
 
 
+@pytest.mark.slow
 def test_other_axes_can_be_chosen_and_one_axis_gives_a_line(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot
 ) -> None:
@@ -777,6 +778,7 @@ def test_a_read_that_is_cancelled_can_be_taken_up_again(
     qtbot.waitUntil(lambda: pane.page() is pane.canvas and pane.is_settled())
 
 
+@pytest.mark.slow
 def test_the_event_loop_stays_quick_while_twenty_thousand_chunks_arrive(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot
 ) -> None:
@@ -806,6 +808,7 @@ def test_the_event_loop_stays_quick_while_twenty_thousand_chunks_arrive(
     assert gaps[-1] <= 1000, gaps[-10:]
 
 
+@pytest.mark.slow
 def test_the_colours_follow_the_theme(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     application = QApplication.instance()
     assert isinstance(application, QApplication)

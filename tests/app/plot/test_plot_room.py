@@ -52,6 +52,7 @@ def chart_heights(window: MainWindow) -> list[int]:
     return [chart.height() for chart in charts if chart.isVisible()]
 
 
+@pytest.mark.slow
 @pytest.mark.fresh
 def test_the_plot_has_half_of_the_window(window: MainWindow, opened: Open, settle: Settle) -> None:
     window.resize(1280, 800)
@@ -70,6 +71,7 @@ def test_the_plot_has_half_of_the_window(window: MainWindow, opened: Open, settl
     assert plot.height() <= window.centre.height(), "nothing is scrolled"
 
 
+@pytest.mark.slow
 @pytest.mark.fresh
 def test_a_small_window_has_docks_at_one_side(window: MainWindow, opened: Open, settle: Settle) -> None:
     window.resize(1024, 700)
@@ -103,6 +105,7 @@ def qtplot(window: MainWindow, settle: Settle) -> None:
     settle()
 
 
+@pytest.mark.slow
 def test_the_bottom_folds_to_its_tabs(window: MainWindow, plotted: OpenDocument, qtbot: QtBot) -> None:
     docks, high = window.docks, window.centre.height()
     below = docks["chunkMapDock"].height()
@@ -123,6 +126,7 @@ def test_the_bottom_folds_to_its_tabs(window: MainWindow, plotted: OpenDocument,
     qtbot.waitUntil(lambda: docks.is_seen("problemsDock"))
 
 
+@pytest.mark.slow
 def test_the_value_is_read_beside_the_picture_once(
     window: MainWindow, plotted: OpenDocument, settle: Settle
 ) -> None:
@@ -147,6 +151,7 @@ def test_the_value_is_read_beside_the_picture_once(
     assert not back.isVisible()
 
 
+@pytest.mark.slow
 def test_nothing_but_the_user_takes_the_room_of_the_plot(
     window: MainWindow, plotted: OpenDocument, settle: Settle
 ) -> None:
@@ -197,6 +202,7 @@ def test_nothing_but_the_user_takes_the_room_of_the_plot(
     plot.tools.toggle_series()
 
 
+@pytest.mark.slow
 def test_docks_leave_the_centre_its_part_of_a_smaller_window(
     window: MainWindow, plotted: OpenDocument
 ) -> None:
@@ -217,6 +223,7 @@ def test_docks_leave_the_centre_its_part_of_a_smaller_window(
     assert window.docks["attributesDock"].width() > 550
 
 
+@pytest.mark.slow
 def test_the_plot_alone(window: MainWindow, plotted: OpenDocument, qtbot: QtBot, settle: Settle) -> None:
     before, tabs = dock_sizes(window), window.centre.tabs
     action = window.actions_["plot_alone"]
@@ -249,6 +256,7 @@ def test_the_plot_alone(window: MainWindow, plotted: OpenDocument, qtbot: QtBot,
         assert dock_sizes(window) == before
 
 
+@pytest.mark.slow
 def test_another_page_brings_the_rest_of_the_window_back(
     window: MainWindow, plotted: OpenDocument, settle: Settle
 ) -> None:
@@ -262,6 +270,7 @@ def test_another_page_brings_the_rest_of_the_window_back(
     assert dock_sizes(window) == before
 
 
+@pytest.mark.slow
 def test_boxes_are_as_wide_as_their_words(window: MainWindow, plotted: OpenDocument) -> None:
     plot = window.centre.plot
     assert plot is not None

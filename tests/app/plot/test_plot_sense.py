@@ -22,6 +22,7 @@ from refbrowser.model.cf import FlagSet
 Plotted = Callable[..., MemoryDocument]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, -1])
 @pytest.mark.parametrize("columns", [1, -1])
 def test_a_map_on_coordinates_of_its_elements_has_north_up(
@@ -61,6 +62,7 @@ def overlap(pane: PlotPane, across: tuple[float, float], upwards: tuple[float, f
     return min(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aspect", [False, True])
 @pytest.mark.parametrize("zoom", [1.0, 0.1, 3.0])
 def test_a_picture_cannot_be_dragged_away(
@@ -93,6 +95,7 @@ def test_a_line_cannot_be_dragged_away(plotted: Plotted, pane: PlotPane, qtbot: 
     assert pane.canvas.view()[1][0] < 1
 
 
+@pytest.mark.slow
 def test_complex_numbers_say_what_is_drawn_of_them(
     window: MainWindow, opened: Open, settle: Callable[[], None], tmp_path: Path
 ) -> None:
@@ -141,6 +144,7 @@ def test_complex_numbers_say_what_is_drawn_of_them(
         assert box.currentText() == name
 
 
+@pytest.mark.slow
 def test_an_axis_that_is_not_to_scale_is_told(plotted: Plotted, pane: PlotPane) -> None:
     field = np.arange(20.0).reshape(5, 4)
     levels = array("/plev", np.array([1000.0, 850, 500, 100, 10]), ("plev",), units="hPa")
@@ -150,6 +154,7 @@ def test_an_axis_that_is_not_to_scale_is_told(plotted: Plotted, pane: PlotPane) 
     assert "scale" not in pane.legend.note.text()
 
 
+@pytest.mark.slow
 def test_time_is_stepped_and_charted_first(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     plotted(
         array("/ta", np.arange(120.0).reshape(3, 2, 4, 5), ("time", "plev", "lat", "lon")),
@@ -165,6 +170,7 @@ def test_time_is_stepped_and_charted_first(plotted: Plotted, pane: PlotPane, qtb
     assert pane.tools.series().dimension == 0, "though the other slider was moved last"
 
 
+@pytest.mark.slow
 def test_the_groove_takes_the_handle_along(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     plotted(array("/ta", np.zeros((101, 4, 5)), ("time", "y", "x")))
     slider = pane.sliders.findChild(QSlider)
@@ -177,6 +183,7 @@ def test_the_groove_takes_the_handle_along(plotted: Plotted, pane: PlotPane, qtb
     assert abs(slider.value() - 75) <= 3
 
 
+@pytest.mark.slow
 def test_flags_leave_the_map_its_room(plotted: Plotted, pane: PlotPane) -> None:
     values = (np.arange(20).reshape(4, 5) % 2).astype("i1")
     flags = {"flag_values": [0, 1], "flag_meanings": "land sea"}
@@ -190,6 +197,7 @@ def test_flags_leave_the_map_its_room(plotted: Plotted, pane: PlotPane) -> None:
     assert short < pane.flags.width() <= 216
 
 
+@pytest.mark.slow
 def test_a_button_without_a_plot_is_not_shown(plotted: Plotted, pane: PlotPane) -> None:
     plotted(array("/ta", np.zeros((3, 4, 5)), ("time", "y", "x")))
     pane.tools.toggle_series()

@@ -74,6 +74,7 @@ def child(pane: PlotPane, name: str) -> Any:
     return found
 
 
+@pytest.mark.slow
 def test_p_shows_the_values_along_a_line_and_takes_it_away(
     shown: MemoryDocument, pane: PlotPane, qtbot: QtBot
 ) -> None:
@@ -92,6 +93,7 @@ def test_p_shows_the_values_along_a_line_and_takes_it_away(
     assert not tool.line.handles[0].isVisible()
 
 
+@pytest.mark.slow
 def test_handles_are_dragged(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     tool = turn_on(qtbot, pane)
     tool.set_ends((20, 10), (20, 50))
@@ -109,6 +111,7 @@ def test_handles_are_dragged(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot
     assert tool.ends == ((25, 40), (30, 40)), "beside the handles the picture is panned"
 
 
+@pytest.mark.slow
 def test_handles_are_moved_by_keys(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     tool = turn_on(qtbot, pane)
     tool.set_ends((20, 10), (20, 50))
@@ -127,6 +130,7 @@ def test_handles_are_moved_by_keys(shown: MemoryDocument, pane: PlotPane, qtbot:
     assert child(pane, "profileEndA").text().startswith("A  21°N, 0°")
 
 
+@pytest.mark.slow
 def test_it_follows_the_slider(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     tool = turn_on(qtbot, pane)
     tool.set_ends((5, 5), (5, 9))
@@ -135,6 +139,7 @@ def test_it_follows_the_slider(shown: MemoryDocument, pane: PlotPane, qtbot: QtB
     assert tool.ends == ((5, 5), (5, 9))
 
 
+@pytest.mark.slow
 def test_gaps_and_what_failed(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     def prepare(document: MemoryDocument) -> None:
         fates = {(0, 0, 1): PartState.MISSING, (0, 0, 2): source_error()}
@@ -152,6 +157,7 @@ def test_gaps_and_what_failed(plotted: Plotted, pane: PlotPane, qtbot: QtBot) ->
     assert "could not be read" in child(pane, "profileReadout").text()
 
 
+@pytest.mark.slow
 def test_it_fills_as_the_picture_does(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     def prepare(document: MemoryDocument) -> None:
         document.session.gate.clear()
@@ -166,6 +172,7 @@ def test_it_fills_as_the_picture_does(plotted: Plotted, pane: PlotPane, qtbot: Q
     qtbot.waitUntil(lambda: np.isfinite(numbers_of(tool)).all())
 
 
+@pytest.mark.slow
 def test_the_cursor_in_the_chart_marks_the_element(
     shown: MemoryDocument, pane: PlotPane, qtbot: QtBot
 ) -> None:
@@ -182,6 +189,7 @@ def test_the_cursor_in_the_chart_marks_the_element(
     assert tool.line._mark.getData()[0].tolist() == [8]
 
 
+@pytest.mark.slow
 def test_rows_are_those_of_the_line(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     tool = turn_on(qtbot, pane)
     tool.set_ends((5, 5), (5, 7))
@@ -190,6 +198,7 @@ def test_rows_are_those_of_the_line(shown: MemoryDocument, pane: PlotPane, qtbot
     assert list(rows)[1:] == [["5.0", "5.0", "505.0"], ["5.0", "6.0", "506.0"], ["5.0", "7.0", "507.0"]]
 
 
+@pytest.mark.slow
 def test_the_switch_in_the_header(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     button = pane.findChild(QToolButton, "profileButton")
     assert button is not None
@@ -202,6 +211,7 @@ def test_the_switch_in_the_header(shown: MemoryDocument, pane: PlotPane, qtbot: 
     assert not pane.tools.is_profile
 
 
+@pytest.mark.slow
 def test_there_is_none_of_a_line(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     plotted(array("/series", np.arange(10.0), ("n",)))
     assert not pane.tools.can_profile
@@ -209,6 +219,7 @@ def test_there_is_none_of_a_line(plotted: Plotted, pane: PlotPane, qtbot: QtBot)
     assert not pane.tools.is_profile
 
 
+@pytest.mark.slow
 def test_another_array_and_theme(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     other = array("/other", np.ones((7, 8)), ("a", "b"))
     document = plotted(array("/field", field(), ("time", "y", "x"), (1, 20, 20)), other)

@@ -65,6 +65,7 @@ def values(pane: PlotPane) -> np.ndarray:
     return picture.values
 
 
+@pytest.mark.slow
 def test_the_geopotential_of_january_at_200_hpa(plot: Plot, pane: PlotPane, shared_data: Path) -> None:
     plot("eraint_uvz", "/z")
     assert pane.page() is pane.canvas
@@ -86,6 +87,7 @@ def test_the_geopotential_of_january_at_200_hpa(plot: Plot, pane: PlotPane, shar
     assert 100_000 < levels.low < levels.high < 130_000
 
 
+@pytest.mark.slow
 def test_the_plot_follows_edits_and_undo(plot: Plot, pane: PlotPane, qtbot: QtBot, shared_data: Path) -> None:
     from refbrowser.references.edits.edits import SetRule
 
@@ -97,6 +99,7 @@ def test_the_plot_follows_edits_and_undo(plot: Plot, pane: PlotPane, qtbot: QtBo
     qtbot.waitUntil(lambda: pane.is_settled() and np.array_equal(values(pane), whole[0, 0]))
 
 
+@pytest.mark.slow
 def test_a_chunk_behind_the_end_of_the_file_is_an_error_and_not_fill(
     plot: Plot, pane: PlotPane, qtbot: QtBot
 ) -> None:
@@ -111,6 +114,7 @@ def test_a_chunk_behind_the_end_of_the_file_is_an_error_and_not_fill(
     qtbot.waitUntil(lambda: pane.page() is pane.canvas)
 
 
+@pytest.mark.slow
 def test_cloud_tops_are_masked_and_unsigned(plot: Plot, pane: PlotPane, shared_data: Path) -> None:
     plot("cth", "/HT")
     with netCDF4.Dataset(shared_data / "real" / "cth.nc") as file:
@@ -122,6 +126,7 @@ def test_cloud_tops_are_masked_and_unsigned(plot: Plot, pane: PlotPane, shared_d
     np.testing.assert_allclose(numbers[~np.isnan(numbers)], wanted.compressed(), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_basins_and_depths(plot: Plot, pane: PlotPane, qtbot: QtBot, shared_data: Path) -> None:
     plot("basin_mask", "/basin")
     whole = stored(shared_data, "basin_mask", "basin")
@@ -131,16 +136,19 @@ def test_basins_and_depths(plot: Plot, pane: PlotPane, qtbot: QtBot, shared_data
     assert pane.sliders.row_text(0).endswith(" m")
 
 
+@pytest.mark.slow
 def test_an_array_that_was_never_written_says_so(plot: Plot, pane: PlotPane) -> None:
     plot("crm", "/MSLP")
     assert "nothing was ever written" in pane.canvas.message.text()
 
 
+@pytest.mark.slow
 def test_a_scalar_time_is_a_date(plot: Plot, pane: PlotPane) -> None:
     plot("cth", "/t")
     assert pane.values.value.text() == "2017-10-25 20:53:39"
 
 
+@pytest.mark.slow
 def test_what_lies_elsewhere_is_asked_for_and_then_plotted(
     pane: PlotPane, tasks: Tasks, qtbot: QtBot, shared_data: Path, tmp_path: Path
 ) -> None:

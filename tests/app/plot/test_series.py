@@ -81,6 +81,7 @@ def series_reads(document: MemoryDocument) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 def test_a_click_shows_the_values_along_the_slider(
     shown: MemoryDocument, pane: PlotPane, qtbot: QtBot
 ) -> None:
@@ -97,6 +98,7 @@ def test_a_click_shows_the_values_along_the_slider(
     assert child(pane, "seriesValue0").text() == "3507"
 
 
+@pytest.mark.slow
 def test_a_plain_click_reads_nothing_while_it_is_off(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     document = plotted(the_array(), DAYS)
     click(qtbot, pane, 5, 7)
@@ -105,6 +107,7 @@ def test_a_plain_click_reads_nothing_while_it_is_off(plotted: Plotted, pane: Plo
     assert pane.findChild(QWidget, "seriesView") is None or not pane.tools.is_series
 
 
+@pytest.mark.slow
 def test_shift_and_click_keeps_points(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     tool = click(qtbot, pane, 5, 7)
     click(qtbot, pane, 15, 22, SHIFT)
@@ -123,6 +126,7 @@ def test_shift_and_click_keeps_points(shown: MemoryDocument, pane: PlotPane, qtb
     assert tool.spots.getData()[0].tolist() == [9]
 
 
+@pytest.mark.slow
 def test_points_are_taken_away(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     tool = click(qtbot, pane, 5, 7)
     click(qtbot, pane, 15, 22, SHIFT)
@@ -135,6 +139,7 @@ def test_points_are_taken_away(shown: MemoryDocument, pane: PlotPane, qtbot: QtB
     assert "Click an element" in child(pane, "seriesHint").text()
 
 
+@pytest.mark.slow
 def test_s_shows_the_series_at_the_cursor(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     plotted(the_array(), DAYS)
     pane.point_at((4, 6))
@@ -150,6 +155,7 @@ def test_s_shows_the_series_at_the_cursor(plotted: Plotted, pane: PlotPane, qtbo
     qtbot.waitUntil(lambda: numbers_of(tool) == [along(4, 7)])
 
 
+@pytest.mark.slow
 def test_the_line_moves_the_slider_and_follows_it(
     shown: MemoryDocument, pane: PlotPane, qtbot: QtBot
 ) -> None:
@@ -181,6 +187,7 @@ def test_the_line_moves_the_slider_and_follows_it(
     assert len(series_reads(shown)) == 1, "the series is not read again"
 
 
+@pytest.mark.slow
 def test_another_slider(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     tool = click(qtbot, pane, 5, 7)
     qtbot.waitUntil(lambda: not tool.reader.is_reading)
@@ -194,6 +201,7 @@ def test_another_slider(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> 
     assert child(pane, "seriesPlace0").text() == "y 5, x 7, 2003-01-31"
 
 
+@pytest.mark.slow
 def test_gaps_and_failures_are_marked(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     fates = {2: PartState.MISSING, 5: source_error()}
     shown.session.fate = lambda path, coords: fates.get(coords[0], PartState.DONE)
@@ -213,6 +221,7 @@ def test_gaps_and_failures_are_marked(shown: MemoryDocument, pane: PlotPane, qtb
     assert (cells[3], cells[4], cells[6]) == ("", "3507.0", "")
 
 
+@pytest.mark.slow
 def test_it_fills_and_is_cancelled(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     shown.session.held = lambda path, coords: coords[0] >= 4
     shown.session.gate.clear()
@@ -246,6 +255,7 @@ def read_counts(document: MemoryDocument) -> int:
     return sum(selection.shape == (365,) for _path, selection in document.session.reads)
 
 
+@pytest.mark.slow
 def test_many_chunks_over_the_network_are_asked_about(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     document = long_document(plotted, pane, qtbot)
     tool = click(qtbot, pane, 2, 3)
@@ -269,6 +279,7 @@ def test_many_chunks_over_the_network_are_asked_about(plotted: Plotted, pane: Pl
     qtbot.waitUntil(lambda: bool(tool.pane.asks()))
 
 
+@pytest.mark.slow
 def test_cancelled_in_the_list_of_jobs(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     shown.session.gate.clear()
     tool = click(qtbot, pane, 5, 7)
@@ -280,6 +291,7 @@ def test_cancelled_in_the_list_of_jobs(shown: MemoryDocument, pane: PlotPane, qt
     shown.session.gate.set()
 
 
+@pytest.mark.slow
 def test_other_axes_and_arrays_forget_the_points(
     shown: MemoryDocument, pane: PlotPane, plotted: Plotted, qtbot: QtBot
 ) -> None:
@@ -295,6 +307,7 @@ def test_other_axes_and_arrays_forget_the_points(
     assert pane.findChild(QWidget, "seriesAxisCombo").isHidden()  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_an_edit_reads_again_what_it_changes(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     tool = click(qtbot, pane, 5, 7)
     qtbot.waitUntil(lambda: not tool.reader.is_reading)
@@ -312,6 +325,7 @@ def test_an_edit_reads_again_what_it_changes(shown: MemoryDocument, pane: PlotPa
     qtbot.waitUntil(lambda: numbers_of(tool) == [[value + 1 for value in along(5, 7)]])
 
 
+@pytest.mark.slow
 def test_a_permission_reads_what_was_blocked(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
     shown.session.fate = lambda path, coords: blocked_error()
     tool = click(qtbot, pane, 5, 7)
@@ -324,6 +338,7 @@ def test_a_permission_reads_what_was_blocked(shown: MemoryDocument, pane: PlotPa
     qtbot.waitUntil(lambda: numbers_of(tool) == [along(5, 7)])
 
 
+@pytest.mark.slow
 def test_off_it_reads_nothing_and_on_again_it_shows_the_points(
     shown: MemoryDocument, pane: PlotPane, qtbot: QtBot
 ) -> None:

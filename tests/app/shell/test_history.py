@@ -58,6 +58,7 @@ def edit(document: OpenDocument) -> list[bytes]:
     return states
 
 
+@pytest.mark.slow
 def test_a_click_goes_to_a_state(
     document: OpenDocument, view: QListView, qtbot: QtBot, settle: Settle
 ) -> None:
@@ -75,6 +76,7 @@ def test_a_click_goes_to_a_state(
     assert document.dataset.document is document.document
 
 
+@pytest.mark.slow
 def test_keys_go_through_it(
     window: MainWindow, document: OpenDocument, view: QListView, qtbot: QtBot
 ) -> None:
@@ -92,6 +94,7 @@ def test_keys_go_through_it(
     assert view.currentIndex().row() == 0
 
 
+@pytest.mark.slow
 def test_a_new_edit_forgets_what_was_undone(document: OpenDocument, view: QListView, qtbot: QtBot) -> None:
     edit(document)
     click(view, 1, qtbot)
@@ -101,6 +104,7 @@ def test_a_new_edit_forgets_what_was_undone(document: OpenDocument, view: QListV
     assert spoken(view)[2] == "now"
 
 
+@pytest.mark.slow
 def test_the_saved_state_is_marked_and_counts(
     window: MainWindow, document: OpenDocument, view: QListView, qtbot: QtBot, settle: Settle
 ) -> None:
@@ -123,6 +127,7 @@ def test_the_saved_state_is_marked_and_counts(
     assert "the saved state is not in this list" in count.text()
 
 
+@pytest.mark.slow
 def test_revert_is_one_step_that_can_be_undone(
     window: MainWindow, document: OpenDocument, view: QListView, qtbot: QtBot
 ) -> None:
@@ -140,6 +145,7 @@ def test_revert_is_one_step_that_can_be_undone(
     assert document.document.to_bytes() == states[3]  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_each_document_has_its_own(
     window: MainWindow, document: OpenDocument, view: QListView, opened: Open, small: Path, settle: Settle
 ) -> None:

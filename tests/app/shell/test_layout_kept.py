@@ -40,6 +40,7 @@ def again(qtbot: QtBot) -> MainWindow:
     return window
 
 
+@pytest.mark.slow
 def test_each_dock_has_one_tab_at_the_first_start(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: shown_bars(window) == LOW)
 
@@ -57,6 +58,7 @@ def test_reset_puts_every_dock_back(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: shown_bars(window) == LOW)
 
 
+@pytest.mark.slow
 def test_a_high_window_shows_attributes_and_editor_above_each_other(window: MainWindow, qtbot: QtBot) -> None:
     for height, expected in ((1300, HIGH), (800, LOW), (1300, HIGH)):
         window.resize(1600, height)
@@ -64,6 +66,7 @@ def test_a_high_window_shows_attributes_and_editor_above_each_other(window: Main
         qtbot.waitUntil(lambda expected=expected: shown_bars(window) == sorted(expected))
 
 
+@pytest.mark.slow
 def test_what_the_user_made_of_it_is_there_again(
     window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -93,6 +96,7 @@ def test_what_the_user_made_of_it_is_there_again(
     second.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [b"", b"nonsense"])
 def test_a_spoilt_layout_is_as_good_as_none(window: MainWindow, qtbot: QtBot, shape: bytes) -> None:
     window.settings.set_layout(shape, shape)  # type: ignore[arg-type]
@@ -101,6 +105,7 @@ def test_a_spoilt_layout_is_as_good_as_none(window: MainWindow, qtbot: QtBot, sh
     second.close()
 
 
+@pytest.mark.slow
 def test_docks_keep_their_sizes_over_many_starts(window: MainWindow, qtbot: QtBot) -> None:
     def height(of: MainWindow) -> int:
         qtbot.wait(50)
@@ -118,6 +123,7 @@ def test_docks_keep_their_sizes_over_many_starts(window: MainWindow, qtbot: QtBo
         other.close()
 
 
+@pytest.mark.slow
 @pytest.mark.fresh
 def test_docks_squeezed_by_a_small_window_are_wide_again(window: MainWindow, qtbot: QtBot) -> None:
     """Also where the program was closed while it was small."""
@@ -141,6 +147,7 @@ def test_docks_squeezed_by_a_small_window_are_wide_again(window: MainWindow, qtb
     second.close()
 
 
+@pytest.mark.slow
 def test_docks_that_a_kept_layout_does_not_know_have_their_place(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def apply_edit(document: OpenDocument, offset: str = "{{(i * 2 + j) * 12 + 1}}")
 
 
 class TestOpening:
+    @pytest.mark.slow
     def test_drop_of_several_files(
         self, window: MainWindow, small: Path, tmp_path: Path, qtbot: QtBot
     ) -> None:
@@ -47,6 +48,7 @@ class TestOpening:
         qtbot.waitUntil(lambda: all(document.is_open for document in documents))
         assert window.documents.current is documents[1]
 
+    @pytest.mark.slow
     def test_drop_of_text_with_a_url(self, window: MainWindow, qtbot: QtBot) -> None:
         drop(window, text="http://127.0.0.1:9/none.json\n")
         document = window.documents.all()[0]
@@ -96,6 +98,7 @@ class TestOpening:
         assert split_target("odd::/dir/a.json::/z") == ("odd::/dir/a.json", "/z")
         assert split_target("a.json") == ("a.json", None)
 
+    @pytest.mark.slow
     def test_array_of_the_command_line_is_selected(
         self, window: MainWindow, small: Path, settle: Settle
     ) -> None:
@@ -104,6 +107,7 @@ class TestOpening:
         assert window.navigation.item().place == "/temp"
         assert window.navigation.plotted() == "/temp"
 
+    @pytest.mark.slow
     def test_broken_document_is_a_card_and_can_be_tried_again(
         self, window: MainWindow, tmp_path: Path, opened: Open, small: Path, qtbot: QtBot
     ) -> None:
@@ -117,6 +121,7 @@ class TestOpening:
         qtbot.waitUntil(lambda: document.is_open)
         assert window.centre.tabs.isVisible()
 
+    @pytest.mark.slow
     def test_recent_documents_are_kept(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -138,6 +143,7 @@ class TestOpening:
 
 
 class TestMoving:
+    @pytest.mark.slow
     def test_array_shows_attributes_and_its_keys(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -150,6 +156,7 @@ class TestMoving:
         assert values["Stored chunks"] == "all 4"
         assert window.centre.references.current_key() == "temp/0.0"
 
+    @pytest.mark.slow
     def test_key_selects_its_array(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -162,6 +169,7 @@ class TestMoving:
         assert window.centre.references.current_key() == "depth/1"
         assert window.attributes.values()["Path"] == "/depth"
 
+    @pytest.mark.slow
     def test_unknown_key_is_answered(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -175,6 +183,7 @@ class TestMoving:
         assert answer.isVisible()
         assert "temp/9.9" in answer.text()
 
+    @pytest.mark.slow
     def test_raw_value_as_text_json_and_hex(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -192,6 +201,7 @@ class TestMoving:
         assert window.centre.raw.data() == bytes(range(12, 24))
         assert not button(window, "rawTextButton").isEnabled()
 
+    @pytest.mark.slow
     def test_rule_shows_its_editor_and_rows(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -221,6 +231,7 @@ class TestMoving:
         qtbot.waitUntil(lambda: jobs.focusPolicy() == Qt.FocusPolicy.NoFocus)
         assert window.focusWidget() not in (jobs, None), "the keyboard went on"
 
+    @pytest.mark.slow
     def test_filter_shows_matches_alone(
         self, window: MainWindow, small: Path, opened: Open, qtbot: QtBot
     ) -> None:
@@ -232,6 +243,7 @@ class TestMoving:
         child = model.index(0, 0, model.index(0, 0))
         assert child.data() == "depth"
 
+    @pytest.mark.slow
     def test_filter_finds_titles(self, window: MainWindow, opened: Open, qtbot: QtBot) -> None:
         sample = Path(__file__).resolve().parents[3] / "resources" / "sample" / "sea_surface.json"
         opened(sample)
@@ -243,6 +255,7 @@ class TestMoving:
 
 
 class TestEditing:
+    @pytest.mark.slow
     def test_rows_that_an_edit_added_are_shown_before_they_are_compared(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -260,6 +273,7 @@ class TestEditing:
         settle()
         assert all(document.is_row_changed(document.document.refs.find(f"more/{n}")) for n in range(3))
 
+    @pytest.mark.slow
     def test_undo_redo_and_revert(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -290,6 +304,7 @@ class TestEditing:
         assert document.document.to_bytes() == changed
         settle()
 
+    @pytest.mark.slow
     def test_structure_follows_an_edit(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -329,6 +344,7 @@ class TestEditing:
 
 
 class TestSaving:
+    @pytest.mark.slow
     def test_save_writes_the_edit_and_nothing_else(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -343,6 +359,7 @@ class TestSaving:
         assert not document.is_dirty
         assert not window.actions_["save"].isEnabled()
 
+    @pytest.mark.slow
     def test_edit_made_while_saving_stays_pending(self, small: Path, opened: Open, settle: Settle) -> None:
         document = opened(small)
         settle()
@@ -353,6 +370,7 @@ class TestSaving:
         assert document.is_dirty
         assert "+ 1}}" in small.read_text()
 
+    @pytest.mark.slow
     def test_file_changed_by_others_is_asked_about(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
     ) -> None:
@@ -368,6 +386,7 @@ class TestSaving:
         settle()
         assert small.read_bytes() == document.document.to_bytes()
 
+    @pytest.mark.slow
     def test_failed_save_leaves_everything_and_says_so(
         self, window: MainWindow, small: Path, tmp_path: Path, opened: Open, settle: Settle
     ) -> None:
@@ -382,6 +401,7 @@ class TestSaving:
 
 
 class TestClosing:
+    @pytest.mark.slow
     @pytest.mark.parametrize(("answer", "saved"), [("Save", True), ("Discard", False)])
     def test_unsaved_edits_are_asked_about(
         self,
@@ -403,6 +423,7 @@ class TestClosing:
         qtbot.waitUntil(lambda: not window.documents.all())
         assert (small.read_bytes() != before) is saved
 
+    @pytest.mark.slow
     def test_cancel_keeps_window_and_document(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
@@ -415,6 +436,7 @@ class TestClosing:
         assert window.isVisible()
         assert window.documents.all() == [document]
 
+    @pytest.mark.slow
     def test_closing_the_window_goes_on_after_discard(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
     ) -> None:
@@ -425,6 +447,7 @@ class TestClosing:
         button(window.findChild(QMessageBox, "unsavedQuestion"), "unsavedDiscardButton").click()
         qtbot.waitUntil(lambda: not window.isVisible())
 
+    @pytest.mark.slow
     def test_document_that_is_clean_closes_without_a_question(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:

@@ -79,12 +79,14 @@ class TestValues:
 
 
 class TestDialog:
+    @pytest.mark.slow
     def test_every_preference_has_a_widget_that_shows_it(self, dialog: PreferencesDialog) -> None:
         for item in PREFERENCES:
             found = dialog.findChild(QWidget, f"preference_{item.name}")
             assert isinstance(found, QComboBox | QSpinBox | QCheckBox | QLineEdit), item.name
             assert found.accessibleName() == item.title
 
+    @pytest.mark.slow
     def test_colour_maps_are_those_of_the_plot(self, dialog: PreferencesDialog) -> None:
         from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS
 
@@ -92,6 +94,7 @@ class TestDialog:
         assert [choice.itemData(index) for index in range(choice.count())] == list(MAPS)
         assert choice.currentData() == DEFAULT_MAP
 
+    @pytest.mark.slow
     def test_theme_is_in_force_at_once(
         self, window: MainWindow, dialog: PreferencesDialog, styled: QApplication
     ) -> None:
@@ -103,6 +106,7 @@ class TestDialog:
         assert theme.colors() is theme.LIGHT
         assert choice.currentData() == "light"
 
+    @pytest.mark.slow
     def test_sizes_are_limits_at_once(self, window: MainWindow, dialog: PreferencesDialog) -> None:
         field = dialog.findChild(QSpinBox, "preference_view_chunks")
         field.setValue(7)
@@ -114,6 +118,7 @@ class TestDialog:
         assert LIMITS.json_question == Limits.json_question
         assert field.value() == Limits.view_chunks
 
+    @pytest.mark.slow
     def test_session_follows(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle, dialog: PreferencesDialog
     ) -> None:
@@ -125,6 +130,7 @@ class TestDialog:
         dialog.findChild(QSpinBox, "preference_cache").setValue(5)
         assert document.session.cache.capacity == 5 * MIB
 
+    @pytest.mark.slow
     def test_plot_follows(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle, dialog: PreferencesDialog
     ) -> None:
@@ -140,11 +146,13 @@ class TestDialog:
         dialog.findChild(QCheckBox, "preference_prefetch").setChecked(False)
         assert told == [("Viridis", False), True, ("Magma", False), True, ("Magma", False), False]
 
+    @pytest.mark.slow
     def test_one_dialog_is_enough(self, window: MainWindow, dialog: PreferencesDialog) -> None:
         window.actions_["preferences"].trigger()
         assert window.findChildren(PreferencesDialog) == [dialog]
 
 
+@pytest.mark.slow
 def test_kept_theme_and_limits_are_in_force_in_the_next_window(
     styled: QApplication, qtbot: QtBot, settings_folder: Path
 ) -> None:
@@ -171,6 +179,7 @@ def test_connections_are_bounded_for_hosts_known_and_new() -> None:
     assert models.of("https://b").link.most == 100
 
 
+@pytest.mark.slow
 def test_system_theme_follows_the_desktop(styled: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theme, "system_colors", lambda: theme.DARK)
     theme.choose(styled, "light")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from window_fixtures import Open
 
 from refbrowser.app.shell.main_window import MainWindow
@@ -20,6 +21,7 @@ def listed(window: MainWindow) -> list[str]:
     return [action.text() for action in menu.actions() if action.objectName().startswith("action_recent_")]
 
 
+@pytest.mark.slow
 def test_newest_first_and_opened_by_a_click(
     window: MainWindow, small: Path, opened: Open, settle: Settle
 ) -> None:
@@ -40,6 +42,7 @@ def test_newest_first_and_opened_by_a_click(
     assert [document.path for document in window.documents.all()] == [str(small)]
 
 
+@pytest.mark.slow
 def test_what_is_opened_together_is_one_entry(window: MainWindow, small: Path, settle: Settle) -> None:
     others = [small.with_name(f"{name}.json") for name in "ab"]
     for other in others:

@@ -32,6 +32,7 @@ def draw(*arguments: str, home: Path, **environment: str) -> subprocess.Complete
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "scheme", "scale", "size"),
     [("light", theme.LIGHT, 1, (1280, 800)), ("dark", theme.DARK, 2, (1000, 700))],
@@ -53,6 +54,7 @@ def test_the_plot_in_each_theme(
     assert not list(home.rglob("*.ini"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "said", "is_drawn"),
     [
@@ -73,6 +75,7 @@ def test_exit_codes(
     assert QImage(str(tmp_path / "window.png")).isNull() != is_drawn
 
 
+@pytest.mark.slow
 def test_patience_ends(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

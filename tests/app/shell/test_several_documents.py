@@ -46,6 +46,7 @@ def roots(window: MainWindow) -> list[str]:
     return [model.index(row, 0).data() for row in range(model.rowCount())]
 
 
+@pytest.mark.slow
 def test_each_is_a_root_and_save_acts_on_the_selected_one(
     window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle, qtbot: QtBot
 ) -> None:
@@ -70,6 +71,7 @@ def test_each_is_a_root_and_save_acts_on_the_selected_one(
     assert [document.pending_count for document in two] == [0, 1]
 
 
+@pytest.mark.slow
 def test_the_picture_comes_back_with_its_document(
     window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle
 ) -> None:
@@ -87,6 +89,7 @@ def test_the_picture_comes_back_with_its_document(
     assert window.centre.plot is not None
 
 
+@pytest.mark.slow
 def test_raw_value_is_that_of_the_key_that_the_tree_chose(
     window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle
 ) -> None:
@@ -99,6 +102,7 @@ def test_raw_value_is_that_of_the_key_that_the_tree_chose(
     assert window.centre.raw.data()
 
 
+@pytest.mark.slow
 def test_all_panes_are_about_the_document_that_is_shown(
     window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle
 ) -> None:
@@ -115,6 +119,7 @@ def test_all_panes_are_about_the_document_that_is_shown(
     assert window.navigation.item() == item
 
 
+@pytest.mark.slow
 def test_names_that_are_the_same_are_told_apart(
     window: MainWindow, small: Path, opened: Open, settle: Settle
 ) -> None:
@@ -131,6 +136,7 @@ def test_names_that_are_the_same_are_told_apart(
     assert [document.title for document in window.documents.all()] == ["small.json"]
 
 
+@pytest.mark.slow
 def test_closing_one_shows_the_next(
     window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle, qtbot: QtBot
 ) -> None:
@@ -146,6 +152,7 @@ def test_closing_one_shows_the_next(
     assert plotted(window) is None or window.navigation.plotted_document() is first
 
 
+@pytest.mark.slow
 def test_closing_the_window_asks_once_for_all(
     window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle, qtbot: QtBot
 ) -> None:
@@ -167,6 +174,7 @@ def test_closing_the_window_asks_once_for_all(
     assert Path(second.path).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_others_and_all_are_closed(
     window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle, qtbot: QtBot
 ) -> None:
@@ -191,6 +199,7 @@ def test_others_and_all_are_closed(
     assert window.isVisible()
 
 
+@pytest.mark.slow
 def test_the_filter_hides_documents_in_which_nothing_matches(
     window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle
 ) -> None:
@@ -227,6 +236,7 @@ def test_files_that_are_called_alike_are_offered_as_one(names: tuple[str, ...], 
     assert ("combined into one dataset" in dropped.words(False)[1]) is alike
 
 
+@pytest.mark.slow
 def test_files_and_urls_are_dropped_together(window: MainWindow, small: Path, qtbot: QtBot) -> None:
     url = "http://127.0.0.1:9/refs.json"
     drop(window, QUrl.fromLocalFile(str(small)), QUrl(url))
@@ -234,6 +244,7 @@ def test_files_and_urls_are_dropped_together(window: MainWindow, small: Path, qt
     assert [document.path for document in window.documents.all()] == [str(small), url]
 
 
+@pytest.mark.slow
 def test_lines_of_text_are_dropped(window: MainWindow, small: Path, qtbot: QtBot) -> None:
     other = small.with_name("se cond.json")
     other.write_text(small.read_text())

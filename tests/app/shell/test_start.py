@@ -69,11 +69,13 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_loaded_at_the_first_paint() -> None:
     result = run("-c", FIRST_PAINT)
     assert result.stdout.strip() == "[]", result.stderr
 
 
+@pytest.mark.slow
 def test_first_rows_are_shown_before_what_they_do_not_need_is_loaded(tmp_path: Path) -> None:
     refs = {f"a/{row}": ["s3://bucket/file.nc", row, 1] for row in range(50_000)}
     path = tmp_path / "large.json"
@@ -86,6 +88,7 @@ def test_first_rows_are_shown_before_what_they_do_not_need_is_loaded(tmp_path: P
     pytest.fail(result.stdout + result.stderr)
 
 
+@pytest.mark.slow
 def test_exception_in_the_window_is_logged_and_shown(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +116,7 @@ def test_no_display_is_said_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> N
     assert launch.has_display()
 
 
+@pytest.mark.slow
 def test_qt_names_are_made_by_the_thread_that_is_asked() -> None:
     """Two threads that make classes of PySide6 at once crash the program."""
     code = """

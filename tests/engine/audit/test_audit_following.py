@@ -121,6 +121,7 @@ def test_all_of_one_kind_are_repaired_by_one_step(damaged: Dataset) -> None:
     assert fix_all(damaged, result, "undecodable", JobControl()) == (None, 0)
 
 
+@pytest.mark.slow
 def test_more_than_a_group_keeps_is_repaired(tmp_path: Path) -> None:
     made = sound(tmp_path)
     for number in range(KEPT + 50):

@@ -164,6 +164,7 @@ def test_what_is_not_allowed_is_not_asked(served: tuple[DamagedSet, HttpServer])
     assert result.exit_code() == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["s3", "gs", "abfs"])
 def test_an_object_store(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

@@ -105,6 +105,7 @@ def test_codecs_in_codecs(reader: SessionBuffers) -> None:
     assert (one(reader, whole(buffer(Inline(packed), "lzma", "zlib", "lz4"))) == VALUES).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["zlib", "lzma", "bz2"])
 def test_bombs_are_decoded_as_far_as_is_wanted(reader: SessionBuffers, codec: str) -> None:
     bomb = PACK[codec](b"\0" * (64 << 20))

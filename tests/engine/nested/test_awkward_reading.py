@@ -200,6 +200,7 @@ def linked_list(encoder: Encoder, last: int, count: int = 300) -> Any:
     return {"call": ["awkward0", "Table", "frompairs"], "args": [{"pairs": pairs}, {"json": 0}], "id": 99}
 
 
+@pytest.mark.slow
 def test_values_go_on_in_themselves_as_far_as_the_data_go(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +229,7 @@ def test_values_go_on_in_themselves_as_far_as_the_data_go(
             assert int(values.mask.sum()) == (300 if last == 0 else 200)
 
 
+@pytest.mark.slow
 def test_lists_of_themselves_go_on_too(tmp_path: Path) -> None:
     # [[[[[[[[[[]]]]]]]]]]: each list holds the one after it, and the last one none.
     counts = [1] * 30 + [0]
@@ -422,6 +424,7 @@ def test_json_of_any_depth() -> None:
     )
 
 
+@pytest.mark.slow
 def test_words_for_rows_do_not_follow_what_is_linked(tmp_path: Path) -> None:
     e = Encoder("one")
     chain = e.make("IndexedMaskedArray", e.basic([*range(1, 900), -1]), {"ref": 77})

@@ -71,6 +71,7 @@ def looked(access: Access, *probes: Probe) -> list[Probed]:
         return probe(probes, access, fetcher)
 
 
+@pytest.mark.slow
 def test_files_are_held_against_the_lock(place: tuple[Put, Access], tmp_path: Path) -> None:
     put, access = place
     (tmp_path / "old.nc").write_bytes(DATA)

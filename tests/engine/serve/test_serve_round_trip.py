@@ -59,6 +59,7 @@ def test_values_of_every_type(opened: Pair) -> None:
     assert remote["/cube"].dimensions == ("t", "l", "y", "x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [1, 1 << 14])
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -76,6 +77,7 @@ def test_sections_are_those_of_numpy(
     assert np.array_equal(remote["/names"][text], dataset["/names"][text])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["eraint_uvz", "crm", "cth", "basin_mask"])
 def test_real_files(shared_data: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving_data, "LIMITS", replace(LIMITS, serve_block=50_000))

@@ -535,6 +535,7 @@ def test_internal_errors_are_told_in_a_line(
     assert capfd.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_many_clients_at_once(service: Service) -> None:
     wanted = ask(service, "req=data&var=/cube(0:1,0:2,0,0:4)")
     with ThreadPoolExecutor(24) as pool:

@@ -16,6 +16,7 @@ def service(tmp_path_factory):
         yield running
 
 
+@pytest.mark.slow
 @looped("construct", ALL)
 def test_every_construct_is_served(construct, tmp_path, service):
     with opened(tmp_path, construct.stream) as dataset:

@@ -34,6 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_appending_gives_what_combining_all_gives(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for kind in "mn":
         whole = combine(request(folder, f"{kind}?.nc"))
@@ -66,6 +67,7 @@ def test_appending_gives_what_combining_all_gives(folder: Path, capsys: pytest.C
         assert Path(first.target).read_bytes() == again
 
 
+@pytest.mark.slow
 def test_what_differs_from_the_document_stops(folder: Path, tmp_path: Path) -> None:
     first = combine(request(folder, "m[01].nc", target=str(tmp_path / "two.json")))
     before = Path(first.target).read_bytes()
@@ -84,6 +86,7 @@ def test_what_differs_from_the_document_stops(folder: Path, tmp_path: Path) -> N
     assert len(plans) == 1
 
 
+@pytest.mark.slow
 def test_times_of_another_date_are_counted_as_those_of_the_document(folder: Path, tmp_path: Path) -> None:
     first = combine(request(folder, "m[01].nc", target=str(tmp_path / "two.json")))
     with refbrowser.open(first.target) as dataset:
@@ -97,6 +100,7 @@ def test_times_of_another_date_are_counted_as_those_of_the_document(folder: Path
         assert after[:].tolist() == list(range(90))
 
 
+@pytest.mark.slow
 def test_documents_of_others_are_appended_to(folder: Path, tmp_path: Path) -> None:
     """Version 0 with other separators, and coordinates in many chunks."""
     times = np.arange(59, dtype="<f8")
@@ -152,6 +156,7 @@ def run_file(folder: Path, number: int) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_files_are_added_along_a_dimension_that_only_the_document_has(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,6 +217,7 @@ def whole(folder: Path) -> dict[str, Any]:
     return values_of(combine(request(folder, "n?.nc", target=str(folder / "whole.json"))).target)
 
 
+@pytest.mark.slow
 def test_of_a_parquet_folder_only_what_changes_is_written(
     folder: Path, whole: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -241,6 +247,7 @@ def test_of_a_parquet_folder_only_what_changes_is_written(
     assert {path: path.stat().st_ino for path in target.rglob("*") if path.is_file()} == after
 
 
+@pytest.mark.slow
 def test_a_parquet_folder_is_as_it_was_where_it_cannot_be_written(folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "two.parq"
     first = [str(folder / f"n{number}.nc") for number in range(2)]
@@ -269,6 +276,7 @@ def relative_document(folder: Path, tmp_path: Path) -> dict[str, Any]:
     return refs
 
 
+@pytest.mark.slow
 def test_coordinates_that_rules_templates_or_other_files_give(
     folder: Path, whole: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -309,6 +317,7 @@ def test_coordinates_that_rules_templates_or_other_files_give(
     assert target.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_folded_documents_are_appended_to(folder: Path, whole: dict[str, Any], tmp_path: Path) -> None:
     target = str(tmp_path / "folded.json")
     combine(request(folder, "m[01].nc", target=target, fold=True))
@@ -319,6 +328,7 @@ def test_folded_documents_are_appended_to(folder: Path, whole: dict[str, Any], t
     assert_same(values_of(target, folder), whole)
 
 
+@pytest.mark.slow
 def test_remote_documents_are_written_elsewhere(
     folder: Path, whole: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -347,6 +357,7 @@ def test_remote_documents_are_written_elsewhere(
 # What is said of differences
 
 
+@pytest.mark.slow
 def test_no_remedy_leaves_the_document_out(folder: Path, tmp_path: Path) -> None:
     first = combine(request(folder, "n[01].nc", target=str(tmp_path / "two.json")))
     month(tmp_path / "scaled.nc", 2, "NETCDF4", scale=0.5)
@@ -384,6 +395,7 @@ def test_no_remedy_leaves_the_document_out(folder: Path, tmp_path: Path) -> None
         append_files(first.target, Combination(sources=(str(tmp_path / "early.nc"),)))
 
 
+@pytest.mark.slow
 def test_variables_that_the_document_does_not_have_are_added_where_that_is_said(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

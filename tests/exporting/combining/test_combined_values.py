@@ -64,6 +64,7 @@ def opened(path: object) -> Any:
     return xarray.open_dataset(str(path), engine="kerchunk", chunks=None).load()
 
 
+@pytest.mark.slow
 def test_months_are_one_year_as_xarray_has_it(months: Path) -> None:
     for pattern, form in (("m?.nc", "refs-v0"), ("n?.nc", "refs-v1")):
         report = combine(request(months, pattern, format=form))
@@ -84,6 +85,7 @@ def test_months_are_one_year_as_xarray_has_it(months: Path) -> None:
             assert dataset["/time"].chunks == (90,)
 
 
+@pytest.mark.slow
 def test_combined_references_are_folded(months: Path) -> None:
     plain = combine(request(months, "m?.nc", target=str(months / "plain.json")))
     folded = combine(request(months, "m?.nc", target=str(months / "folded.json"), fold=True))
@@ -96,6 +98,7 @@ def test_combined_references_are_folded(months: Path) -> None:
         combine(request(months, "m?.nc", fold=True, format="refs-v0"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncollected")
 def test_another_scale_is_wrong_with_kerchunk_and_stops_here(months: Path, tmp_path: Path) -> None:
     from kerchunk.combine import MultiZarrToZarr
@@ -125,6 +128,7 @@ def test_another_scale_is_wrong_with_kerchunk_and_stops_here(months: Path, tmp_p
     assert not np.isnan(ours["t"][59:]).any()
 
 
+@pytest.mark.slow
 def test_times_of_other_dates_are_counted_alike_and_in_units_that_are_asked_for(tmp_path: Path) -> None:
     for number in range(3):
         begin = sum(DAYS[:number])
@@ -144,6 +148,7 @@ def test_times_of_other_dates_are_counted_alike_and_in_units_that_are_asked_for(
         assert dataset["/time"].attrs["units"] == "hours since 2001-01-01"
 
 
+@pytest.mark.slow
 def test_new_dimensions_merging_and_grids(tmp_path: Path) -> None:
     for number, name in enumerate(("t", "s")):
         for run in (1, 2):
@@ -184,6 +189,7 @@ def test_new_dimensions_merging_and_grids(tmp_path: Path) -> None:
         assert caught.value.kind is ErrorKind.USAGE
 
 
+@pytest.mark.slow
 def test_documents_are_combined_and_the_command_tells(
     months: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,6 +229,7 @@ def test_damaged_files_stop_and_are_left_out(tmp_path: Path) -> None:
         assert why in told
 
 
+@pytest.mark.slow
 def test_stores_of_both_versions_are_combined(tmp_path: Path) -> None:
     """Coordinates that are many are packed; who has the document already is told so at once."""
     import fsspec
@@ -251,6 +258,7 @@ def test_stores_of_both_versions_are_combined(tmp_path: Path) -> None:
         assert (ours["t"].values[600:] == np.arange(1200.0).reshape(600, 2) + 1).all()
 
 
+@pytest.mark.slow
 def test_zeros_of_zarr_v3_are_times_like_others(tmp_path: Path) -> None:
     for number, day in enumerate((1, 3)):
         store = zarr.create_group(tmp_path / f"n{number}.zarr", zarr_format=3)

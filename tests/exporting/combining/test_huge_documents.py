@@ -60,6 +60,7 @@ def test_what_is_too_much_is_told_before_it_is_made(what: str, tmp_path: Path) -
     assert not (tmp_path / "all").exists()
 
 
+@pytest.mark.slow
 def test_a_file_has_as_many_chunks_in_all_as_may_be_listed(tmp_path: Path) -> None:
     write(tmp_path / "a.json", {"shape": [8], "chunks": [1]}, None)
     before = LIMITS.write_out_question
@@ -75,6 +76,7 @@ def test_a_file_has_as_many_chunks_in_all_as_may_be_listed(tmp_path: Path) -> No
             adjust("write_out_question", before)
 
 
+@pytest.mark.slow
 def test_references_are_the_same_taken_a_few_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

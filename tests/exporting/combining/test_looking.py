@@ -119,6 +119,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking, "_in_vain", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_known")
 def test_what_the_text_tells_is_what_opening_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
@@ -162,6 +163,7 @@ def test_documents_of_few_kinds_are_opened_once_each(tmp_path: Path, monkeypatch
     assert opened == sources[:2]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_known")
 def test_where_no_document_is_like_another_it_is_given_up(tmp_path: Path) -> None:
     sources = []

@@ -203,6 +203,7 @@ def test_nothing_is_invented_on_a_clean_set(sets: Sets) -> None:
     assert not plan_of(same, sets.request).blocking
 
 
+@pytest.mark.slow
 def test_each_mismatch_is_found_and_names_the_odd_file(sets: Sets) -> None:
     for what, (made, besides) in BLOCKING.items():
         kind = what.partition(" of ")[0]
@@ -317,6 +318,7 @@ def scalar(refs: Refs, name: str, value: int) -> None:
     refs[f"{name}/0"] = text_of(np.array(value, "<i4"))
 
 
+@pytest.mark.slow
 def test_scalars_keep_having_no_dimension_and_lie_along_a_new_one_where_that_is_said(sets: Sets) -> None:
     def made(files: list[Refs]) -> None:
         for number, refs in enumerate(files):

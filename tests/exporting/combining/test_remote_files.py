@@ -60,6 +60,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_files_of_a_server_are_one(
     server: HttpServer, tmp_path: Path, looked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +92,7 @@ def test_files_of_a_server_are_one(
         assert looked == ["1.nc"]
 
 
+@pytest.mark.slow
 def test_documents_of_a_server_are_one(server: HttpServer, tmp_path: Path) -> None:
     for number in range(3):
         data = written(tmp_path / f"{number}.nc", number, "NETCDF4")
@@ -108,6 +110,7 @@ def test_documents_of_a_server_are_one(server: HttpServer, tmp_path: Path) -> No
         assert (dataset["/v"][:] == expected(3)).all()
 
 
+@pytest.mark.slow
 def test_objects_of_a_store_are_one(
     s3_server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ def kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, Path, by
     return Path(request(folder).target).read_bytes(), path, path.read_bytes()
 
 
+@pytest.mark.slow
 def test_at_whatever_byte_it_ended_the_document_is_the_same(
     folder: Path, looked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +139,7 @@ def test_at_whatever_byte_it_ended_the_document_is_the_same(
     assert counts == set(range(7)), "it goes on after each number of files"
 
 
+@pytest.mark.slow
 def test_what_was_changed_is_looked_at_again(
     folder: Path, looked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +160,7 @@ def test_what_was_changed_is_looked_at_again(
     assert Path(again.target).read_bytes() == found
 
 
+@pytest.mark.slow
 def test_who_looks_otherwise_or_begins_anew_looks_at_all(
     folder: Path, looked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +180,7 @@ def test_who_looks_otherwise_or_begins_anew_looks_at_all(
     assert path.read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_what_was_cancelled_or_cannot_be_combined_is_kept(
     folder: Path, looked: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -216,6 +220,7 @@ def test_what_was_cancelled_or_cannot_be_combined_is_kept(
     assert "give --force" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_journals_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, path, whole = kept(folder, monkeypatch)
     for number in range(look_journal._KEPT + 5):
@@ -234,6 +239,7 @@ def test_journals_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [0 < each.stat().st_size <= 2_000 for each in journals()] == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork") or (os.cpu_count() or 1) < 2, reason="it starts no processes")
 def test_a_program_that_is_killed_goes_on_and_a_killed_worker_costs_nothing(tmp_path: Path) -> None:
     data = tmp_path / "data"

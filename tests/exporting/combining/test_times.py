@@ -48,6 +48,7 @@ def combined(folder: Path, **how: Any) -> tuple[np.ndarray[Any, Any], str, list[
         return times[:], times.attrs["units"], [each.message for each in plans[0].mismatches]
 
 
+@pytest.mark.slow
 @looped(
     "first, second, kind",
     [
@@ -106,6 +107,7 @@ def test_what_cannot_be_counted_alike_exactly_stops(
     assert not (tmp_path / "all").exists()
 
 
+@pytest.mark.slow
 def test_a_shorter_unit_is_offered_in_which_all_are_exact(tmp_path: Path) -> None:
     write(tmp_path / "a.json", DAYS.astype("i8"), "days since 2001-01-01")
     write(tmp_path / "b.json", HOURS.astype("i8"), "hours since 2001-02-01")
@@ -120,6 +122,7 @@ def test_a_shorter_unit_is_offered_in_which_all_are_exact(tmp_path: Path) -> Non
     assert times[31:].tolist() == (31 * 24 + HOURS).tolist()
 
 
+@pytest.mark.slow
 def test_bounds_go_with_their_times_and_stop_where_they_are_not_exact(tmp_path: Path) -> None:
     edges = np.stack([DAYS[:28], DAYS[:28] + 1], axis=1)
     write(tmp_path / "a.json", DAYS[:28].astype("i8"), "days since 2001-02-01", bounds=edges)

@@ -90,6 +90,7 @@ def types_of(session: Any, path: str, coords: Iterator[tuple[int, ...]]) -> list
     return [str(session.chunk_type(path, each)).rpartition(".")[2].upper() for each in coords]
 
 
+@pytest.mark.slow
 def test_references_stay_references(tmp_path: Path, document: Path, store: Path) -> None:
     expected = A.copy()
     expected[10:20, 10:20] = -1
@@ -130,6 +131,7 @@ def test_references_stay_references(tmp_path: Path, document: Path, store: Path)
         os.utime(chunk, (before, before))
 
 
+@pytest.mark.slow
 def test_a_commit_is_the_atom(
     tmp_path: Path, document: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -188,6 +190,7 @@ def test_a_commit_is_the_atom(
     assert branches()["main"] == ["theirs", "first", "Repository initialized"]
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_kept_and_told_where_it_is_lost(
     tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -318,6 +321,7 @@ def google(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoogleXm
         yield server
 
 
+@pytest.mark.slow
 def test_repositories_in_buckets_of_google(tmp_path: Path, store: Path, google: GoogleXmlServer) -> None:
     key = os.environ["GOOGLE_APPLICATION_CREDENTIALS"]
     settings = (f"gs://bucket:endpoint={google.endpoint}",)

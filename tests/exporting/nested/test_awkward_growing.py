@@ -78,6 +78,7 @@ def values_of(kind) -> st.SearchStrategy:
     return st.one_of(*parts)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(80), deadline=None)
 @given(st.data())
 def test_blocks_of_any_array_grow_to_it(data) -> None:

@@ -103,6 +103,7 @@ def plain(value):
     return [plain(each) for each in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @looped("construct", CONSTRUCTS)
 def test_constructs_of_streams(tmp_path: Path, construct) -> None:
     (tmp_path / "s.ncs").write_bytes(construct.stream)
@@ -158,6 +159,7 @@ def test_real_files_with_other_readers(shared_data: Path, tmp_path: Path) -> Non
 # On the command line
 
 
+@pytest.mark.slow
 def test_the_command_line(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = str(shared_data / "awkward0" / "mini_particles.awkd"), tmp_path / "t.parquet"
     wanted = ["export", source, str(target), "--to", "parquet"]

@@ -61,6 +61,7 @@ def small_blocks(monkeypatch) -> None:
     monkeypatch.setattr(store_part, "CHUNK_SIZE", 40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_awkward_restores_what_zarr_python_reads(tmp_path: Path, format: str, small_blocks) -> None:
     array = rows(18)
@@ -106,6 +107,7 @@ def test_numbers_of_any_type_come_back(tmp_path: Path, format: str, values: np.n
     assert not [line for line in told if "Zarr V3 specification" not in line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_empty_arrays_come_back(tmp_path: Path, format: str) -> None:
     arrays = {"a": rows(3)[:0], "b": ak.Array([[]])[:0], "c": ak.Array([[], []]), "d": ak.Array([None])}
@@ -143,6 +145,7 @@ def test_estimates_tell_of_the_intermediate_files(tmp_path: Path) -> None:
     assert (estimate.source_bytes, estimate.target_bytes, estimate.spool_bytes) == (1000, 1000, 1000)
 
 
+@pytest.mark.slow
 def test_an_export_that_was_cancelled_goes_on(tmp_path: Path, small_blocks) -> None:
     array, token = rows(18), CancelToken()
     seen: list[int] = []
@@ -167,6 +170,7 @@ def test_an_export_that_was_cancelled_goes_on(tmp_path: Path, small_blocks) -> N
         exported(other, tmp_path / "s", resume=True)
 
 
+@pytest.mark.slow
 def test_parts_that_cannot_be_read_become_options_where_that_is_wanted(tmp_path: Path, small_blocks) -> None:
     array = rows(18)
 
@@ -198,6 +202,7 @@ def test_rows_that_are_not_all_there_are_an_error(tmp_path: Path) -> None:
         exported(nested_dataset(tmp_path, {"a": short}), tmp_path / "s")
 
 
+@pytest.mark.slow
 def test_a_store_is_exported_again_with_its_forms(tmp_path: Path) -> None:
     array = rows(7)
     exported(nested_dataset(tmp_path, {"a": array}), tmp_path / "s")
@@ -206,6 +211,7 @@ def test_a_store_is_exported_again_with_its_forms(tmp_path: Path) -> None:
     assert same(restored(tmp_path / "t", "a"), array)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_real_files_of_awkward_0_are_restored(shared_data: Path, tmp_path: Path, format: str) -> None:
     expected = json.loads((shared_data / "awkward0" / "mini.hepmc.expected.json").read_text())
@@ -228,6 +234,7 @@ def test_the_real_files_of_awkward_0_are_restored(shared_data: Path, tmp_path: P
         assert "awkward0_schema" not in group[name].attrs
 
 
+@pytest.mark.slow
 def test_other_software_reads_the_buffers(tmp_path: Path) -> None:
     array = rows(9)
     request = ExportRequest(str(tmp_path / "s"), "nczarr")

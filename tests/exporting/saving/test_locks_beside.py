@@ -60,6 +60,7 @@ def test_make_again_renews_the_lock(folder: Path, capfd: pytest.CaptureFixture[s
     assert main(["audit", "a.json", "--lock"]) == 0
 
 
+@pytest.mark.slow
 def test_combining_again_renews_the_lock(folder: Path) -> None:
     make = ["make", "data/*.nc", "-o", "all.json", "--concat", "time", "--force"]
     assert main([*make, "--lock"]) == 0
@@ -74,6 +75,7 @@ def test_combining_again_renews_the_lock(folder: Path) -> None:
     assert not (folder / "all.json.lock.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelled", ["data/1.nc", "./data/../data/1.nc", "{folder}/data/1.nc", "linked.nc"])
 def test_any_path_to_a_file_accepts_it(folder: Path, spelled: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "linked.nc").symlink_to(folder / "data" / "1.nc")
@@ -98,6 +100,7 @@ def test_accept_of_another_file_is_refused(folder: Path, capfd: pytest.CaptureFi
     assert "does not refer to 'data/1.nc'" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_move_takes_the_lock_along(folder: Path) -> None:
     assert main(["make", "data/*.nc", "-o", "all.json", "--concat", "time", "--lock"]) == 0
     before = read_lock("all.json.lock.json")[0].entries

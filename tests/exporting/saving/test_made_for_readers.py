@@ -66,6 +66,7 @@ def check(found: Any, made: Path) -> None:
     assert "t2m" in found
 
 
+@pytest.mark.slow
 def test_fsspec_finds_all_that_is_referred_to(made: Path) -> None:
     fsspec = pytest.importorskip("fsspec")
     if made.suffix != ".json":
@@ -75,6 +76,7 @@ def test_fsspec_finds_all_that_is_referred_to(made: Path) -> None:
         assert filesystem.cat(key)
 
 
+@pytest.mark.slow
 def test_the_kerchunk_engine_reads_the_values(made: Path) -> None:
     pytest.importorskip("kerchunk")
     if made.suffix != ".json":
@@ -83,6 +85,7 @@ def test_the_kerchunk_engine_reads_the_values(made: Path) -> None:
         check(found, made)
 
 
+@pytest.mark.slow
 def test_virtualizarr_reads_the_values(made: Path, folder: Path) -> None:
     parsers = pytest.importorskip("virtualizarr.parsers")
     registry = pytest.importorskip("obspec_utils.registry")
@@ -108,6 +111,7 @@ def _is_held(dataset: Any, name: str) -> bool:
     return isinstance(dataset.document.expansion.reference(f"{name}/{first}"), Inline)
 
 
+@pytest.mark.slow
 def test_gdal_has_nothing_to_refuse(made: Path) -> None:
     with refbrowser.open(made) as dataset:
         assert [each for each in reader_notes(dataset.document) if each.reader == "GDAL"] == []

@@ -47,6 +47,7 @@ def files(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_document_is_made_of_each_file(files: Path, tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text(f"{files}/f3.nc\n\n{files}/f[01].nc\n")
     for form in making.FORMS:
@@ -225,6 +226,7 @@ def test_a_process_that_ends_leaves_no_file_out(files: Path, tmp_path: Path) -> 
         make(request, compute=Compute.of(pool))
 
 
+@pytest.mark.slow
 def test_the_command(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "bad.nc").write_bytes(b"CDF\x01\0\0")
     out = str(tmp_path / "out")

@@ -156,6 +156,7 @@ def is_json(key: str) -> bool:
     return key.rpartition("/")[2].startswith(".z") or key.endswith(".json")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["v2 consolidated", "v3 consolidated"])
 def test_a_failure_at_any_step_leaves_objects_old_or_new_and_can_be_gone_on_from(
     kind: str, stores: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

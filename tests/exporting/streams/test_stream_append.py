@@ -125,6 +125,7 @@ def test_an_index_goes_on_where_it_was(stream: Path, more: Path) -> None:
     assert [number for number, _ in found.headers] == [0, 5]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(20), deadline=None)
 @given(counts=st.lists(st.integers(1, 5), min_size=1, max_size=5), deflated=st.booleans())
 def test_any_number_of_times(tmp_path_factory, counts, deflated) -> None:
@@ -158,6 +159,7 @@ def test_values_are_stored_as_those_before_them(
     assert index.table.deflated[index.of_variable("/temp")].tolist() == wanted
 
 
+@pytest.mark.slow
 @looped("construct", ALL)
 def test_a_stream_without_what_the_source_has_gets_it(construct, tmp_path: Path) -> None:
     if construct.name in ("sparse", "column-structure"):
@@ -344,6 +346,7 @@ def test_without_a_change_nothing_is_written(stream: Path) -> None:
 # Never torn
 
 
+@pytest.mark.slow
 def test_a_crash_at_any_write_leaves_what_was_there(
     tmp_path: Path, more: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ def index_of(path: Path) -> StreamIndex:
     return walk_stream(MemoryBytes(path.read_bytes()), url=str(path))
 
 
+@pytest.mark.slow
 @looped("construct", DENSE)
 def test_every_construct_keeps_its_values_and_definition(construct, tmp_path: Path) -> None:
     source, target, again = (tmp_path / name for name in ("a.ncs", "b.ncs", "c.ncs"))
@@ -79,6 +80,7 @@ patches = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), deadline=None)
 @given(given=patches, level=st.sampled_from([None, 0, 6]))
 def test_messages_that_overlap_become_one_each(tmp_path_factory, given, level) -> None:

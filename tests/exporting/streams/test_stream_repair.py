@@ -93,6 +93,7 @@ def test_a_sound_stream_stays_as_it_is(tmp_path: Path) -> None:
     assert (report.messages, report.lost, report.lost_bytes, report.notes) == (len(MESSAGES), (), 0, ())
 
 
+@pytest.mark.slow
 def test_a_stream_cut_anywhere_keeps_every_whole_message(tmp_path: Path) -> None:
     stops = np.cumsum([4, *map(len, MESSAGES)])
     near = {int(stop) + more for stop in stops[1:] for more in range(-2, 6)}
@@ -223,6 +224,7 @@ def test_what_needs_a_lost_header_is_lost_too(tmp_path: Path) -> None:
     assert report.messages == len(MESSAGES)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_whatever_the_damage_the_result_is_sound(tmp_path_factory, data) -> None:

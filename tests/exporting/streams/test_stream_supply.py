@@ -66,6 +66,7 @@ def cases(
     return shape, parts, indices, tuple(axes), taken
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(cases(), st.sampled_from([0, 256]), st.sampled_from([3, 1000]))
 def test_it_is_what_painting_each_element_gives(case, small: int, at_once: int) -> None:
@@ -185,6 +186,7 @@ def _rows(sections: Sections, rows: range) -> Supply:
     return supply_of(sections, (0, 0), (0, 1), [rows, range(4)])
 
 
+@pytest.mark.slow
 @given(cases(), st.data())
 def test_of_a_message_that_was_cut_what_arrived_counts_and_the_rest_is_lost(case, data):
     shape, parts, indices, axes, ranges = case

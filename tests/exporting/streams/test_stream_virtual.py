@@ -59,6 +59,7 @@ def chunks(document: Path, name: str) -> dict[str, Any]:
     return {key: each for key, each in found.items() if not key.startswith(".z")}
 
 
+@pytest.mark.slow
 @looped(
     "construct, format",
     [
@@ -142,6 +143,7 @@ patches = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30), deadline=None)
 @given(given=patches)
 def test_whatever_was_sent_others_read_the_same(tmp_path_factory, given) -> None:

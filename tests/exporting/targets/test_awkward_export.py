@@ -117,6 +117,7 @@ def kept(folder: Path) -> dict[str, bytes]:
     return {str(each): each.read_bytes() for each in sorted(folder.rglob("*")) if each.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("compression", [(), ROWS])
 def test_nested_arrays_keep_their_structure(
@@ -131,6 +132,7 @@ def test_nested_arrays_keep_their_structure(
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_plain_arrays_of_any_rank_and_type(plain: Dataset, tmp_path: Path, target: str) -> None:
     export(plain, f"{tmp_path}/{target}")
@@ -165,6 +167,7 @@ def test_attributes_are_kept_as_metadata(plain: Dataset, tmp_path: Path) -> None
     assert metadata["attributes"] == {"units": "m", "odd": "x"}
 
 
+@pytest.mark.slow
 def test_rows_of_many_blocks_are_one_array(
     nested: Dataset, plain: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,6 +256,7 @@ def test_names_that_collide_stop_before_anything_is_written(
 # Targets that are there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_target_is_replaced_by_force_only(plain: Dataset, tmp_path: Path, target: str) -> None:
     export(plain, f"{tmp_path}/{target}", ("/numbers",))
@@ -286,6 +290,7 @@ def test_a_folder_of_other_things_is_never_replaced(plain: Dataset, tmp_path: Pa
     assert (tmp_path / "home" / "letter").read_text() == "dear"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_appending_keeps_what_is_there(nested: Dataset, plain: Dataset, tmp_path: Path, target: str) -> None:
     export(plain, f"{tmp_path}/{target}", ("/flags",))
@@ -303,6 +308,7 @@ def test_appending_keeps_what_is_there(nested: Dataset, plain: Dataset, tmp_path
     assert kept(path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_arrays_are_replaced_and_removed(
     nested: Dataset, plain: Dataset, tmp_path: Path, target: str
@@ -376,6 +382,7 @@ def interrupted(change: Callable[[], None]) -> JobControl:
     return JobControl(publish=progress)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("appends", [False, True])
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_cancelled_export_leaves_the_target_as_it_was(

@@ -36,6 +36,7 @@ def changed(target: Path, *removed: str) -> None:
     write_hdf5(target, data, [], removed, changes=True, size=0, token=CancelToken())
 
 
+@pytest.mark.slow
 def test_other_datasets_stay(plain: Path, tmp_path: Path) -> None:
     target = tmp_path / "x.h5"
     with h5py.File(target, "w") as file:
@@ -52,6 +53,7 @@ def test_other_datasets_stay(plain: Path, tmp_path: Path) -> None:
         assert file["link"][...].tolist() == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_the_room_of_removed_datasets_is_given_back(tmp_path: Path) -> None:
     target = tmp_path / "x.h5"
     with h5py.File(target, "w") as file:
@@ -66,6 +68,7 @@ def test_the_room_of_removed_datasets_is_given_back(tmp_path: Path) -> None:
         assert file["other"].attrs["units"] == "m"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["reference", "attribute", "names", "root", "link"])
 def test_objects_that_refer_to_others_stay_where_they_are(tmp_path: Path, kind: str) -> None:
     target = tmp_path / "x.h5"
@@ -95,6 +98,7 @@ def test_objects_that_refer_to_others_stay_where_they_are(tmp_path: Path, kind: 
             assert file.attrs["title"] == "x"
 
 
+@pytest.mark.slow
 def test_nothing_is_written_through_a_link(plain: Path, tmp_path: Path) -> None:
     with h5py.File(tmp_path / "other.h5", "w") as file:
         file.create_group("inner")

@@ -152,6 +152,7 @@ def test_names_are_those_of_the_source_in_columns_and_members(tmp_path):
         assert again["/a"][...]["x%25%2Fy"].tolist() == INTEGERS.tolist()
 
 
+@pytest.mark.slow
 def test_names_are_escaped_once_in_every_target(tmp_path):
     names = ["a/b", "50%", "a%2Fb", "two words", "größe", "v1.2", ".hidden", "x:y", "tail.", ".zattrs", ""]
     blobs = {f"{number}.raw": (INTEGERS + number).tobytes() for number in range(len(names))}
@@ -209,6 +210,7 @@ def test_long_doubles_are_numbers(tmp_path):
                     assert again["/a"][...].tolist() == [1.5, -2.0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(np.dtype("longdouble").itemsize != 16, reason="this machine has no such numbers")
 def test_numbers_beyond_doubles_never_become_infinite(tmp_path, capsys):
     values = np.array([np.longdouble("1e400"), 1.5, -np.inf], "longdouble")

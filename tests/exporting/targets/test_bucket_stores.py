@@ -104,6 +104,7 @@ def s3(
     made.dataset.session.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["s3", "gs", "abfs"])
 def test_stores_have_the_objects_of_folders(
     scheme: str,
@@ -126,6 +127,7 @@ def test_stores_have_the_objects_of_folders(
     made.dataset.session.close()
 
 
+@pytest.mark.slow
 def test_xarray_reads_what_was_written(s3: Writing) -> None:
     import xarray
 
@@ -161,6 +163,7 @@ def test_other_software_checks_what_was_written(
     made.dataset.session.close()
 
 
+@pytest.mark.slow
 def test_reference_documents_in_buckets(s3: Writing) -> None:
     import fsspec
 
@@ -207,6 +210,7 @@ def test_reference_documents_in_buckets(s3: Writing) -> None:
     assert any("it names files on this computer" in str(loss) for loss in report.losses)
 
 
+@pytest.mark.slow
 def test_what_is_there_is_replaced_with_force_alone(s3: Writing) -> None:
     foreign = {"notes.txt": b"mine", "a/readme.md": b"mine", "figures/1.png": b"mine"}
     for name, objects in {"other": foreign, "file": {}}.items():
@@ -236,6 +240,7 @@ class Ended(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_an_unfinished_store_is_none_and_is_gone_on_with(
     s3: Writing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +303,7 @@ def test_an_unfinished_store_is_none_and_is_gone_on_with(
     assert s3.objects("x.zarr") == s3.in_folder("zarr-v3", arrays=only)
 
 
+@pytest.mark.slow
 def test_what_is_replaced_stays_whole_until_all_is_there(
     s3: Writing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -388,6 +394,7 @@ def test_only_lines_of_a_journal_are_taken_from_elsewhere() -> None:
     assert not checked_lines(json.dumps(entry).encode()).strip()
 
 
+@pytest.mark.slow
 def test_faults_between_us_and_the_store(s3: Writing, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket, "LIMITS", replace(bucket.LIMITS, http_wait_start=0.001))
     local = s3.in_folder("zarr-v2")
@@ -421,6 +428,7 @@ def test_faults_between_us_and_the_store(s3: Writing, source: Path, monkeypatch:
             assert ".zgroup" not in s3.objects("never.zarr")
 
 
+@pytest.mark.slow
 def test_a_damaged_object_is_found(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
     confirmed = BucketPlace.confirmed
 
@@ -436,6 +444,7 @@ def test_a_damaged_object_is_found(s3: Writing, monkeypatch: pytest.MonkeyPatch)
     assert s3.objects("x.zarr") == s3.in_folder("zarr-v2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["s3", "gs", "abfs"])
 def test_large_objects_go_in_parts(
     scheme: str,
@@ -495,6 +504,7 @@ def test_large_objects_go_in_parts(
     made.dataset.session.close()
 
 
+@pytest.mark.slow
 def test_workers_write_as_long_as_it_is_wanted(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket_place, "_LOOK", -1.0)
     s3.server.put(s3.url("there/zarr.json"), b"{}")
@@ -516,6 +526,7 @@ def test_workers_write_as_long_as_it_is_wanted(s3: Writing, monkeypatch: pytest.
         assert left - {"zarr.json"} == {at + MARK, at + "a/0"}
 
 
+@pytest.mark.slow
 def test_workers_write_without_opening(s3: Writing) -> None:
     places = [BucketPlace.of(s3.url("x"), s3.dataset.access) for _ in range(4)]
     chunks = {f"a/{number}": bytes([number]) * 1000 for number in range(24)}
@@ -529,6 +540,7 @@ def test_workers_write_without_opening(s3: Writing) -> None:
     assert s3.objects("x") == chunks
 
 
+@pytest.mark.slow
 def test_cancelling_ends_waits_and_requests(s3: Writing, source: Path) -> None:
     with object_proxy(s3.server.endpoint) as (proxy, endpoint):
         settings = tuple(s3.server.settings(s3.bucket, endpoint=endpoint))
@@ -547,6 +559,7 @@ def test_cancelling_ends_waits_and_requests(s3: Writing, source: Path) -> None:
         assert s3.export("x.zarr", "zarr-v2", resume=True).verified == 9
 
 
+@pytest.mark.slow
 def test_no_credentials_are_written_anywhere(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BucketPlace, "finish", lambda self, *, force: None)
     s3.export("x.zarr", "zarr-v3")

@@ -80,6 +80,7 @@ def metadata_of(keys, path):
     return json.loads(keys[f"meta{path}.array.json"])
 
 
+@pytest.mark.slow
 def test_values_types_and_attributes(source, tmp_path):
     source.attrs["title"] = "all"
     values = {"flags": COUNTS % 3 == 0, "times": COUNTS.astype("i8").view("M8[s]")}
@@ -339,6 +340,7 @@ def test_a_root_array(tmp_path):
     assert np.array_equal(independent_reader.read(keys, "/"), COUNTS)
 
 
+@pytest.mark.slow
 def test_from_the_draft_to_every_other_and_back(source, tmp_path):
     put(source, "g/a", COUNTS.astype("<f4"), order="F", attributes={"_ARRAY_DIMENSIONS": ["y", "x"]})
     put(source, "b", COUNTS, compressors=numcodecs.Blosc("lz4", 5, 2), filters=None)

@@ -70,6 +70,7 @@ def losses(report):
     return [str(loss) for loss in report.losses]
 
 
+@pytest.mark.slow
 def test_numbers_of_both_byte_orders(netcdf, tmp_path, source):
     made = {}
     for kind in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"):
@@ -142,6 +143,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 def test_attributes_come_back_as_they_are(netcdf, tmp_path, source):
     attributes = {
         **TEXTS,

@@ -142,6 +142,7 @@ def attributes(target: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_a_model_is_the_same_again(tmp_path: Path) -> None:
     source, target = write_model(tmp_path / "model.nc"), tmp_path / "out.nc"
     report = exported(source, target)
@@ -194,6 +195,7 @@ def test_a_model_is_the_same_again(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["model.nc", "out.nc"]
 
 
+@pytest.mark.slow
 def test_documents_and_streams_are_written(shared_data: Path, tmp_path: Path) -> None:
     made = DocumentMaker(tmp_path)
     arrays = {

@@ -50,6 +50,7 @@ def values_of(path: Path, *allow: Path) -> dict[str, list]:
         return {name: np.asarray(array[...]).tolist() for name, array in dataset.arrays.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["refs-v0", "refs-v1", "refs-parquet"])
 def test_in_another_folder_the_urls_still_hold(document: Path, tmp_path: Path, format: str) -> None:
     target = tmp_path / "out.json"
@@ -201,6 +202,7 @@ def test_a_folder_whose_name_looks_like_a_template(document: Path, tmp_path: Pat
     assert values_of(tmp_path / "out.json", folder) == values_of(moved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["basin_mask", "cth", "eraint_uvz"])
 @pytest.mark.parametrize("format", ["refs-v0", "refs-v1", "refs-parquet"])
 def test_real_documents_keep_their_digests(shared_data: Path, tmp_path: Path, name: str, format: str) -> None:

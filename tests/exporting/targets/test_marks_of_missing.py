@@ -72,6 +72,7 @@ def _read(path: Path, engine: str) -> list[Any]:
         return [None if value != value else float(value) for value in dataset["a"].values]
 
 
+@pytest.mark.slow
 def test_xarray_reads_the_same_of_source_and_export(tmp_path: Path) -> None:
     _store(tmp_path / "three", 3, "u1", 0)
     _store(tmp_path / "gap", 3, "i2", 5, gap=True)

@@ -94,6 +94,7 @@ def read(tmp_path):
         return {path[1:]: array[...] for path, array in dataset.arrays.items()}
 
 
+@pytest.mark.slow
 def test_each_field_is_a_variable_that_netcdf_reads(tmp_path, netcdf):
     values = random_values((7, 4), STATION)
     write(tmp_path, values, (3, 2))
@@ -108,6 +109,7 @@ def test_each_field_is_a_variable_that_netcdf_reads(tmp_path, netcdf):
     assert "st_parts_b" in str(dataset)
 
 
+@pytest.mark.slow
 def test_a_selection_other_chunks_and_missing_chunks(tmp_path):
     values = random_values((9, 5), STATION)
     fill = random_values((), STATION, 1)[()]
@@ -125,6 +127,7 @@ def test_a_selection_other_chunks_and_missing_chunks(tmp_path):
         np.testing.assert_array_equal(found[name], field(whole)[1:9:2, 2], name)
 
 
+@pytest.mark.slow
 def test_chunks_across_those_of_the_source(tmp_path, monkeypatch):
     small = STATION.itemsize * 24 * 5
     monkeypatch.setattr(
@@ -138,6 +141,7 @@ def test_chunks_across_those_of_the_source(tmp_path, monkeypatch):
         np.testing.assert_array_equal(found[name], field(values), name)
 
 
+@pytest.mark.slow
 def test_opaque_elements_are_bytes_and_complex_numbers_pairs(tmp_path):
     written = {}
     for number, (shape, dtype) in enumerate(product([(), (3,)], ["V6", "<c8", ">c16"])):
@@ -156,6 +160,7 @@ def test_opaque_elements_are_bytes_and_complex_numbers_pairs(tmp_path):
         np.testing.assert_array_equal(found[name], values, name)
 
 
+@pytest.mark.slow
 def test_names_that_are_taken_and_fields_that_would_be_one(tmp_path):
     dtype = np.dtype([("a", [("b", "i4")]), ("a_b", "i4")])
     values = random_values((2,), dtype)

@@ -46,6 +46,7 @@ def cube(dtype=">f4"):
 # Real files
 
 
+@pytest.mark.slow
 def test_siphon_reads_the_real_files_in_the_compatible_profile(shared_data: Path, tmp_path: Path) -> None:
     expected = json.loads((shared_data / "real" / "expected.json").read_text())
     for name, arrays in expected.items():
@@ -69,6 +70,7 @@ def test_siphon_reads_the_real_files_in_the_compatible_profile(shared_data: Path
                 assert tuple(each.name for each in variable.shape) == dimensions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", ["eraint_uvz", "cth"])
 def test_our_reader_finds_the_real_files_again(
@@ -331,6 +333,7 @@ def request_for(target: Path, profile: str = "compatible") -> ExportRequest:
     return ExportRequest(str(target), "ncstream", force=True, options=StreamOptions(profile=profile))
 
 
+@pytest.mark.slow
 def test_siphon_checks_the_compatible_profile(tmp_path: Path) -> None:
     rows = np.zeros(3, [("a", "<i2"), ("b", "<f8")])
     rows["a"] = [1, 2, 3]
@@ -348,6 +351,7 @@ def test_siphon_checks_the_compatible_profile(tmp_path: Path) -> None:
     assert {item.path for item in report.items if item.what == "values"} == {"/g/n", "/t", "/s"}
 
 
+@pytest.mark.slow
 def test_siphon_finds_what_is_not_as_in_the_source(tmp_path: Path) -> None:
     facts = {"values": cube("<i4"), "attributes": {"units": "m"}}
     dataset = opened(tmp_path, {"a": facts, "b": facts})
@@ -401,6 +405,7 @@ def test_a_large_definition_is_told_by_several_headers_that_extend_each_other(
         assert array.dimensions == ("t", "y", "x")
 
 
+@pytest.mark.slow
 def test_what_a_damaged_source_lacks_is_told(tmp_path: Path) -> None:
     dataset = opened(tmp_path, {"a": {"values": cube()}, "b": {"values": cube()}})
     exported(dataset, tmp_path / "a.ncs", profile="compatible")

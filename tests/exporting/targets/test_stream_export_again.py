@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from deep import examples
 from exported_streams import exported, opened, read_by_siphon
 from hypothesis import given, settings
@@ -54,6 +55,7 @@ def arrays(draw: Any) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30))
 @given(
     st.dictionaries(st.sampled_from(["x", "y.z", "ä"]), arrays(), min_size=1, max_size=3),
@@ -93,6 +95,7 @@ def _constructs() -> list[Any]:
     return [each for each in ALL if each.name != "sparse"]
 
 
+@pytest.mark.slow
 @looped("construct, profile", product(_constructs(), PROFILES))
 def test_every_construct_of_streams_is_written_again(construct: Any, profile: str, tmp_path: Path) -> None:
     source = tmp_path / "source.ncs"

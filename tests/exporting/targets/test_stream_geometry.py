@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ def order_of(shape, sides):
     return np.concatenate([numbers[(*box, ...)].reshape(-1) for box in boxes(shape, sides)])
 
 
+@pytest.mark.slow
 @given(cases())
 def test_blocks_of_any_sides_cover_every_element_once(case) -> None:
     shape, unit, most = case

@@ -59,6 +59,7 @@ def values_of(dataset: refbrowser.Dataset) -> dict[str, np.ndarray]:
     return {path.strip("/"): np.asarray(array[...]) for path, array in dataset.arrays.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["zarr-v2", "zarr-v3"])
 def test_everything_is_kept(document: Path, tmp_path: Path, format: str) -> None:
     target = tmp_path / "out.zarr"
@@ -99,6 +100,7 @@ def test_everything_is_kept(document: Path, tmp_path: Path, format: str) -> None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.bin", "document.json", "out.zarr"]
 
 
+@pytest.mark.slow
 def test_v3_with_shards_goes_to_both_versions(tmp_path: Path) -> None:
     maker = DocumentMaker(tmp_path, zarr_format=3)
     values = np.arange(40 * 30, dtype="<i4").reshape(40, 30)
@@ -178,6 +180,7 @@ def test_a_large_uncompressed_chunk_is_cut(tmp_path: Path, monkeypatch: pytest.M
     assert any("cut into chunks" in loss.what for loss in report.losses)
 
 
+@pytest.mark.slow
 def test_the_target_is_never_overwritten_unasked(document: Path, tmp_path: Path) -> None:
     target = tmp_path / "out"
     with refbrowser.open(document) as dataset:
@@ -301,6 +304,7 @@ def test_changed_metadata_is_reported(
             assert not (tmp_path / name).exists()
 
 
+@pytest.mark.slow
 def test_cancelling_leaves_something_to_go_on_with(document: Path, tmp_path: Path) -> None:
     token = CancelToken()
     request = ExportRequest(str(tmp_path / "out"), "zarr-v2", resume=True)
@@ -320,6 +324,7 @@ def test_cancelling_leaves_something_to_go_on_with(document: Path, tmp_path: Pat
     assert report.resumed < report.chunks == report.verified
 
 
+@pytest.mark.slow
 def test_another_export_cannot_be_gone_on_with(document: Path, tmp_path: Path) -> None:
     token = CancelToken()
     token.cancel()
@@ -349,6 +354,7 @@ refbrowser.export(sys.argv[1], sys.argv[2], format="zarr-v3")
 """
 
 
+@pytest.mark.slow
 def test_a_killed_export_goes_on_where_it_was(tmp_path: Path) -> None:
     maker = DocumentMaker(tmp_path)
     values = np.random.default_rng(0).integers(0, 255, (40, 5000), "u1")
@@ -366,6 +372,7 @@ def test_a_killed_export_goes_on_where_it_was(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".out*"))
 
 
+@pytest.mark.slow
 def test_the_estimate_is_made_without_reading(document: Path, tmp_path: Path) -> None:
     with refbrowser.open(document) as dataset:
         request = ExportRequest(str(tmp_path / "out"), "zarr-v3")

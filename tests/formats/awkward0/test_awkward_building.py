@@ -570,6 +570,7 @@ def test_a_list_of_the_user_opens_entries_of_the_table_only() -> None:
     assert plain.value == 5
 
 
+@pytest.mark.slow
 def test_lists_that_hold_themselves_often_end() -> None:
     nodes = [{"list": [{"json": "x"}], "id": 0}]
     nodes += [{"list": [{"ref": at}] * 10, "id": at + 1} for at in range(40)]

@@ -202,6 +202,7 @@ def test_datasets_behind_the_end_are_errors_of_their_own(path: Path, monkeypatch
     assert good.error is None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited on Linux")
 def test_the_process_has_little_memory(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with h5py.File(path, "w") as file:

@@ -63,6 +63,7 @@ def members(name: str, make: Callable[[Encoder], Expression], **options: str) ->
     return encoder.members(make(encoder))
 
 
+@pytest.mark.slow
 @looped("construct", CONSTRUCTS)
 def test_several_of_one_construct(tmp_path: Path, construct: Construct) -> None:
     made = [members(name, construct.make, **dict(construct.options)) for name in "abc"]

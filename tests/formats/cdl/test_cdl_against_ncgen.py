@@ -88,6 +88,7 @@ def check(dataset, folder):
     return text, path
 
 
+@pytest.mark.slow
 @OF_PROCESSES
 @given(ATTRIBUTES, ATTRIBUTES, st.sampled_from(list(AtomicType)))
 def test_attributes_are_read_back(folder, of_group, of_variable, type):
@@ -95,6 +96,7 @@ def test_attributes_are_read_back(folder, of_group, of_variable, type):
     check(NetcdfDataset(root=NetcdfGroup(variables=(variable,), attributes=of_group)), folder)
 
 
+@pytest.mark.slow
 @OF_PROCESSES
 @given(st.lists(WRITABLE, min_size=11, max_size=11, unique=True))
 def test_names_are_read_back(folder, names):
@@ -123,12 +125,14 @@ def test_names_are_read_back(folder, names):
     check(NetcdfDataset(root=root), folder)
 
 
+@pytest.mark.slow
 @OF_PROCESSES
 @given(trees(NASTY))
 def test_cdl_of_any_hierarchy_is_accepted(folder, root):
     generated(cdl_text(view(root), "in"), folder)
 
 
+@pytest.mark.slow
 @OF_PROCESSES
 @given(trees(st.sampled_from(["a", "b", "c", "d e", "1", "é"])))
 def test_what_is_written_is_what_ncdump_writes_of_it(folder, root):

@@ -128,6 +128,7 @@ def check_values(dataset: refbrowser.Dataset, path: Path) -> None:
         assert dataset["/LINES"][...]["w"].tolist() == [b"x", b"yy", b"zzzz"]
 
 
+@pytest.mark.slow
 def test_every_kind_reads_as_astropy_reads_it(everything: Path) -> None:
     with refbrowser.open(str(everything)) as dataset:
         assert dataset.format == "fits"
@@ -271,6 +272,7 @@ def test_groups_and_images_in_the_primary_unit(tmp_path: Path) -> None:
         assert dataset["/PRIMARY"].dtype == data.dtype
 
 
+@pytest.mark.slow
 def test_a_remote_file_is_read_by_ranges(everything: Path) -> None:
     with HttpServer({"/all.fits": everything.read_bytes(), "/any": everything.read_bytes()}) as server:
         for name in ("/all.fits", "/any"):
@@ -280,6 +282,7 @@ def test_a_remote_file_is_read_by_ranges(everything: Path) -> None:
                 check_values(dataset, everything)
 
 
+@pytest.mark.slow
 def test_what_is_missing_or_damaged_fails_alone(everything: Path, tmp_path: Path) -> None:
     """Nothing but errors of ours comes of damage, and what is sound is still read."""
     data = everything.read_bytes()

@@ -190,6 +190,7 @@ def test_what_cannot_be_referenced_says_why(opened: refbrowser.Dataset) -> None:
     assert told == set(NOT_REFERENCABLE)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncollected")
 def test_references_are_those_of_kerchunk_and_virtualizarr(tmp_path: Path) -> None:
     kerchunk = pytest.importorskip("kerchunk.hdf")
@@ -408,6 +409,7 @@ def test_links_out_of_the_file_are_told_and_never_followed(tmp_path: Path) -> No
         assert set(told) == {"/out", "/nowhere", "/through", "/circle", "/group/loop", "/group/again"}
 
 
+@pytest.mark.slow
 def test_cut_files_show_what_there_is(everything: Path, tmp_path: Path) -> None:
     data = everything.read_bytes()
     path = tmp_path / "cut.h5"
@@ -436,6 +438,7 @@ def test_missing_chunks_are_told_apart(opened: refbrowser.Dataset) -> None:
     assert opened["/missing"].node.fill_value == 7
 
 
+@pytest.mark.slow
 def test_a_remote_file_takes_few_requests(everything: Path, tmp_path: Path) -> None:
     path = tmp_path / "large.h5"
     with h5py.File(path, "w") as file:
@@ -458,6 +461,7 @@ def test_a_remote_file_takes_few_requests(everything: Path, tmp_path: Path) -> N
                 assert plain(other[name][...]) == plain(local[name][...]), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("libver", ["earliest", ("v110", "v110")])
 def test_indexes_of_chunks_are_read_as_hdf5_tells_them(libver: Any, tmp_path: Path) -> None:
     path = tmp_path / "a.h5"
@@ -494,6 +498,7 @@ def test_indexes_of_chunks_are_read_as_hdf5_tells_them(libver: Any, tmp_path: Pa
             assert len(hdf5_chunks.columns_of(dataset, [2, 2], count, there, 1024)[0]) == count
 
 
+@pytest.mark.slow
 def test_damaged_files_fail_one_by_one(everything: Path, tmp_path: Path) -> None:
     """Nothing but errors of ours comes of them, and most of what is sound is still read."""
     data = everything.read_bytes()
@@ -540,6 +545,7 @@ with h5py.File(sys.argv[1], "w") as file:
 """
 
 
+@pytest.mark.slow
 def test_filters_of_plugins_are_followed_where_zarr_knows_them(tmp_path: Path) -> None:
     pytest.importorskip("hdf5plugin")
     path = tmp_path / "a.h5"
@@ -674,6 +680,7 @@ def test_what_is_too_large_costs_itself_alone(tmp_path: Path, monkeypatch: pytes
         assert any("more objects than are listed" in each.message for each in dataset.document.notes)
 
 
+@pytest.mark.slow
 def test_xarray_reads_the_same_from_references(tmp_path: Path) -> None:
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("kerchunk.xarray_backend")

@@ -303,6 +303,7 @@ def test_arrays_under_second_names_are_shown_and_circles_are_told(tmp_path: Path
     assert ("/nowhere", "a broken link") in told
 
 
+@pytest.mark.slow
 def test_groups_with_very_many_names_end(tmp_path: Path) -> None:
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:

@@ -98,6 +98,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(folder / "r", source, first, writing.commit("second"))
 
 
+@pytest.mark.slow
 def test_snapshots_read_as_the_library_has_them(library: Made) -> None:
     import icechunk
     import zarr
@@ -173,6 +174,7 @@ def test_others_open_the_same_snapshot_though_the_branch_went_on(library: Made, 
         assert list(there.access.memory.identities.recorded) == [str(library.source)]
 
 
+@pytest.mark.slow
 def test_object_stores_list_branches_and_tags(
     library: Made, s3_server: ObjectServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -554,6 +556,7 @@ def test_manifests_that_are_not_what_the_snapshot_says_are_lost(
                 dataset["/v"][...]
 
 
+@pytest.mark.slow
 def test_damaged_files_are_told_and_never_more(tmp_path: Path) -> None:
     files = second_version(tmp_path, packed=False)
     put(tmp_path, files)
@@ -587,6 +590,7 @@ def test_texts_that_lie_over_each_other_are_refused() -> None:
     assert sorted(texts) == [b"ab", b"abc", b"xyz"]
 
 
+@pytest.mark.slow
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from refbrowser.formats.icechunk import repository
     from refbrowser.limits import Limits

@@ -123,6 +123,7 @@ class Steps:
 KINDS = {"INLINE": ReferenceKind.INLINE, "NATIVE": ReferenceKind.RANGE, "VIRTUAL": ReferenceKind.RANGE}
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(STEPS)
 def test_every_snapshot_reads_as_the_library_has_it(

@@ -306,6 +306,7 @@ file.ask("work", {}, lambda answer, data: None)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="copies of processes are of Linux")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_library_that_never_ends_ends_with_the_program(script: Path, how: int) -> None:
@@ -341,6 +342,7 @@ file.ask("memory", {"size": 1 << 20}, lambda answer, data: print(answer["size"])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how much a process has")
 def test_libraries_work_below_a_hard_limit_of_a_gigabyte(script: Path) -> None:
     ended = subprocess.run(

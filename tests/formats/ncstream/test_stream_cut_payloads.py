@@ -109,6 +109,7 @@ def test_the_row_and_the_fault_tell_how_much_arrived(less):
     assert fault.message.endswith(f"of which {arrived} of 120 elements arrived")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("less", [1, 4, 90, 481])
 def test_each_element_that_arrived_is_read_and_no_other(less, opened):
     dataset = opened(cut(block(), less=less))
@@ -219,6 +220,7 @@ def test_regular_chunks_before_the_cut_one_are_whole(little, opened):
     assert element(dataset, "/s", (0, 0)) == "truncated"
 
 
+@pytest.mark.slow
 def test_very_many_small_messages_before_the_cut_one_are_read(opened):
     dims = [enc.dimension("t", 5000), enc.dimension("x", 8)]
     header = enc.header(enc.group(dimensions=dims, variables=[enc.variable("v", enc.FLOAT, dims)]))

@@ -6,6 +6,7 @@ A normal run tries the bounds of all that a stream is made of and places between
 import tracemalloc
 
 import numpy as np
+import pytest
 import stream_encoder as enc
 from deep import is_long, places
 from looped import looped
@@ -50,6 +51,7 @@ def test_a_whole_stream_has_no_fault(construct):
     assert MessageKind.DAMAGED not in index.table.kind
 
 
+@pytest.mark.slow
 @looped("construct", ALL)
 def test_all_before_a_cut_stays(construct):
     stream = construct.stream
@@ -71,6 +73,7 @@ def test_all_before_a_cut_stays(construct):
         assert not found.has_end
 
 
+@pytest.mark.slow
 @looped("construct", ALL)
 def test_absurd_lengths_harm_no_message_before(construct):
     stream = construct.stream
@@ -87,6 +90,7 @@ def test_absurd_lengths_harm_no_message_before(construct):
                 assert variables_of(found)[: len(names)] == names or found.headers != whole.headers
 
 
+@pytest.mark.slow
 def test_absurd_lengths_take_no_memory():
     chosen = [each for each in ALL if each.name in ("strings", "sequence", "structure-of-everything")]
     tracemalloc.start()
@@ -105,6 +109,7 @@ def test_absurd_lengths_take_no_memory():
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @looped("construct", ALL)
 def test_what_follows_damage_is_found_again(construct):
     stream = construct.stream

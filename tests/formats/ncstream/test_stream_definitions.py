@@ -179,6 +179,7 @@ OF_ALL_TYPES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("ncgen") is None, reason="ncgen (netcdf-bin) is not there")
 @looped("construct", OF_ALL_TYPES)
 def test_ncgen_reads_the_cdl_of_every_construct(construct, tmp_path):

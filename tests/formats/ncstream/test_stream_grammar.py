@@ -12,6 +12,7 @@ from structure_constructs import ALL
 READ_BY_SIPHON = [(each, path) for each in ALL for path in each.siphon]
 
 
+@pytest.mark.slow
 @looped("construct", ALL)
 def test_every_construct_has_its_values(construct, tmp_path):
     with opened(tmp_path, construct.stream) as dataset:

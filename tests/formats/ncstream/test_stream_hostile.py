@@ -4,6 +4,7 @@ import json
 import tracemalloc
 
 import numpy as np
+import pytest
 import stream_encoder as enc
 from looped import looped
 from stream_constructs import N3, block, one
@@ -167,6 +168,7 @@ def read_all(dataset):
                 continue
 
 
+@pytest.mark.slow
 @looped("name", STREAMS)
 def test_lies_end_in_errors_of_ours(name, tmp_path):
     path = tmp_path / "a.ncs"
@@ -184,6 +186,7 @@ def test_lies_end_in_errors_of_ours(name, tmp_path):
     assert peak < 64 << 20
 
 
+@pytest.mark.slow
 @looped("name", STREAMS)
 def test_the_command_line_tells_of_them(name, tmp_path, capsys):
     path = tmp_path / "a.ncs"

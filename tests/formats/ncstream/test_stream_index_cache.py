@@ -91,6 +91,7 @@ def test_another_stream_of_the_same_size_is_walked(path, walks, in_memory, monke
     assert walks == [None, None]
 
 
+@pytest.mark.slow
 def test_damaged_files_are_not_used(path, walks):
     expected = facts_of(index_of(path))
     (kept,) = files()

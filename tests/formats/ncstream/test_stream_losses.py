@@ -116,6 +116,7 @@ def element(array: Any, place: tuple[int, int]) -> int:
     return NEVER if value == array.fill_value else value
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None, phases=[Phase.generate])
 @given(events=st.lists(steps, max_size=5), is_cut=st.booleans())
 def test_elements_are_values_lost_or_never_sent_as_the_model_says(
@@ -197,6 +198,7 @@ def test_chunks_that_were_sent_again_are_references(tmp_path: Path) -> None:
         assert element(array, (1, 0)) == LOST
 
 
+@pytest.mark.slow
 def test_many_small_messages_are_read_as_runs_around_the_damaged_one(tmp_path: Path) -> None:
     count = 5000
     n = enc.dimension("n", count)

@@ -75,6 +75,7 @@ def datasets(draw):
     return enc.stream(made, *messages), wanted
 
 
+@pytest.mark.slow
 @given(datasets(), st.data())
 def test_any_sections_are_laid_over_each_other(made, draw):
     stream, wanted = made
@@ -86,6 +87,7 @@ def test_any_sections_are_laid_over_each_other(made, draw):
             np.testing.assert_array_equal(dataset["/v"][(*index, ...)], wanted[(*index, ...)])
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=4), min_size=1, max_size=6))
 def test_any_rows(rows):
     shape = [enc.dimension("n", len(rows))]
@@ -99,6 +101,7 @@ def test_any_rows(rows):
         assert plain(dataset["/v"][1:]) == rows[1:]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=8))
 def test_any_texts(words):
     shape = [enc.dimension("n", len(words))]
@@ -127,6 +130,7 @@ def read_all(path):
     return found
 
 
+@pytest.mark.slow
 @given(st.sampled_from(ALL), st.data())
 def test_garbled_streams_end_in_errors_of_ours(construct, draw):
     garbled = bytearray(construct.stream)
@@ -138,6 +142,7 @@ def test_garbled_streams_end_in_errors_of_ours(construct, draw):
         read_all(path)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(ALL), st.data())
 def test_streams_cut_anywhere_keep_what_was_sent(construct, draw):
     cut = draw.draw(st.integers(5, len(construct.stream)))
@@ -161,6 +166,7 @@ def harmed_elsewhere():
     return start, sent("other", [4, 5, 6]) + enc.MAGIC_END
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_what_stands_before_damage_keeps_its_values(draw):
     start, rest = harmed_elsewhere()

@@ -174,6 +174,7 @@ def test_garbage_is_searched_up_to_a_limit(monkeypatch):
     assert found.table.stop[1] == found.size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "repeated",
     [

@@ -42,6 +42,7 @@ def numbers(draw):
     return enc.stream(header, enc.data(body, part))
 
 
+@pytest.mark.slow
 @given(numbers())
 def test_numbers(ncstream, stream):
     _, theirs = ncstream.read_ncstream_messages(io.BytesIO(stream))
@@ -56,6 +57,7 @@ values = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=4)
 columns = st.lists(values, max_size=4).map(lambda rows: [[1], [2, 3], *rows])
 
 
+@pytest.mark.slow
 @given(columns)
 def test_ragged_columns(ncstream, rows):
     shape = [enc.dimension("n", len(rows))]

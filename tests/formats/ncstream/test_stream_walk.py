@@ -80,6 +80,7 @@ MESSAGES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(MESSAGES, st.integers(0, 3))
 def test_runs_are_read_as_one_by_one(messages, cut):
     made, row = [], 0
@@ -106,6 +107,7 @@ def test_runs_with_damage_are_read_as_one_by_one(seed, monkeypatch):
     assert facts_of(walked(bytes(stream))) == facts_of(one_by_one(bytes(stream), monkeypatch))
 
 
+@pytest.mark.slow
 def test_most_messages_of_a_run_take_no_call_each(monkeypatch):
     stream = enc.stream(HEADER, *(tile("v", row, 0, 3) for row in range(20_000)))
     calls = []

@@ -1,6 +1,7 @@
 """One stream walked in several ways gives one index: by small windows, continued, up to a message."""
 
 import numpy as np
+import pytest
 import stream_encoder as enc
 from deep import places
 from looped import looped
@@ -49,6 +50,7 @@ def facts_of(index):
     }
 
 
+@pytest.mark.slow
 @looped("construct", ALL)
 def test_windows_of_any_size_see_the_same(construct, monkeypatch):
     whole = facts_of(index_of(construct.stream))
@@ -58,6 +60,7 @@ def test_windows_of_any_size_see_the_same(construct, monkeypatch):
         assert facts_of(index_of(construct.stream)) == whole
 
 
+@pytest.mark.slow
 @looped("construct", ALL)
 def test_a_stream_that_has_grown_is_gone_on_with(construct):
     stream = construct.stream
@@ -67,6 +70,7 @@ def test_a_stream_that_has_grown_is_gone_on_with(construct):
         assert facts_of(index_of(stream, resume=begun)) == whole, cut
 
 
+@pytest.mark.slow
 @looped("construct", ALL)
 def test_a_walk_up_to_a_message_has_no_more(construct):
     whole = index_of(construct.stream)

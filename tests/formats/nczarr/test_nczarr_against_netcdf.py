@@ -174,6 +174,7 @@ def test_nczarr_as_plain_zarr(netcdf, tmp_path):
         assert "_nczarr_group" in dataset.attrs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["", "store/"])
 def test_zip_files_with_and_without_a_leading_folder(netcdf, tmp_path, monkeypatch, folder):
     netcdf.write(tmp_path / "store", corpus())

@@ -136,6 +136,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_no_value_anywhere_raises(data):
     store = dataset_of_any_age(data)

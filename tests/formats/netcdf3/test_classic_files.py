@@ -85,6 +85,7 @@ def test_netcdf_sees_the_same(tmp_path: Path, version: int) -> None:
         assert cdl.splitlines()[1:] == told.stdout.splitlines()[1:]
 
 
+@pytest.mark.slow
 def test_exports_hold_the_same(tmp_path: Path) -> None:
     path = written(tmp_path / "a.nc", 1)
     expected = values_of(path)
@@ -135,6 +136,7 @@ def test_real_files_equal_their_digests(shared_data: Path) -> None:
             assert_same(dataset, values_of(path))
 
 
+@pytest.mark.slow
 def test_records_that_lie_next_to_each_other_are_read_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +253,7 @@ def test_attributes_of_edited_nodes_keep_their_types(tmp_path: Path) -> None:
         assert edited.hierarchy.root.dimensions["time"].unlimited
 
 
+@pytest.mark.slow
 def test_a_file_of_a_server_takes_one_request(tmp_path: Path) -> None:
     content = written(tmp_path / "a.nc", 2).read_bytes()
     large = content + bytes(3 << 20)
@@ -280,6 +283,7 @@ def test_a_file_of_a_server_takes_one_request(tmp_path: Path) -> None:
         assert server.bytes_sent > 2 << 20
 
 
+@pytest.mark.slow
 def test_a_file_of_an_object_store(
     tmp_path: Path, s3_server: ObjectServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,6 +301,7 @@ def test_a_file_of_an_object_store(
     assert json.loads(s3_server.get(f"{bucket}/refs/a.nc.refs.json"))["refs"].keys() == text["refs"].keys()
 
 
+@pytest.mark.slow
 def test_hierarchies_of_many_variables_take_few_requests(tmp_path: Path) -> None:
     made = Classic()
     made.dimensions = [(b"n", 2)]

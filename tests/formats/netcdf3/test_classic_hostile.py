@@ -51,6 +51,7 @@ def values_of(dataset: Dataset) -> dict[str, list[object]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [1, 5])
 def test_of_a_file_that_is_cut_off_what_is_there_is_shown(tmp_path: Path, version: int) -> None:
     path = tmp_path / "a.nc"
@@ -83,6 +84,7 @@ def test_of_a_file_that_is_cut_off_what_is_there_is_shown(tmp_path: Path, versio
         assert caught.value.kind in (ErrorKind.FORMAT, ErrorKind.ENCODING, ErrorKind.JSON), size
 
 
+@pytest.mark.slow
 def test_any_word_of_a_header_may_lie(tmp_path: Path) -> None:
     """Each is an error, a variable that cannot be read, or other numbers of the file: nothing else, soon."""
     path = tmp_path / "a.nc"

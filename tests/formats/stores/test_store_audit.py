@@ -49,6 +49,7 @@ def reasons(found: StoreListing) -> dict[str, str]:
     return {str(finding.place.key): finding.message for finding in found.findings}
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(1, 12), max_size=4),
     st.sampled_from(ENCODINGS),

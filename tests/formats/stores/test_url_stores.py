@@ -155,6 +155,7 @@ def test_pages_in_place_of_objects_are_no_metadata(server: HttpServer) -> None:
         assert dataset["/"][...].tolist() == [3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [2, 3])
 def test_object_store_is_listed_down_to_its_arrays(
     tmp_path: Path, s3_server: ObjectServer, version: int, monkeypatch: pytest.MonkeyPatch

@@ -67,6 +67,7 @@ def test_exports_keep_the_system(tmp_path: Path) -> None:
                 assert found["image"].rio.crs == wanted.rio.crs, form
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crs", USER_DEFINED)
 def test_a_system_of_keys_gives_the_same_coordinates(tmp_path: Path, crs: str) -> None:
     path = written(tmp_path / "a.tif", crs)

@@ -81,6 +81,7 @@ def encoded(values: npt.NDArray[Any], pack: Any) -> Iterator[bytes]:
             yield pack(values[y : y + 32, x : x + 32].tobytes())
 
 
+@pytest.mark.slow
 def test_layouts_are_read_as_tifffile_reads_them(tmp_path: Path) -> None:
     for name, (values, options, why, chunk) in LAYOUTS.items():
         path = tmp_path / "a.tif"
@@ -280,6 +281,7 @@ def test_short_tiles_are_errors_and_no_fill(tmp_path: Path) -> None:
                     dataset["/image"][part]
 
 
+@pytest.mark.slow
 def test_exports_have_the_values(tmp_path: Path) -> None:
     for name in ("predictor of colours", "bits", "tiled", "short strip"):
         path, target = tmp_path / "a.tif", tmp_path / f"{name}.json"

@@ -330,6 +330,7 @@ def test_zarr_python_reads_what_we_encode(codecs):
     assert np.array_equal(array[:], values)
 
 
+@pytest.mark.slow
 @given(
     hnp.arrays(
         st.sampled_from(["<i2", "<f8", "?", "<c16", "<M8[s]"]), hnp.array_shapes(max_dims=3, max_side=7)

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from deep import examples
 from draft_documents import array_json, built, built_later, group_json
 from hypothesis import given, settings
@@ -36,6 +37,7 @@ KEYS = st.lists(
 ENDS = st.sampled_from([".array.json", ".group.json", ".array", ".json", ""])
 
 
+@pytest.mark.slow
 @given(CHANGES, CHANGES, st.lists(st.tuples(KEYS, ENDS), max_size=5), JSON)
 @settings(max_examples=examples(300))
 def test_nothing_is_raised(array, group, keys, other):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import independent_reader
 import numpy as np
+import pytest
 from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -158,6 +159,7 @@ def check_opened(path, values, attributes):
             assert dataset[each].attrs == wanted
 
 
+@pytest.mark.slow
 @given(hierarchies())
 @settings(max_examples=examples(60))
 def test_in_memory(nodes):
@@ -168,6 +170,7 @@ def test_in_memory(nodes):
     assert set(hierarchy.nodes()) - {"/"} == set(independent_reader.nodes(keys_of(hierarchy.store))) - {"/"}
 
 
+@pytest.mark.slow
 @given(hierarchies())
 @settings(max_examples=examples(20))
 def test_in_a_folder(nodes):
@@ -184,6 +187,7 @@ def test_in_a_folder(nodes):
             check_opened(root, values, attributes)
 
 
+@pytest.mark.slow
 @given(hierarchies())
 @settings(max_examples=examples(20))
 def test_in_a_zip_file(nodes):
@@ -200,6 +204,7 @@ def test_in_a_zip_file(nodes):
         check_opened(path, values, attributes)
 
 
+@pytest.mark.slow
 @given(hierarchies(), st.data())
 @settings(max_examples=examples(30))
 def test_deleting_takes_a_node_and_nothing_else(nodes, data):

@@ -55,6 +55,7 @@ def entry(data: bytes, number: int = 0) -> int:
     return at
 
 
+@pytest.mark.slow
 @given(members, st.binary(max_size=40), st.booleans(), st.booleans())
 def test_what_the_standard_library_writes(
     wanted: list[tuple[str, bytes, bool]], comment: bytes, zip64: bool, streamed: bool
@@ -70,6 +71,7 @@ def test_what_the_standard_library_writes(
         assert contents(data, name) == content
 
 
+@pytest.mark.slow
 @given(members, st.lists(name, max_size=4), st.integers(0, 2**32))
 def test_many_members_are_found_as_each_is(
     wanted: list[tuple[str, bytes, bool]], others: list[str], seed: int

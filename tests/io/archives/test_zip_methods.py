@@ -87,6 +87,7 @@ def test_a_dictionary_is_no_larger_than_what_is_unpacked(monkeypatch: pytest.Mon
     assert asked == [len(data)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", PACKED)
 def test_no_more_is_unpacked_than_is_announced(method: int) -> None:
     bomb = packed(bytes(64 << 20), method)

@@ -187,6 +187,7 @@ def test_the_search_ends_where_its_limit_says() -> None:
     assert found.findings[-1].kind is ErrorKind.BUDGET
 
 
+@pytest.mark.slow
 def test_descriptors_that_are_nowhere_cost_no_more_than_the_limit() -> None:
     """Every header wants a search to the end: the work is that of the limit, not the square of the size."""
     header = struct.pack("<4s5H3L2H", b"PK\x03\x04", 20, 8, 8, 0, 33, 0, 0, 0, 1, 0) + b"a"

@@ -82,6 +82,7 @@ def patience(limits: Callable[..., None]) -> None:
     limits(http_wait_start=0.001, http_wait_most=0.002, circuit_failures=10**9)
 
 
+@pytest.mark.slow
 def test_random_faults(fetcher: Fetcher) -> None:
     good, bad = soak(fetcher, 25, 1)
     assert good > bad  # how many of each depends on how busy the machine is

@@ -62,6 +62,7 @@ def text_of(lock: Lock) -> bytes:
     return b"".join(lock_text(lock))
 
 
+@pytest.mark.slow
 @given(locks)
 def test_a_lock_is_read_as_it_was_written(lock: Lock) -> None:
     text = text_of(lock)

@@ -449,6 +449,7 @@ def test_the_fill_value_of_a_structure_is_told():
 # Everything
 
 
+@pytest.mark.slow
 @given(trees())
 def test_every_hierarchy_is_shown_by_the_grammar(root):
     dataset = view(root)
@@ -462,6 +463,7 @@ def test_every_hierarchy_is_shown_by_the_grammar(root):
             assert tuple(reference.size for reference in item.dimensions) == item.node.shape
 
 
+@pytest.mark.slow
 def test_ten_thousand_arrays_share_what_they_can():
     nodes = [array(f"/v{i}", (4, i % 9), dimensions=("t", f"x{i % 9}")) for i in range(10_000)]
     root = view(group("/", *nodes)).root

@@ -79,6 +79,7 @@ def test_coordinates_come_back(coords: tuple[int, ...]) -> None:
         assert tuple(int(column[0]) for column in unpack_many(many, len(coords))) == coords
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(1, MOST_DIMENSIONS))
 def test_many_are_packed_as_each_is(data: st.DataObject, ndim: int) -> None:
     rows = data.draw(st.lists(coordinates(ndim), min_size=1, max_size=9))
@@ -93,12 +94,14 @@ def test_many_are_packed_as_each_is(data: st.DataObject, ndim: int) -> None:
     assert np.stack(unpack_many(codes[fit], ndim), axis=1).tolist() == array[fit].tolist()
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(1, MOST_DIMENSIONS))
 def test_codes_sort_as_the_grid_does(data: st.DataObject, ndim: int) -> None:
     rows = data.draw(st.lists(coordinates(ndim).filter(fits), max_size=9))
     assert [unpack(code) for code in sorted(map(pack, rows))] == sorted(rows)  # type: ignore[type-var, arg-type]
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(1, MOST_DIMENSIONS))
 def test_the_codes_of_a_grid_are_those_of_its_chunks(data: st.DataObject, ndim: int) -> None:
     leading = data.draw(coordinates(ndim))[: data.draw(st.integers(0, ndim))]

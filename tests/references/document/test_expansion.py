@@ -165,6 +165,7 @@ RULES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES), RULES, st.lists(EDITS, max_size=5))
 def test_chunks_are_what_their_keys_are(refs: dict[str, Any], rules: list[Any], edits: list[Any]) -> None:
     document = document_of(refs, rules)
@@ -200,6 +201,7 @@ def outcome(ask: Callable[[], Any]) -> Any:
     return ErrorKind.RANGE if beyond else found
 
 
+@pytest.mark.slow
 def test_very_many_rules_give_chunks_of_one_array() -> None:
     count = 1100
     # Every second one is faulty, and all replace what was there before.

@@ -7,6 +7,7 @@ import copy
 import json
 from typing import Any
 
+import pytest
 from fsspec.implementations.reference import ReferenceFileSystem
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,6 +96,7 @@ def of_fsspec(document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @given(documents(), st.sampled_from([{}, {"indent": 1}, {"separators": (",", ":")}]))
 def test_a_document_means_what_fsspec_reads(content: dict[str, Any], style: Any) -> None:
     document = ReferenceDocument.of(json.dumps(content, **style).encode())
@@ -110,6 +112,7 @@ def test_a_document_means_what_fsspec_reads(content: dict[str, Any], style: Any)
     assert document.expansion.find("not there") is None
 
 
+@pytest.mark.slow
 @given(documents())
 def test_version_0_text_means_the_same(content: dict[str, Any]) -> None:
     document = ReferenceDocument.of(json.dumps(content).encode())

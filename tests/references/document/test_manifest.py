@@ -147,6 +147,7 @@ def test_nodes_are_not_read_from_text_until_somebody_edits_it() -> None:
     assert not document.apply(SetMetadata(".zmetadata", {"metadata": {}})).as_described
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=3), st.sampled_from(ENCODINGS), st.data())
 def test_a_layout_gives_what_its_rule_gives(grid: list[int], encoding: ChunkKeyEncoding, data) -> None:  # type: ignore[no-untyped-def]
     builder = ManifestBuilder("/s")
@@ -269,6 +270,7 @@ PARTS = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(PARTS, max_size=5))
 def test_tables_that_are_added_give_the_same_entries(parts: list[Any]) -> None:
     def fill(builder: ManifestBuilder, part: Any) -> None:

@@ -113,6 +113,7 @@ def urls(table: ReferenceTable) -> list[str | int]:
     return [table.urls[number] if number >= 0 else number for number in table.url.tolist()]
 
 
+@pytest.mark.slow
 @looped("seed", some(range(40), 3))
 def test_scanner_reads_what_the_exact_reader_reads(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chooser = random.Random(seed)

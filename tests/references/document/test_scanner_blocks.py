@@ -93,6 +93,7 @@ class Writer:
         return text.encode("utf-8", "surrogatepass").replace(b"\xed\xa0\x80", b"\\ud800")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", some(range(0, DOCUMENTS, GROUP), 3))
 def test_blocks_of_any_size_give_what_the_exact_reader_gives(
     first: int, monkeypatch: pytest.MonkeyPatch

@@ -30,6 +30,7 @@ def table_of(keys: list[str]) -> ReferenceTable:
     return ReferenceDocument.of(('{"version": 1, "refs": {' + text + "}}").encode()).refs.table
 
 
+@pytest.mark.slow
 @given(st.lists(KEYS, max_size=30))
 def test_lookup_is_that_of_a_dict(keys: list[str]) -> None:
     table = table_of(keys)
@@ -72,6 +73,7 @@ def test_coordinates_outside_of_the_grid_are_left_out() -> None:
     assert table.find_chunks("a/", np.array([[-1], [10**18]]), ChunkKeyEncoding()).tolist() == [-1, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [100_000])
 def test_a_reference_is_held_in_forty_bytes(count: int) -> None:
     refs = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,6 +76,7 @@ VALUES = st.one_of(
 KEYS = st.sampled_from(["a/0", "a/1", "a/0.1", "b", ".zattrs", "é/0"])
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, VALUES), st.dictionaries(KEYS, VALUES), st.dictionaries(KEYS, VALUES))
 def test_counts_are_those_of_dictionaries(here: Any, there: Any, edits: Any) -> None:
     mine = document(here)

@@ -87,6 +87,7 @@ def test_what_has_no_form_is_refused() -> None:
         edit_to_json(SetRule())
 
 
+@pytest.mark.slow
 @given(JSON | st.dictionaries(st.sampled_from(["edit", "index", "fields", "keys", "title", "edits"]), JSON))
 def test_foreign_values_are_refused(value: Any) -> None:
     with pytest.raises(RefbrowserError):

@@ -191,6 +191,7 @@ def test_urls_change_between_escapes_and_other_alphabets() -> None:
         assert ('"ö' in after(ReplaceUrlPrefix("s3://b/", "ö"), text)) == ("ü" in url + more)
 
 
+@pytest.mark.slow
 def test_a_prefix_is_a_rule_over_the_urls_not_an_object_per_entry() -> None:
     refs = {f"a/{row}": [f"s3://b/{row % 7}", row, 1] for row in range(20_000)}
     document = ReferenceDocument.of(json.dumps({"version": 1, "refs": refs}).encode())
@@ -251,6 +252,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     JSON,
     JSON,

@@ -133,6 +133,7 @@ def test_holes_and_exceptions_stay_as_they_are() -> None:
     assert len(stays) == 899 - found.folded
 
 
+@pytest.mark.slow
 def test_templates_and_rules_that_are_there_stay_and_win() -> None:
     refs = {f"a/{n}": [f"{{{{i}}}}/{n}", n, 1] for n in range(12)}
     rule = {"key": "a/{{ n }}", "url": "mine", "dimensions": {"n": [7, 60]}, "note": 1}
@@ -147,6 +148,7 @@ def test_templates_and_rules_that_are_there_stay_and_win() -> None:
     assert fsspec_references(found.after.to_bytes()) == fsspec_references(source.to_bytes())
 
 
+@pytest.mark.slow
 def test_what_a_rule_would_render_stays() -> None:
     for url in ("a}}b{n}", "{x{n}", "}{n}", "x\n{n}", "{{ 'q' }}{n}"):
         refs = {f"a/{n}": [url.replace("{n}", str(n)), n, 1] for n in range(50)}
@@ -224,6 +226,7 @@ def refbrowser_edit(key: str, value: Any) -> Any:
     return SetReference(key, value)
 
 
+@pytest.mark.slow
 def test_work_is_bounded_and_can_be_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     refs = {f"a{k}/{n}": [f"u{k}", n, 1] for k in range(40) for n in range(30)}
     monkeypatch.setattr(fold, "MOST_RULES", 7)
@@ -268,6 +271,7 @@ def test_work_is_bounded_and_can_be_ended(monkeypatch: pytest.MonkeyPatch) -> No
             folded(document(refs), Watching(last))
 
 
+@pytest.mark.slow
 def test_the_sets_that_people_made(shared_data: Path) -> None:
     ratios = {}
     for path in sorted((shared_data / "references").iterdir()):
@@ -324,6 +328,7 @@ def test_whole_files_and_files_that_take_turns_are_found() -> None:
     assert checked(document(mixed)).folded == 98
 
 
+@pytest.mark.slow
 def test_arrays_of_the_same_files_share_a_template() -> None:
     days = sorted(random.Random(4).sample(range(20200101, 20200132), 20))
     refs = {
@@ -580,6 +585,7 @@ def law(seeds: range) -> int:
     return smaller
 
 
+@pytest.mark.slow
 def test_no_document_changes_its_meaning() -> None:
     assert law(range(1, 41)) > 5
 

@@ -147,6 +147,7 @@ def test_positions_become_runs() -> None:
     assert runs_of(np.array([], np.int64)) == ()
 
 
+@pytest.mark.slow
 def test_a_million_references_take_no_time_to_speak_of() -> None:
     rows = ", ".join(f'"a/{n}": ["s3://b/f{n % 7}", {n}, 5]' for n in range(200_000))
     document = ReferenceDocument.of(f'{{".zgroup": "{{}}", {rows}}}'.encode())

@@ -287,6 +287,7 @@ RULE_URLS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     texts=TEXTS,

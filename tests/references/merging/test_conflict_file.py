@@ -114,6 +114,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     part=st.sampled_from(MergePart),
     name=st.sampled_from(["a/0", ".zattrs", "u", "0", "9", "own", "refs", "gen", ""]),

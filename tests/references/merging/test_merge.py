@@ -79,6 +79,7 @@ def means_the_same(one: ReferenceDocument, other: ReferenceDocument) -> bool:
     return json.dumps(said[0], sort_keys=True) == json.dumps(said[1], sort_keys=True)
 
 
+@pytest.mark.slow
 @given(DOCUMENTS, DOCUMENTS)
 def test_a_side_that_changed_nothing_gives_the_other(
     base: ReferenceDocument, other: ReferenceDocument
@@ -104,6 +105,7 @@ def places(conflicts: Any) -> set[tuple[Any, ...]]:
     }
 
 
+@pytest.mark.slow
 @given(DOCUMENTS, DOCUMENTS, DOCUMENTS)
 def test_both_sides_find_the_same_conflicts(
     base: ReferenceDocument, ours: ReferenceDocument, theirs: ReferenceDocument
@@ -119,6 +121,7 @@ def test_both_sides_find_the_same_conflicts(
         assert (repr(each.ours), repr(each.theirs)) == (repr(mirrored.theirs), repr(mirrored.ours))
 
 
+@pytest.mark.slow
 @given(DOCUMENTS, DOCUMENTS, DOCUMENTS)
 def test_no_edit_is_lost_silently(
     base: ReferenceDocument, ours: ReferenceDocument, theirs: ReferenceDocument
@@ -147,6 +150,7 @@ def repr_sorted(each: Any) -> str:
     return json.dumps(each, sort_keys=True)
 
 
+@pytest.mark.slow
 @given(DOCUMENTS, DOCUMENTS, DOCUMENTS, st.sampled_from(list(Choice)))
 def test_conflicts_can_be_settled_for_each_side(
     base: ReferenceDocument, ours: ReferenceDocument, theirs: ReferenceDocument, choice: Choice
@@ -342,6 +346,7 @@ def test_very_many_changes_of_one_side_are_taken_as_a_whole(monkeypatch: pytest.
         merge_documents(base, both, theirs)
 
 
+@pytest.mark.slow
 def test_hundreds_of_changes_are_single_edits() -> None:
     refs = {f"a/{i}": ["u", i, 1] for i in range(1_000)}
     theirs = {key: ["v", *each[1:]] for key, each in refs.items() if each[1] % 2}

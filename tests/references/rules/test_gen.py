@@ -216,6 +216,7 @@ def test_a_rule_of_many_rows_is_answered_by_arithmetic():
     assert time.process_time() - start < 2
 
 
+@pytest.mark.slow
 def test_faults_of_many_rows_are_counted_by_arithmetic():
     found = huge(offset="{{ 999999999999 * 400 - (i * 1000000 + j) * 400 - 400 }}")
     assert faults(found) == [(ErrorKind.TEMPLATE, "offset", "/gen/0/offset", 10**12 - 1, 1)]
@@ -265,6 +266,7 @@ def test_zeros_before_an_integer_are_no_chunk_key():
     assert found.find_chunks("a/", coords, V2).tolist() == [-1, 38, 361, -1]
 
 
+@pytest.mark.slow
 def test_what_is_not_lowered_is_searched_up_to_a_bound():
     found = huge(
         key="{{ 'a' if i < 500000 else 'b' }}/{{ ('%x' % j)|replace('a', 'g') }}.{{ i }}",
@@ -286,6 +288,7 @@ def test_what_is_not_lowered_is_searched_up_to_a_bound():
     assert find_duplicates(found).kind is ErrorKind.BUDGET
 
 
+@pytest.mark.slow
 def test_conditions_are_told_apart_and_proved():
     found = huge(
         key="{{ 'a' if i < 500000 else 'b' }}/{{ j }}.{{ i }}",
@@ -303,6 +306,7 @@ def test_conditions_are_told_apart_and_proved():
     assert found.find_chunks("a/", coords, V2).tolist() == [-1, 400000 * 10**6 + 77]
 
 
+@pytest.mark.slow
 def test_a_field_is_searched_over_the_dimensions_it_names():
     found = huge(
         url="{{ u }}/{{ 100000 // (7 - i) }}|{{ 'x'|upper if i < 10 else 'y' }}",

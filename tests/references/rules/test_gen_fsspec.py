@@ -34,6 +34,7 @@ def as_lists(rules):
     return entries
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(st.lists(members, min_size=1, max_size=3))
 def test_gen_rules_expand_as_in_fsspec(rules):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from deep import examples
 from hypothesis import given, settings
 from jinja_oracle import oracle
@@ -29,6 +30,7 @@ def rows_of(rule):
     return [rule.row(number) for number in range(rule.count)]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(members)
 def test_windows_are_the_rows(fields):
@@ -46,6 +48,7 @@ def test_windows_are_the_rows(fields):
                 assert window.reference(position) == row.reference
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(members)
 def test_rows_are_what_jinja_renders(fields):
@@ -70,6 +73,7 @@ def test_rows_are_what_jinja_renders(fields):
             assert bad is None or not bad.strip().isdecimal()
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(members)
 def test_find_gives_the_last_row_of_a_key(fields):
@@ -81,6 +85,7 @@ def test_find_gives_the_last_row_of_a_key(fields):
         assert rule.find(key) == last.get(key)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(members)
 def test_chunks_are_found_as_keys_are(fields):
@@ -103,6 +108,7 @@ def test_chunks_are_found_as_keys_are(fields):
         assert rule.find_chunks(prefix, coords, encoding).tolist() == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(members)
 def test_references_as_columns_are_those_of_the_rows(fields):
@@ -118,6 +124,7 @@ def test_references_as_columns_are_those_of_the_rows(fields):
             assert str(columns.faults[position]) == str(row.error)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(members)
 def test_faults_are_counted_exactly(fields):
@@ -144,6 +151,7 @@ def test_faults_are_counted_exactly(fields):
         assert sum(count for _, count in parts) == len(faulty[name])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(members)
 def test_duplicates_are_counted(fields):
@@ -159,6 +167,7 @@ def test_duplicates_are_counted(fields):
         assert finding.count == repeated
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200))
 @given(members)
 def test_directories_hold_every_key(fields):

@@ -166,6 +166,7 @@ def bounded_work(seconds=5):
     assert time.thread_time() - start < seconds
 
 
+@pytest.mark.slow
 @looped("text, kind", HOSTILE)
 def test_hostile_templates_are_refused_fast(text, kind):
     called = {name: helper for name, helper in LONG_HELPERS.items() if f"{{{{ {name}(" in text}
@@ -176,6 +177,7 @@ def test_hostile_templates_are_refused_fast(text, kind):
     assert len(str(caught.value)) < 1000
 
 
+@pytest.mark.slow
 @looped("text", some([text for text, _ in HOSTILE[::3]], 4))
 def test_hostile_rules_are_listed_not_run(text):
     members = {"key": "k{{ i }}", "url": text, "dimensions": {"i": {"stop": 10**12}}}
@@ -186,6 +188,7 @@ def test_hostile_rules_are_listed_not_run(text):
         assert rule.rows(5, 8).faults.keys() == {0, 1, 2}
 
 
+@pytest.mark.slow
 def test_steps_of_many_small_calls_are_bounded():
     big = "{{ c" + " ~ c" * 2000 + " }}"
     templates = TemplateSet({"f": big})
@@ -196,6 +199,7 @@ def test_steps_of_many_small_calls_are_bounded():
     assert "10000 evaluation steps" in caught.value.message
 
 
+@pytest.mark.slow
 def test_calls_of_large_templates_are_not_compiled_in_vain():
     templates = TemplateSet({"f": "{{ c }}," * 2400})
     members = {"key": "{{ f(c=i) }}" * 1000, "url": "u", "dimensions": {"i": {"stop": 10**12}}}
@@ -205,6 +209,7 @@ def test_calls_of_large_templates_are_not_compiled_in_vain():
         assert [finding.kind for finding in find_faults(rule)] == [ErrorKind.BUDGET]
 
 
+@pytest.mark.slow
 def test_keys_of_many_integers_are_read_without_recursion():
     members = {"key": "{{ i }}." * 1500, "url": "u", "dimensions": {"i": {"stop": 10}}}
     assert GenRule(members, TemplateSet(), 0).find("7." * 1500) == 7

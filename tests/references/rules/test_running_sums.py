@@ -211,6 +211,7 @@ def test_fields_that_leave_a_dimension_of_texts_out_are_counted() -> None:
     assert rule.find("3") == 8
 
 
+@pytest.mark.slow
 def test_many_texts_in_a_dimension_are_found() -> None:
     names = [f"name{number}" for number in range(500)]
     fields = {"key": "{{ v }}/{{ i }}", "url": "{{ v }}.nc", "dimensions": {"v": names, "i": {"stop": 100}}}
@@ -265,6 +266,7 @@ def test_lists_are_cut_out_where_they_are_lists(text: str, lists: int | None) ->
     assert joined == text
 
 
+@pytest.mark.slow
 def test_sizes_of_lists_are_limited_in_bytes() -> None:
     most = LIMITS.template_list
     inside = "1," * (most // 2)

@@ -59,6 +59,7 @@ def test_rules_of_few_rows_are_looked_at_whatever_the_time() -> None:
     assert find_duplicates(rule, SearchTime(seconds=0)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", [{}, {"dimensions": {"i": {"stop": 10**30}}}], ids=["narrow", "wide"])
 def test_cancelling_ends_a_search_soon(fields: dict[str, Any]) -> None:
     looks = Looks(3)
@@ -68,6 +69,7 @@ def test_cancelling_ends_a_search_soon(fields: dict[str, Any]) -> None:
     assert looks.count < 10
 
 
+@pytest.mark.slow
 def test_keys_that_repeat_are_searched_for_within_the_time() -> None:
     looks = Looks(2)
     rule = slow()
@@ -94,6 +96,7 @@ def test_what_a_search_could_not_end_is_not_remembered() -> None:
     assert not not_decided(find_faults(rule, left=SearchTime(seconds=0)))
 
 
+@pytest.mark.slow
 def test_rules_of_a_document_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
@@ -106,6 +109,7 @@ def test_rules_of_a_document_share_the_time(monkeypatch: pytest.MonkeyPatch) -> 
     assert [each.place.rule for each in of_urls] == list(range(5))
 
 
+@pytest.mark.slow
 def test_a_check_is_cancelled_between_and_within_rules() -> None:
     gen = [SLOW | {"key": f"{number}/" + SLOW["key"]} for number in range(20)]
     document = ReferenceDocument.of(json.dumps({"version": 1, "refs": {}, "gen": gen}).encode())

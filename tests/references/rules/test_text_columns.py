@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ numbers = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(
     st.lists(st.tuples(numbers, numbers), min_size=1, max_size=20),

@@ -28,6 +28,7 @@ def attempt(text: str, names: dict[str, object]) -> tuple[str | None, Refbrowser
         return None, error
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(1000))
 @given(templates, values)
 def test_renders_what_the_sandbox_renders(text, names):

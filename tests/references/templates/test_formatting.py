@@ -34,6 +34,7 @@ def python(run):
         return None
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(500))
 @given(plain, directives, plain, st.lists(values, max_size=2))
 def test_percent_is_pythons(before, directive, after, arguments):
@@ -42,6 +43,7 @@ def test_percent_is_pythons(before, directive, after, arguments):
     assert attempt(percent, text, tuple(arguments)) == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(500))
 @given(plain, fields, plain, st.lists(values, min_size=1, max_size=2))
 def test_braces_are_pythons(before, field, after, arguments):

@@ -44,6 +44,7 @@ def integer(bits: int) -> str:
     return "{{ " + str(2**bits - 1) + " }}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "limit"),
     [

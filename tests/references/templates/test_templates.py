@@ -95,6 +95,7 @@ def test_a_template_sees_its_arguments_only():
     assert message(templates, "{{ f }}") == "template 'f' needs arguments (g) and is used without a call"
 
 
+@pytest.mark.slow
 def test_templates_are_passed_as_in_fsspec():
     templates = TemplateSet(
         {

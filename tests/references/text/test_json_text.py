@@ -61,6 +61,7 @@ def test_a_cut_window_asks_for_more_or_gives_the_same(value: Any, data: st.DataO
         reader.value(0)
 
 
+@pytest.mark.slow
 @given(VALUES, st.data())
 def test_broken_text_breaks_where_python_says(value: Any, data: st.DataObject) -> None:
     text = json.dumps({"v": value})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from refbrowser.engine.audit.reader_notes import NOTES
 from refbrowser.engine.problems.finding_kinds import KINDS, kind_of
 from refbrowser.errors import ErrorKind, Finding, Severity
@@ -24,6 +26,7 @@ def test_every_note_is_listed() -> None:
     assert set(re.findall(r"^\| `([a-z0-9-]+)` \|", section, re.M)) == set(NOTES)
 
 
+@pytest.mark.slow
 def test_codes_in_the_source_are_known() -> None:
     source = Path(__file__).resolve().parents[3] / "refbrowser"
     named = {

@@ -178,6 +178,7 @@ def test_foreign_text_is_one_line() -> None:
     assert "<b>" in shown
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_findings_are_a_page_at_once() -> None:
     grouping = Grouping()
     for number in range(100_000):

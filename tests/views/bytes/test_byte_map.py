@@ -140,6 +140,7 @@ def rule(name: str, base: int, step: int, length: int) -> dict[str, Any]:
 
 
 class TestAgainstEachByte:
+    @pytest.mark.slow
     @settings(phases=QUICK, max_examples=examples(200))
     @given(refs=entries, gen=rules)
     def test_owners_gaps_overlaps_and_header(
@@ -173,6 +174,7 @@ class TestAgainstEachByte:
             ]
             assert np.diff(each.covered(edges)).tolist() == [int(one) for one in mine]
 
+    @pytest.mark.slow
     @settings(phases=QUICK, max_examples=examples(120))
     @given(refs=entries, scale=st.floats(0.05, 9), pixels=st.integers(1, 27))
     def test_each_pixel_shows_what_its_bytes_are(
