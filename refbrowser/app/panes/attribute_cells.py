@@ -55,7 +55,7 @@ _LEAVE = (*_ENTER, Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
 #: Lines that wrapped text shows at least and at most, without scrolling.
 _LINES = (3, 16)
 #: Room that a cell leaves beside its text, in pixels.
-_BESIDE_TEXT = 8
+BESIDE_TEXT = 8
 #: The column of types is at most so wide, in pixels.
 _TYPE_WIDTH = 80
 #: Characters of a value that are shown where it is only read; all of them can be copied.
@@ -335,7 +335,7 @@ class Cells(QStyledItemDelegate):
         """Tell whether a text has several lines, or is longer than the cell of a value shows."""
         if len(text) > CELL_LIMIT or len(text.splitlines()) > 1:
             return True
-        return self._tree.fontMetrics().horizontalAdvance(text) > self._room(index) - _BESIDE_TEXT
+        return self._tree.fontMetrics().horizontalAdvance(text) > self._room(index) - BESIDE_TEXT
 
     def read_whole(self, index: Index) -> bool:
         """Show the whole value of a row below it, to be read; False where its cell shows all of it."""
@@ -410,6 +410,8 @@ def cells_of(row: Row) -> list[QStandardItem]:
         kind.setText(f"({one_line(row.type)})" if is_guess else one_line(row.type))
         words = "the metadata has no type: it is inferred from the value" if is_guess else "its type"
         kind.setToolTip(theme.plain_tooltip(f"{row.type}: {words}"))
+        # Where the column of types has no room.
+        name.setToolTip(theme.plain_tooltip(f"{row.name}\n{row.type}: {words}"))
         name.setData((row.type, row.is_recorded), TYPE_ROLE)
     if row.link:
         name.setData(row.link, LINK_ROLE)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QHeaderV
 
 from refbrowser.app.panes.attribute_cells import (
     ATTRIBUTE_ROLE,
+    BESIDE_TEXT,
     LINK_ROLE,
     NAME,
     NEW,
@@ -26,9 +27,12 @@ from refbrowser.app.panes.attribute_cells import (
 )
 from refbrowser.references.text.typed_values import typed_lines
 from refbrowser.views.attributes import Row, Section, layout_of
+from refbrowser.views.words import one_line
 
 #: The least width, and the part of the view that names take at most.
 _LEAST, _MOST = 96, 0.5
+#: Values have so many pixels before their types are shown.
+_VALUES = 120
 
 
 class NameColumn(QObject):
@@ -37,7 +41,8 @@ class NameColumn(QObject):
     Parameters
     ----------
     words
-        Another column, of short words: the delegate bounds its width.
+        Another column, of short words: the delegate bounds its width. It is seen where there are words, and
+        room for them beside the values.
     """
 
     def __init__(self, tree: QTreeView, *, words: int) -> None:
@@ -45,20 +50,28 @@ class NameColumn(QObject):
         self._tree = tree
         self._words = words
         self._by_user = False
+        #: Whether there are words, and the room that the values beside them need.
+        self._has_words, self._values = False, 0
         tree.header().viewport().installEventFilter(self)
         tree.viewport().installEventFilter(self)
         self.fit()
 
     def fit(self) -> None:
         """Give the names and the words the width they need, unless the user chose one."""
-        if self._by_user:
-            return
-        header = self._tree.header()
-        if not header.isSectionHidden(self._words):
-            words = max(self._tree.sizeHintForColumn(self._words), header.sectionSizeHint(self._words))
+        header, width = self._tree.header(), self._tree.viewport().width()
+        if not self._by_user:
+            needed = max(_LEAST, self._tree.sizeHintForColumn(0))
+            header.resizeSection(0, min(needed, int(width * _MOST)))
+        words = max(self._tree.sizeHintForColumn(self._words), header.sectionSizeHint(self._words))
+        is_room = width - header.sectionSize(0) - words >= self._values
+        self._tree.setColumnHidden(self._words, not (self._has_words and is_room))
+        if not self._by_user and not header.isSectionHidden(self._words):
             header.resizeSection(self._words, words)
-        needed = max(_LEAST, self._tree.sizeHintForColumn(0))
-        header.resizeSection(0, min(needed, int(self._tree.viewport().width() * _MOST)))
+
+    def set_words(self, *, has_words: bool, values: int) -> None:
+        """Tell whether there are words, and how wide the values beside them are; values come first."""
+        self._has_words, self._values = has_words, min(values, _VALUES)
+        self.fit()
 
     def forget(self) -> None:
         """Forget what the user chose."""
@@ -165,16 +178,22 @@ class AttributesTree(QTreeView):
         self._new = None
         self._sections = list(sections)
         self._model.removeRows(0, self._model.rowCount())
-        self.setColumnHidden(TYPE, not any(row.type for section in sections for row in section.rows))
         for number, section in enumerate(sections):
             self._add(number, section)
         self.expandAll()
         for number in folded:
             self.collapse(self._model.index(number, 0))
-        self.name_column.fit()
+        typed = [row for section in sections for row in section.rows if row.type]
+        values = [row.value for row in typed if row.attribute is not None]
+        self.name_column.set_words(has_words=bool(typed), values=self._width_of(values))
         if current is not None:
             self.choose(current)
         self.verticalScrollBar().setValue(top)
+
+    def _width_of(self, values: Sequence[str]) -> int:
+        """Return the width of the widest of some values, which are cut where they are very long."""
+        texts = (one_line(value[:_VALUES]) for value in values)
+        return max(map(self.fontMetrics().horizontalAdvance, texts), default=0) + BESIDE_TEXT
 
     def _folded(self) -> set[int]:
         rows = range(self._model.rowCount())

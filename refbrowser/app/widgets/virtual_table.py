@@ -198,7 +198,7 @@ class VirtualTable(PaintedView):
         self._layout_parts()
 
     def set_column_widths(self, widths: Sequence[int]) -> None:
-        """Give the columns the widths that were kept."""
+        """Give the columns the widths that were kept; those of numbers as much as the numbers need."""
         self._fitted = False
         for section, width in enumerate(widths[: self._header.count()]):
             self._header.resizeSection(section, width)
@@ -225,6 +225,8 @@ class VirtualTable(PaintedView):
         self._header.setGeometry(view.left(), view.top() - height, view.width(), height)
         if self._fitted:
             self._fit_columns()
+        else:
+            self._widen_numbers()
         bar = self.horizontalScrollBar()
         bar.setRange(0, max(0, self._content_width() - view.width()))
         bar.setPageStep(view.width())
@@ -237,7 +239,8 @@ class VirtualTable(PaintedView):
         """Give the columns their least width, and what is left to those that stretch."""
         columns = self._model.columns
         least = [
-            max(column.width, self._number_widths.get(section, 0)) for section, column in enumerate(columns)
+            max(column.width, self._title_width(column), self._number_widths.get(section, 0))
+            for section, column in enumerate(columns)
         ]
         room = max(0, self.viewport().width() - sum(least))
         shares = sum(column.stretch for column in columns)
@@ -249,9 +252,21 @@ class VirtualTable(PaintedView):
             self._header.resizeSection(section, least[section] + extra)
         self._fitting = False
 
+    def _title_width(self, column: Column) -> int:
+        """Return the room that a title needs; one that is cut at its beginning cannot be guessed."""
+        return self._header.fontMetrics().horizontalAdvance(column.title) + 2 * _PADDING
+
+    def _widen_numbers(self) -> None:
+        """Give numbers the room that they need also where the widths were chosen: a cut number misleads."""
+        self._fitting = True
+        for section, needed in self._number_widths.items():
+            self._header.resizeSection(section, max(needed, self._header.sectionSize(section)))
+        self._fitting = False
+
     def _section_resized(self, *_arguments: int) -> None:
         if not self._fitting:
             self._fitted = False
+            self._widen_numbers()
             self._columns_moved()
 
     def _set_top(self, row: int) -> None:
@@ -297,7 +312,7 @@ class VirtualTable(PaintedView):
             numbers = (row[section] for row in texts if section < len(row))
             widest = max(numbers, key=len, default="")[:NUMBER_LIMIT]
             width = font.horizontalAdvance(widest) + 2 * _PADDING
-            if width > max(column.width, self._number_widths.get(section, 0)):
+            if width > self._number_widths.get(section, 0):
                 self._number_widths[section] = width
                 self._refit.start()
 

@@ -374,7 +374,15 @@ GLYPHS = {
     PreviewMark.CHANGED: "●",
 }
 PENDING = "…"
-COLUMN_COUNT = 7
+COLUMNS = (
+    Column("", 28, mono=False),
+    Column("Row", 44, right=True),
+    Column("Key", 96, stretch=2),
+    Column("URL", 96, stretch=2, elide_middle=True),
+    Column("Offset", 76, right=True),
+    Column("Length", 66, right=True),
+    Column("Notes", 150, stretch=5, mono=False),
+)
 
 
 class PreviewModel:
@@ -388,25 +396,17 @@ class PreviewModel:
         Called when the budget left rows out; the table should ask again soon.
     """
 
+    columns: Sequence[Column] = COLUMNS
+
     def __init__(self, visible: Callable[[], range], later: Callable[[], None]) -> None:
         self.source: PreviewSource = NoSource()
         self._visible = visible
         self._later = later
         self._rows: dict[int, PreviewRow] = {}
 
-    @property
-    def columns(self) -> Sequence[Column]:
-        """The columns; those of numbers are as wide as the rows need."""
-        digits = len(str(self.source.count))
-        return (
-            Column("", 28, mono=False),
-            Column("Row", max(44, 20 + 9 * digits), right=True),
-            Column("Key", 96, stretch=2),
-            Column("URL", 96, stretch=2, elide_middle=True),
-            Column("Offset", 76 if digits < 7 else 130, right=True),
-            Column("Length", 66, right=True),
-            Column("Notes", 150, stretch=5, mono=False),
-        )
+    def widest(self) -> dict[int, str]:
+        """Return the number of the last row."""
+        return {1: str(max(0, self.source.count - 1))}
 
     def show(self, source: PreviewSource) -> None:
         """Take another source; nothing of the old one is kept."""
@@ -426,7 +426,7 @@ class PreviewModel:
     def page(self, start: int, stop: int) -> list[list[str]]:
         """Return the texts of rows; ``…`` for those that the budget left for later."""
         self._compute(start, stop)
-        blank = [PENDING] * COLUMN_COUNT
+        blank = [PENDING] * len(COLUMNS)
         return [
             _texts(row) if (row := self._rows.get(number)) is not None else blank
             for number in range(start, stop)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.panes.attributes_tree import NAME, AttributesTree
+from refbrowser.app.panes.attributes_tree import NAME, TYPE, AttributesTree
 from refbrowser.views.attributes import Row, Section
 
 LONG = "time_coverage_duration"
@@ -65,3 +65,24 @@ def test_what_the_user_draws_stays_until_the_layout_is_reset(tree: AttributesTre
     assert width(tree) == drawn
     tree.name_column.forget()
     assert width(tree) == fitted
+
+
+def test_values_have_the_room_before_their_types(tree: AttributesTree, qtbot: QtBot) -> None:
+    """In a narrow pane, as at twice the scale, types give way where they would cut a value."""
+
+    def show_values(*values: str) -> None:
+        rows = (Row(f"standard_name_{at}", value, f"standard_name_{at}", type="char") for at, value in enumerate(values))
+        tree.show_sections([Section("Attributes", tuple(rows))], anew=True)
+
+    tree.resize(250, 300)
+    show_values("K", "degC")
+    assert not tree.isColumnHidden(TYPE)
+    show_values("K", "air_temperature")
+    assert tree.isColumnHidden(TYPE)
+    needed = tree.fontMetrics().horizontalAdvance("air_temperature")
+    assert tree.columnViewportPosition(1) + needed <= tree.viewport().width()
+    assert "char" in tree.index_of("standard_name_1").data(Qt.ItemDataRole.ToolTipRole)
+    tree.resize(420, 300)
+    qtbot.waitUntil(lambda: not tree.isColumnHidden(TYPE))
+    show_values("a text that is much longer than any pane is wide, and can be read below its row")
+    assert not tree.isColumnHidden(TYPE)

@@ -150,11 +150,37 @@ def test_columns_of_numbers_have_room_for_those_that_are_seen(table: VirtualTabl
     wide = QFontMetrics(table._mono_bold).horizontalAdvance("9007199254740000")
     assert table.column_widths()[1] >= wide + 16 > small
     assert sum(table.column_widths()) == table.viewport().width()
-    table.set_column_widths([60, 70])
-    table.set_top_row(200)
+
+
+def test_numbers_are_whole_also_where_the_widths_were_chosen(table: VirtualTable) -> None:
+    """A width that was kept of a small document, or drawn by hand, never cuts a number."""
+    table.set_model(Ranges(0))
+    table.set_column_widths([60, 50])
     table.grab()
     QApplication.processEvents()
-    assert table.column_widths() == [60, 70]
+    assert table.column_widths() == [60, 50]
+    table.set_model(Ranges(9_007_199_254_740_000))
+    table.grab()
+    QApplication.processEvents()
+    needed = QFontMetrics(table._mono_bold).horizontalAdvance("9007199254740000") + 16
+    assert table.column_widths() == [60, needed]
+    table._header.resizeSection(1, 30)
+    assert table.column_widths() == [60, needed]
+    table._header.resizeSection(0, 30)
+    assert table.column_widths() == [30, needed]
+
+
+def test_titles_of_columns_are_whole(table: VirtualTable) -> None:
+    table.set_model(Titled())
+    needed = QFontMetrics(table._header.font()).horizontalAdvance("Messages") + 16
+    assert table.column_widths()[0] >= needed > 40
+
+
+class Titled(NoRows):
+    """A narrow column of numbers with a long title."""
+
+    def __init__(self) -> None:
+        super().__init__([Column("Messages", 40, right=True), Column("Key", 60, 1)])
 
 
 class Measured(Numbers):
