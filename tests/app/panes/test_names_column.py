@@ -71,8 +71,10 @@ def test_values_have_the_room_before_their_types(tree: AttributesTree, qtbot: Qt
     """In a narrow pane, as at twice the scale, types give way where they would cut a value."""
 
     def show_values(*values: str) -> None:
-        rows = (Row(f"standard_name_{at}", value, f"standard_name_{at}", type="char") for at, value in enumerate(values))
-        tree.show_sections([Section("Attributes", tuple(rows))], anew=True)
+        names = [f"standard_name_{at}" for at in range(len(values))]
+        pairs = zip(names, values, strict=True)
+        rows = [Row(name, value, name, type="char") for name, value in pairs]
+        tree.show_sections([Section("Attributes", tuple(rows), has_attributes=True)], anew=True)
 
     tree.resize(250, 300)
     show_values("K", "degC")
