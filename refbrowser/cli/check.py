@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute
     from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.opening import OpenRequest
-
-Watched = Callable[[str], "AbstractContextManager[JobControl]"]
+    from refbrowser.engine.problems.checking import Watched
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

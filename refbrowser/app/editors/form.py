@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -25,6 +26,9 @@ from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
 from refbrowser.app.widgets import theme
 from refbrowser.views.editing.preview import NoSource, PreviewSource
 from refbrowser.views.editing.typed import Typed
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
 
 MOVED_ON = "The document changed meanwhile; what you typed is kept on top of it."
 
@@ -204,18 +208,21 @@ class EditorForm(QWidget):
 def follow(
     before: OpenDocument | None, document: OpenDocument | None, editor: EditorForm, show: Callable[[], None]
 ) -> None:
-    """Call `show` whenever `document` changed or was saved, and no longer when `before` did."""
+    """Call `show` whenever `document` changed, and no longer when `before` did."""
     if before is not None:
         before.documentChanged.disconnect(show)
-        before.saved.disconnect(show)
         drafts_of(before).restored.disconnect(show)
         drafts_of(before).applied.disconnect(editor.take_applied)
     if document is not None:
         drafts = drafts_of(document)  # hears of changes before the editor does
         document.documentChanged.connect(show)
-        document.saved.connect(show)
         drafts.restored.connect(show)
         drafts.applied.connect(editor.take_applied)
+
+
+def access_of(document: OpenDocument) -> Access | None:
+    """Return what a document may read; None until that is known."""
+    return None if document.dataset is None else document.dataset.access
 
 
 def _padded(line: QHBoxLayout) -> QHBoxLayout:

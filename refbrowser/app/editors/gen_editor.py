@@ -23,7 +23,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import JinjaField, JsonField
 from refbrowser.app.editors.dimensions_table import DimensionsTable
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.form import EditorForm, follow
+from refbrowser.app.editors.form import EditorForm, access_of, follow
 from refbrowser.app.editors.rows import Mend, OutcomeLine, named, tool_button
 from refbrowser.app.widgets import theme
 from refbrowser.errors import Severity
@@ -489,7 +489,7 @@ class GenEditor(EditorForm):
             return
         from refbrowser.views.editing.rule_source import RuleSource
 
-        source = RuleSource.of(document, self._document.saved_document, self._index, draft.fields())
+        source = RuleSource.of(document, access_of(self._document), self._index, draft.fields())
         self._shown, self._found = source, ()
         for field in self._fields.values():
             field.set_names(source.names)

@@ -296,6 +296,10 @@ class PreviewView(QWidget):
             if self._model.source is source:
                 self._show_report(report)
                 self._report = report
+                if report.faults is not None and report.faults.count:
+                    self._model.forget_rows()
+                    self._table.refresh()
+                    self._show_detail()
                 self.reported.emit(report)
 
         self._checking.run(

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QPushButton, QW
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import JinjaField, raw_text, with_line_ends
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.form import EditorForm, follow
+from refbrowser.app.editors.form import EditorForm, access_of, follow
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.app.widgets import theme
 from refbrowser.errors import RefbrowserError
@@ -243,8 +243,8 @@ class ReferenceEditor(EditorForm):
     def _show_source(self, document: Document, draft: ReferenceDraft) -> None:
         from refbrowser.views.editing.reference_draft import ReferenceSource
 
-        saved = None if self._document is None else self._document.saved_document
-        self.publish(self._document, ReferenceSource.of(document, saved, self._key, draft))
+        access = None if self._document is None else access_of(self._document)
+        self.publish(self._document, ReferenceSource.of(document, access, self._key, draft))
 
     def field_of(self, name: str) -> QWidget:
         """Return the field of a part of the reference."""

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.form import EditorForm, follow
+from refbrowser.app.editors.form import EditorForm, access_of, follow
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.app.editors.templates_table import TemplateRow, TemplatesTable
 from refbrowser.app.shell.latest import Latest
@@ -463,7 +463,7 @@ class TemplatesEditor(EditorForm):
         if self._uses is not None and self._uses[:2] == (document, draft.old_name):
             # Uses that are renamed too mean what they meant.
             seen = replace(draft, name=draft.old_name) if draft.renames_uses else draft
-            self.publish(opened, template_source(document, opened.saved_document, seen, self._uses[2]))
+            self.publish(opened, template_source(document, access_of(opened), seen, self._uses[2]))
             return
 
         def look(control: TaskControl) -> tuple[TemplateUses, UsesListed]:

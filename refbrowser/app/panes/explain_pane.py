@@ -109,6 +109,8 @@ class ExplainPane(QWidget):
         layout.addWidget(self._verdict)
         layout.addWidget(self._actions)
         layout.addWidget(self._text, 1)
+        # Where there are no steps the verdict is no higher than its words.
+        layout.addStretch()
         return body
 
     def _tool_button(self, text: str, name: str) -> QPushButton:

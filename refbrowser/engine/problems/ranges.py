@@ -57,8 +57,14 @@ _EMPTY = "the URL is empty"
 
 
 @dataclass(slots=True)
-class _Files:
-    """Sizes of local files that a document may read without being asked."""
+class FileEnds:
+    """Where local files end that a document may read without being asked.
+
+    Attributes
+    ----------
+    sizes
+        Of each file that was asked for; None where it is not known.
+    """
 
     access: Access | None
     left: SearchTime
@@ -106,7 +112,7 @@ def range_findings(document: Document, access: Access | None, left: SearchTime) 
     left
         The time that there is for rules and files.
     """
-    files = _Files(access, left)
+    files = FileEnds(access, left)
     yield from placed(document, list(_of_refs(document, files)))
     of_rules: list[Finding] = []
     used = UsedBytes(document)
@@ -126,10 +132,17 @@ def range_findings(document: Document, access: Access | None, left: SearchTime) 
         )
 
 
+def rule_range_findings(document: Document, rule: GenRule, files: FileEnds) -> list[Finding]:
+    """Return the rows of a rule that no file can have; the document need not have the rule yet."""
+    if rule.columns is None:
+        return []
+    return list(_of_rule(rule, rule.columns, files, UsedBytes(document)))
+
+
 # Entries of refs
 
 
-def _of_refs(document: Document, files: _Files) -> Iterator[Found]:
+def _of_refs(document: Document, files: FileEnds) -> Iterator[Found]:
     refs, view = document.refs, document.view
     positions = positions_of(document)
     told: Counter[str] = Counter()
@@ -207,7 +220,7 @@ class _OddRows:
         By kind, each rising; empty URLs first, then the kinds in the order of their first rows.
     """
 
-    def __init__(self, columns: ReferenceColumns, files: _Files) -> None:
+    def __init__(self, columns: ReferenceColumns, files: FileEnds) -> None:
         found = np.flatnonzero((columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE))
         used, which = np.unique(columns.url[found], return_inverse=True)
         urls = [columns.urls[number] for number in used.tolist()]
@@ -244,14 +257,15 @@ class _OddRows:
         if kind == "empty":
             return _EMPTY
         at = int(self._found.searchsorted(row))
-        return _past(int(self._ends[at]), int(self._limits[at]), self.url(row))
+        return past_end_words(int(self._ends[at]), int(self._limits[at]), self.url(row))
 
 
 def _rank(kind: str, row: int) -> tuple[bool, int]:
     return kind != "empty", row
 
 
-def _past(end: int, limit: int, url: str) -> str:
+def past_end_words(end: int, limit: int, url: str) -> str:
+    """Return what is wrong with a range that ends past the end of its file."""
     if limit == LARGEST:
         return f"the range ends at byte {end}: no file has more than 2^63 - 1"
     return f"the range ends at byte {end}, past the end of {quoted(url)}, which has {limit} bytes"
@@ -260,7 +274,7 @@ def _past(end: int, limit: int, url: str) -> str:
 # Rows of rules
 
 
-def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files, used: UsedBytes) -> Iterator[Finding]:
+def _of_rule(rule: GenRule, columns: RuleColumns, files: FileEnds, used: UsedBytes) -> Iterator[Finding]:
     url = constant_url(rule, columns)
     if url is not None and not url.strip():
         yield _finding(rule, "empty", 0, _EMPTY, rule.count)
@@ -272,7 +286,7 @@ def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files, used: UsedBytes
         assert isinstance(rest, Affine)
         first = first_below_zero(rest, rule.space)
         if first is not None:
-            message = _past(evaluate(end, rule.space.values(first)), limit, url or "")
+            message = past_end_words(evaluate(end, rule.space.values(first)), limit, url or "")
             kind = "large" if limit == LARGEST else "end"
             found = _finding(rule, kind, first, message, count_below_zero(rest, rule.space) or 1)
             yield found if kind != "end" else with_shift(found, rule, columns, (end, limit), url or "", used)
@@ -291,7 +305,7 @@ def _is_bounded(columns: RuleColumns) -> bool:
     return all(each is not None for each in found) and sum(each[1] for each in found if each) <= LARGEST
 
 
-def _looked_at(rule: GenRule, lowered: RuleColumns, files: _Files, used: UsedBytes) -> Iterator[Finding]:
+def _looked_at(rule: GenRule, lowered: RuleColumns, files: FileEnds, used: UsedBytes) -> Iterator[Finding]:
     """Look at the first rows of a rule and the last ones."""
     #: By kind and, of ranges past an end, file: the first row, its message, and how many there are.
     groups: dict[tuple[str, str], tuple[int, str, int]] = {}
@@ -329,7 +343,12 @@ def _looked_at(rule: GenRule, lowered: RuleColumns, files: _Files, used: UsedByt
         message = f"whether files can have what the rule refers to is not decided ({checked} rows checked)"
         place = Place(rule=rule.index, field="url", pointer=f"/gen/{rule.index}/url")
         yield Finding(
-            severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place, code="not-decided"
+            severity=Severity.WARNING,
+            kind=ErrorKind.BUDGET,
+            message=message,
+            place=place,
+            checked=checked,
+            code="not-decided",
         )
 
 
@@ -337,7 +356,7 @@ def _told(
     rule: GenRule,
     lowered: RuleColumns,
     groups: Mapping[tuple[str, str], tuple[int, str, int]],
-    files: _Files,
+    files: FileEnds,
     used: UsedBytes,
 ) -> Iterator[Finding]:
     """Yield what is odd about rows: what a shift explains as one, else each file by itself."""

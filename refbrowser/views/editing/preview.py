@@ -28,9 +28,9 @@ class PreviewMark(Flag):
     """What is special about a row."""
 
     NONE = 0
-    #: Its key is in the saved state with another reference.
+    #: The document has its key with another reference.
     CHANGED = 1
-    #: Its key is not in the saved state.
+    #: The document does not have its key.
     NEW = 2
     #: It cannot be read.
     FAULT = 4
@@ -48,7 +48,7 @@ class PreviewChange(NamedTuple):
     new: str = ""
 
 
-#: What a row was that the saved state does not have.
+#: What a row was that the document does not have.
 NOT_THERE = (PreviewChange("", "not there"),)
 
 
@@ -72,7 +72,7 @@ class PreviewRow:
     Attributes
     ----------
     before
-        What the saved state has instead, cell by cell; empty where it is the same.
+        What the document has instead, after its last step, cell by cell; empty where it is the same.
     note
         Why the row cannot be read, or with what it collides.
     """
@@ -146,6 +146,17 @@ class PreviewTally:
         checked = [each.checked for each in found if each.checked is not None]
         return cls(sum(each.count for each in told), first, max(checked, default=None), "\n".join(words))
 
+    def plus(self, more: PreviewTally, begin: int = 0) -> PreviewTally:
+        """Return both tallies as one; the rows of the other one begin at `begin`."""
+        firsts = [self.first, None if more.first is None else begin + more.first]
+        checked = [each for each in (self.checked, more.checked) if each is not None]
+        return PreviewTally(
+            self.count + more.count,
+            min((each for each in firsts if each is not None), default=None),
+            sum(checked) if checked else None,
+            self.text or more.text,
+        )
+
     def words(self, one: str, many: str) -> str:
         """Return ``3 faults``, ``no faults``, ``at least 3 faults in 20 rows checked`` and the like."""
         if self.checked is None:
@@ -166,7 +177,7 @@ class PreviewTally:
 class CheckReport:
     """What a check of all rows found; a part that is None was not checked (yet).
 
-    `removed` counts the keys that the saved state has here and the edit does not give any more. `findings`
+    `removed` counts the keys that the document has here and the edit does not give any more. `findings`
     are those of the checks of rules: the list of problems has the same ones when the edit is applied.
     """
 
@@ -411,6 +422,10 @@ class PreviewModel:
     def show(self, source: PreviewSource) -> None:
         """Take another source; nothing of the old one is kept."""
         self.source = source
+        self._rows = {}
+
+    def forget_rows(self) -> None:
+        """Make the rows again: a check knows more of them."""
         self._rows = {}
 
     def row_count(self) -> int:

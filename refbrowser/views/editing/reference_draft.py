@@ -1,4 +1,4 @@
-"""An entry of `refs` being edited, and the preview of it beside what the saved state has."""
+"""An entry of `refs` being edited, and the preview of it beside what the document has."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from refbrowser.references.document.reference_values import BASE64_PREFIX, decod
 from refbrowser.views.editing.preview import (
     NOT_THERE,
     CheckReport,
+    Pace,
     PreviewCells,
     PreviewChange,
     PreviewMark,
@@ -20,10 +21,12 @@ from refbrowser.views.editing.preview import (
     PreviewTally,
     faulty,
 )
+from refbrowser.views.editing.range_ends import RangeEnds
 from refbrowser.views.editing.rule_draft import integer, is_integer, json_text
 from refbrowser.views.editing.typed import Edited, fault
 
 if TYPE_CHECKING:
+    from refbrowser.io.access import Access
     from refbrowser.model.reference import Reference
     from refbrowser.references.document.document import Document
     from refbrowser.references.templates.templates import TemplateSet
@@ -240,6 +243,7 @@ class ReferenceSource:
     key: str
     title: str
     entries: tuple[PreviewRow, ...]
+    ends: RangeEnds
     is_quick: bool = True
     finds_quickly: bool = True
 
@@ -247,18 +251,18 @@ class ReferenceSource:
     def of(
         cls,
         document: Document,
-        saved: Document | None,
+        access: Access | None,
         key: str | None,
         draft: ReferenceDraft,
     ) -> ReferenceSource:
         """Return the preview of a draft of the entry `key` (None for a new one)."""
-        entries = [_typed_row(document, saved, draft)]
+        entries = [_typed_row(document, draft)]
         if key is not None and key != draft.key:
-            old = saved_cells(saved, key)
+            old = cells_of_key(document, key)
             was = "" if old is None else ", ".join(filter(None, (old.url, old.offset, old.length)))
             before = (PreviewChange("", was),) if was else ()
             entries.append(PreviewRow(1, key, before=before, note="this key goes", mark=PreviewMark.REPLACED))
-        return cls(document, draft.key, f"Reference {draft.key}", tuple(entries))
+        return cls(document, draft.key, f"Reference {draft.key}", tuple(entries), RangeEnds(access))
 
     @property
     def count(self) -> int:
@@ -267,7 +271,7 @@ class ReferenceSource:
 
     def rows(self, start: int, stop: int) -> list[PreviewRow]:
         """Return rows `start` to `stop`."""
-        return list(self.entries[start:stop])
+        return [self.ends.marked(row) for row in self.entries[start:stop]]
 
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the row of a key, or that there is none."""
@@ -276,7 +280,8 @@ class ReferenceSource:
 
     def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
         """Count what the rows say, and look for the key in the gen rules."""
-        typed = self.entries[0]
+        self.ends.files(Pace(check).search_time()).end(self.entries[0].url)
+        typed = self.rows(0, 1)[0]
         report = CheckReport(
             faults=_tally(typed, PreviewMark.FAULT),
             duplicates=PreviewTally(),
@@ -304,7 +309,7 @@ def _tally(row: PreviewRow, mark: PreviewMark) -> PreviewTally:
     return PreviewTally(1, row.number, None, row.note) if row.mark & mark else PreviewTally()
 
 
-def _typed_row(document: Document, saved: Document | None, draft: ReferenceDraft) -> PreviewRow:
+def _typed_row(document: Document, draft: ReferenceDraft) -> PreviewRow:
     mistakes = "; ".join(draft.mistakes().values())
     try:
         cells = PreviewCells.of(typed_reference(draft, document.templates))
@@ -313,7 +318,7 @@ def _typed_row(document: Document, saved: Document | None, draft: ReferenceDraft
     row = PreviewRow(0, draft.key, cells.url, cells.offset, cells.length)
     if mistakes:
         return replace(row, mark=PreviewMark.FAULT, note=mistakes)
-    old = saved_cells(saved, draft.key)
+    old = cells_of_key(document, draft.key)
     if old is None:
         return replace(row, mark=PreviewMark.NEW, before=NOT_THERE)
     return row if old == cells else replace(row, mark=PreviewMark.CHANGED, before=cells.before(old))
@@ -341,12 +346,12 @@ def typed_reference(draft: ReferenceDraft, templates: TemplateSet) -> Reference:
     return WholeFile(url)
 
 
-def saved_cells(saved: Document | None, key: str) -> PreviewCells | None:
-    """Return the cells of an entry of `refs` in the saved state, None where it has none."""
-    slot = None if saved is None else saved.refs.find_slot(key)
-    if slot is None or saved is None:
+def cells_of_key(document: Document, key: str) -> PreviewCells | None:
+    """Return the cells of an entry of `refs`, None where a document has none."""
+    slot = document.refs.find_slot(key)
+    if slot is None:
         return None
     try:
-        return PreviewCells.of(saved.view.reference(slot))
+        return PreviewCells.of(document.view.reference(slot))
     except RefbrowserError as error:
         return faulty(error)

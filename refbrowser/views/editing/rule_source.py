@@ -1,4 +1,4 @@
-"""Preview of one gen rule as it is typed, against the rule that was saved."""
+"""Preview of one gen rule as it is typed, against the rule that the document has."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ from refbrowser.views.editing.preview import (
     PreviewTally,
     differing,
 )
+from refbrowser.views.editing.range_ends import RangeEnds
 from refbrowser.views.editing.text_marks import Names
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
+    from refbrowser.io.access import Access
     from refbrowser.references.document.document import Document
 
-#: Rows that are compared with the saved ones where arithmetic does not tell how many change.
+#: Rows that are compared with those of the document where arithmetic does not tell how many change.
 COMPARED_ROWS = 5_000
 #: Rows at each end of a rule that are looked at for how many rows have a fault.
 LOOKED_ROWS = 5_000
@@ -41,30 +43,33 @@ QUICK_STEPS = 80
 
 @dataclass(frozen=True, eq=False)
 class RuleSource:
-    """Rows of a rule with what the saved rule has for the same keys.
+    """Rows of a rule with what the rule of the document, after its last step, has for the same keys.
 
     Attributes
     ----------
     rule
         As it is typed.
-    base
-        The rule of the saved document that it comes from; None for a new one.
     document
-        What the rule stands in, for collisions.
+        What has the rule as it is without that.
+    ends
+        Of the files that its rows refer to.
     """
 
     title: str
     rule: GenRule
-    base: GenRule | None
     document: Document
+    ends: RangeEnds
 
     @classmethod
-    def of(cls, document: Document, saved: Document | None, index: int, fields: Any) -> RuleSource:
+    def of(cls, document: Document, access: Access | None, index: int, fields: Any) -> RuleSource:
         """Return the preview of rule `index` with other members."""
         rule = GenRule(fields, document.templates, index)
-        number = None if saved is None else counterpart(document, saved, index)
-        base = None if saved is None or number is None else saved.rules[number]
-        return cls(f"Gen rule {index}", rule, base, document)
+        return cls(f"Gen rule {index}", rule, document, RangeEnds(access))
+
+    @property
+    def base(self) -> GenRule:
+        """The rule as the document has it."""
+        return self.document.rules[self.rule.index]
 
     @property
     def count(self) -> int:
@@ -74,9 +79,8 @@ class RuleSource:
     @property
     def is_quick(self) -> bool:
         """Whether a page of rows takes a millisecond or two."""
-        rules = (self.rule,) if self.base is None else (self.rule, self.base)
         looks_up = self._compares == "key" or self._repeats
-        return not looks_up and all(_steps(rule) <= QUICK_STEPS for rule in rules)
+        return not looks_up and all(_steps(rule) <= QUICK_STEPS for rule in (self.rule, self.base))
 
     @property
     def finds_quickly(self) -> bool:
@@ -91,10 +95,8 @@ class RuleSource:
 
     @cached_property
     def _compares(self) -> Literal["row", "key", "nothing"]:
-        """How rows meet those of the saved rule: by their number where that is the same key, or by key."""
+        """How rows meet those of the document: by their number where that is the same key, or by key."""
         base, rule = self.base, self.rule
-        if base is None:
-            return "nothing"
         if base.space == rule.space and same_keys(rule, base):
             return "row"
         if _finds_quickly(base):
@@ -114,13 +116,11 @@ class RuleSource:
         ]
 
     def _before(self, rows: GenRows, entries: list[Entry]) -> Iterable[Entry | None]:
-        """Return what the saved rule has for each row, None where it does not have the key.
+        """Return what the rule of the document has for each row, None where it does not have the key.
 
         A row of which that is not known is compared with itself.
         """
         base = self.base
-        if base is None:
-            return [None] * len(entries)
         if self._compares == "row":
             return _entries(base.rows(rows.start, rows.start + len(entries)))
         if self._compares == "key":
@@ -143,8 +143,8 @@ class RuleSource:
             mark |= PreviewMark.NEW
         elif before:
             mark |= PreviewMark.CHANGED
-        return PreviewRow(
-            number, new.key or "", new.url, new.offset, new.length, before, "; ".join(notes), mark
+        return self.ends.marked(
+            PreviewRow(number, new.key or "", new.url, new.offset, new.length, before, "; ".join(notes), mark)
         )
 
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
@@ -174,10 +174,21 @@ class RuleSource:
             tally = PreviewTally.of(findings, self.rule.index, of_faults=aspect is Aspect.FAULTS)
             if aspect is Aspect.FAULTS:
                 tally = self._red_rows(findings, tally, pause)
+                past = self._ranges(pause)
+                tally = tally.plus(PreviewTally.of(past, self.rule.index, of_faults=True))
+                findings += past
             told = (*report.findings, *findings)
             report = replace(report, findings=told, **{aspect.value: tally})
             send(report)
         return report
+
+    def _ranges(self, pause: Pace) -> list[Finding]:
+        """Return the rows that no file can have: the list of problems has them when the edit is applied."""
+        from refbrowser.engine.problems.ranges import rule_range_findings
+
+        found = rule_range_findings(self.document, self.rule, self.ends.files(pause.search_time()))
+        # A fix is an edit of the rule that the document has, not of what is typed.
+        return [replace(each, fix=None) for each in found]
 
     def _red_rows(
         self, findings: list[Finding], tally: PreviewTally, pause: Callable[[], None]
@@ -200,12 +211,6 @@ class RuleSource:
         return replace(tally, count=count, checked=tally.checked if looked == self.count else looked)
 
     def _changes(self, pause: Callable[[], None]) -> dict[str, Any]:
-        if self.base is None:
-            return {
-                "changed": PreviewTally(),
-                "added": PreviewTally(self.count, 0 if self.count else None),
-                "removed": PreviewTally(),
-            }
         changes = rule_changes(self.rule, self.base, pause, COMPARED_ROWS)
         removed = replace(changes.removed, first=None)
         return {
@@ -229,7 +234,7 @@ class Entry(NamedTuple):
     fault: RefbrowserError | None
 
     def before(self, old: Entry) -> tuple[PreviewChange, ...]:
-        """Return what the saved entry has instead, by name."""
+        """Return what the other entry has instead, by name."""
         if old.fault is not None:
             return (
                 () if self.fault is not None else (PreviewChange("", f"not readable: {old.fault.message}"),)
@@ -272,29 +277,3 @@ def _steps(rule: GenRule) -> int:
         for name, field in rule.fields.items()
         if field.compiled is not None
     )
-
-
-def counterpart(document: Document, saved: Document, index: int) -> int | None:
-    """Return the number that a rule has in the saved document; None for one that was added since.
-
-    Rules before and after those that changed are matched by their text; what is left is paired in order.
-    """
-    now, then = document.rule_nodes, saved.rule_nodes
-    if len(now) == len(then):
-        return index
-    head = _same(document, saved, range(min(len(now), len(then))), 0)
-    tail = _same(document, saved, range(min(len(now), len(then)) - head), -1)
-    if index < head:
-        return index
-    if index >= len(now) - tail:
-        return index - len(now) + len(then)
-    return index if index < len(then) - tail else None
-
-
-def _same(document: Document, saved: Document, numbers: range, end: int) -> int:
-    """Return how many rules are the same from the beginning (0) or the end (-1)."""
-    for number in numbers:
-        now, then = (each.rule_nodes[number if end == 0 else -1 - number] for each in (document, saved))
-        if document.written().outer[now.start : now.stop] != saved.written().outer[then.start : then.stop]:
-            return number
-    return len(numbers)

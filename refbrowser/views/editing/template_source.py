@@ -28,11 +28,13 @@ from refbrowser.views.editing.preview import (
     PreviewSource,
     PreviewTally,
 )
-from refbrowser.views.editing.reference_draft import saved_cells
-from refbrowser.views.editing.rule_source import RuleSource, counterpart
+from refbrowser.views.editing.range_ends import RangeEnds
+from refbrowser.views.editing.reference_draft import cells_of_key
+from refbrowser.views.editing.rule_source import RuleSource
 from refbrowser.views.editing.typed import TemplateDraft
 
 if TYPE_CHECKING:
+    from refbrowser.io.access import Access
     from refbrowser.references.document.document import Document
 
 
@@ -172,7 +174,7 @@ def _dimensions(rule: GenRule) -> frozenset[str]:
     return frozenset(name for name, _values in rule.dimensions)
 
 
-#: Affected references that are compared with the saved state, of which there may be millions.
+#: Affected references that are compared with what they are, of which there may be millions.
 CHECKED_REFERENCES = 20_000
 _STEP = 128
 
@@ -193,10 +195,10 @@ def edited_templates(templates: TemplateSet, draft: TemplateDraft) -> TemplateSe
 class ReferencesSource:
     """The references of a document that use a template, with other templates."""
 
-    refs: References
+    document: Document
     templates: TemplateSet
     slots: npt.NDArray[np.int64]
-    saved: Document | None
+    ends: RangeEnds
     title: str = ""
     is_quick: bool = True
     finds_quickly: bool = True
@@ -209,24 +211,25 @@ class ReferencesSource:
     def rows(self, start: int, stop: int) -> list[PreviewRow]:
         """Return rows `start` to `stop`."""
         slots = [int(slot) for slot in self.slots[start:stop]]
-        keys = self.refs.keys_of(slots)
+        keys = self.document.refs.keys_of(slots)
         return [
             self._row(start + place, slot, key)
             for place, (slot, key) in enumerate(zip(slots, keys, strict=True))
         ]
 
     def _row(self, number: int, slot: int, key: str) -> PreviewRow:
-        old = saved_cells(self.saved, key)
+        old = cells_of_key(self.document, key)
         cells, fault = self._cells(slot)
         before = NOT_THERE if old is None else cells.before(old)
         mark = PreviewMark.NEW if old is None else PreviewMark.CHANGED if before else PreviewMark.NONE
         if fault:
             mark |= PreviewMark.FAULT
-        return PreviewRow(number, key, cells.url, cells.offset, cells.length, before, fault, mark)
+        row = PreviewRow(number, key, cells.url, cells.offset, cells.length, before, fault, mark)
+        return self.ends.marked(row)
 
     def _cells(self, slot: int) -> tuple[PreviewCells, str]:
         """Return the cells of an entry, and why it cannot be read."""
-        value = self.refs.value(slot)
+        value = self.document.refs.value(slot)
         offset = "" if value.offset is None else str(value.offset)
         length = WHOLE_FILE if value.length is None else str(value.length)
         if value.fault is not None:
@@ -238,18 +241,21 @@ class ReferencesSource:
 
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the row of a key."""
-        slot = self.refs.find_slot(key)
+        slot = self.document.refs.find_slot(key)
         found = [] if slot is None else (self.slots == slot).nonzero()[0].tolist()
         return found[0] if found else "no reference of this key uses the template"
 
     def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
         """Count changes and faults among the first references."""
         pause = Pace(check)
+        files = self.ends.files(pause.search_time())
         most = min(self.count, CHECKED_REFERENCES)
         tallies = dict.fromkeys((PreviewMark.CHANGED, PreviewMark.NEW, PreviewMark.FAULT), PreviewTally())
         for start in range(0, most, _STEP):
             pause()
-            for row in self.rows(start, min(start + _STEP, most)):
+            for found in self.rows(start, min(start + _STEP, most)):
+                files.end(found.url)
+                row = self.ends.marked(found)
                 for mark, tally in tallies.items():
                     if row.mark & mark:
                         first = row.number if tally.first is None else tally.first
@@ -333,25 +339,16 @@ def _sum(total: CheckReport, report: CheckReport, begin: int) -> CheckReport:
 
 
 def _added(total: PreviewTally | None, more: PreviewTally | None, begin: int) -> PreviewTally | None:
-    if total is None or more is None:
-        return total
-    first = total.first if total.first is not None or more.first is None else begin + more.first
-    checked = [each for each in (total.checked, more.checked) if each is not None]
-    return PreviewTally(
-        total.count + more.count, first, sum(checked) if checked else None, total.text or more.text
-    )
+    return total if total is None or more is None else total.plus(more, begin)
 
 
 def template_source(
-    document: Document, saved: Document | None, draft: TemplateDraft, uses: TemplateUses
+    document: Document, access: Access | None, draft: TemplateDraft, uses: TemplateUses
 ) -> JoinedSource:
     """Return what a template as it is typed affects, where `uses` tells who uses it."""
-    templates = edited_templates(document.templates, draft)
-    parts: list[PreviewSource] = [ReferencesSource(document.refs, templates, uses.slots, saved)]
+    templates, ends = edited_templates(document.templates, draft), RangeEnds(access)
+    parts: list[PreviewSource] = [ReferencesSource(document, templates, uses.slots, ends)]
     for number in uses.rules:
         rule = GenRule(document.rule_nodes[number].to_python(), templates, number)
-        base = None if saved is None else counterpart(document, saved, number)
-        parts.append(
-            RuleSource("", rule, None if base is None or saved is None else saved.rules[base], document)
-        )
+        parts.append(RuleSource("", rule, document, ends))
     return JoinedSource(f"Template {draft.old_name}", tuple(part for part in parts if part.count))

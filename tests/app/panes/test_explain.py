@@ -19,11 +19,12 @@ from window_fixtures import button
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.panes.explain_pane import ExplainPane
-from refbrowser.app.panes.explain_text import SCHEME
+from refbrowser.app.panes.explain_text import SCHEME, VerdictBox
 from refbrowser.app.shell.centre import PLOT, REFERENCES, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.virtual_table import VirtualTable
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.references.edits.edits import SetReference
 from refbrowser.views.explain.explain import Question
 
@@ -700,3 +701,13 @@ class TestThePane:
         box = window.findChild(QTextEdit, "explainVerdict")
         assert box.verticalScrollBar().maximum() == 0
         assert isinstance(window.findChild(ExplainPane, "explainView"), ExplainPane)
+
+
+def test_a_verdict_without_steps_is_no_higher_than_its_words(qtbot: QtBot) -> None:
+    pane = ExplainPane()
+    qtbot.addWidget(pane)
+    pane.resize(320, 700)
+    pane.show()
+    pane._failed(RefbrowserError(ErrorKind.SOURCE, "the file is not there"))
+    box = pane.findChild(VerdictBox)
+    qtbot.waitUntil(lambda: 0 < box.height() < 140)

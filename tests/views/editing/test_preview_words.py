@@ -23,7 +23,7 @@ RULE = {
 
 def source(**changes: Any) -> RuleSource:
     document = ReferenceDocument.of(json.dumps({"version": 1, "gen": [RULE], "refs": {}}).encode())
-    return RuleSource.of(document, document, 0, {**RULE, **changes})
+    return RuleSource.of(document, None, 0, {**RULE, **changes})
 
 
 def test_a_long_change_begins_where_it_differs_and_is_told_whole_after_that() -> None:
