@@ -26,6 +26,7 @@ def make(
     target: Path,
     *,
     format: str | None = None,
+    arrays: str | Iterable[str] = (),
     force: bool = False,
     resume: bool = False,
     skip_bad: bool = False,
@@ -46,6 +47,8 @@ def make(
         The document of the only file; else the folder of documents that have the names of their files.
     format
         ``refs-v1``, ``refs-v0`` or ``refs-parquet``; as the suffix of `target` says when None.
+    arrays
+        Names or paths of the arrays that are taken, with their coordinates; all when empty.
     force
         Replace documents that are there.
     resume
@@ -83,6 +86,7 @@ def make(
         sources=tuple(path_of(each) for each in named),
         target=path_of(target),
         format=format or "",
+        arrays=texts_of(arrays),
         options=options or ReferenceOptions(),
         force=force,
         resume=resume,
@@ -107,6 +111,7 @@ def combine(
     new_dims: str | Iterable[str] = (),
     merge: bool = False,
     sort: bool = False,
+    arrays: str | Iterable[str] = (),
     leave_out: str | Iterable[str] = (),
     leave_out_var: str | Iterable[str] = (),
     take_as: str | Iterable[str] = (),
@@ -145,6 +150,8 @@ def combine(
         Files may have different arrays.
     sort
         Lay files by the values of their coordinates, not in the order in which they are named.
+    arrays
+        Names or paths of the arrays that are taken, with their coordinates; all when empty.
     leave_out
         Files; ``odd`` is each that a difference names as the odd one.
     leave_out_var
@@ -156,7 +163,8 @@ def combine(
     accept
         Properties that may differ, or ``PROPERTY:ARRAY``: the common value is taken for all files.
     set_attr
-        ``ARRAY:NAME=VALUE``: the attribute of the result, whatever files say.
+        ``ARRAY:NAME=VALUE``, or ``:NAME=VALUE`` of the whole dataset: the attribute of the result, whatever
+        files say.
     time_units
         In which times are expressed, where files have other ones.
     fold
@@ -198,6 +206,7 @@ def combine(
         new_dims=texts_of(new_dims),
         merge=merge,
         sort=sort,
+        arrays=texts_of(arrays),
         leave_out=texts_of(leave_out),
         leave_out_var=texts_of(leave_out_var),
         take_as=texts_of(take_as),
@@ -225,6 +234,7 @@ def append(
     target: Path | None = None,
     *,
     along: str = "",
+    arrays: str | Iterable[str] = (),
     leave_out: str | Iterable[str] = (),
     accept: str | Iterable[str] = (),
     set_attr: str | Iterable[str] = (),
@@ -248,6 +258,8 @@ def append(
         What is written; the document itself when None.
     along
         The dimension that gets longer; found where it is empty.
+    arrays
+        Names or paths of the arrays that are added beside those that the document has; all when empty.
     leave_out, accept, set_attr
         As `combine` has them.
     force
@@ -279,6 +291,7 @@ def append(
         sources=tuple(path_of(each) for each in named),
         target="" if target is None else path_of(target),
         concat=(along,) if along else (),
+        arrays=texts_of(arrays),
         leave_out=texts_of(leave_out),
         accept=texts_of(accept),
         set_attr=texts_of(set_attr),

@@ -55,15 +55,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the dimension to append along (default: the only one whose coordinates differ; "
         "for a stream the only unlimited one of both)",
     )
+    parser.add_argument(
+        "--array",
+        action="append",
+        dest="arrays",
+        metavar="A",
+        help="add this array only; to a document beside those that it has (repeatable)",
+    )
     add_new_dimension(add_remedies(parser))
     group = parser.add_argument_group("streams")
     group.add_argument(
         "--overwrite",
         action="store_true",
         help="overwrite the values of the stream instead of appending after them",
-    )
-    group.add_argument(
-        "--array", action="append", dest="arrays", metavar="A", help="add this array only (repeatable)"
     )
     group.add_argument(
         "--deflate",
@@ -105,13 +109,14 @@ def _is_document(path: str) -> bool:
 def _to_document(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.exporting.combining.appending import append_files
 
-    if arguments.overwrite or arguments.arrays or arguments.deflate is not None:
-        message = "--overwrite, --array and --deflate are for streams of messages"
+    if arguments.overwrite or arguments.deflate is not None:
+        message = "--overwrite and --deflate are for streams of messages"
         raise RefbrowserError(ErrorKind.USAGE, message)
     request = request_of(
         arguments,
         sources=tuple(arguments.files),
         target=arguments.output,
+        arrays=tuple(arguments.arrays or ()),
         skip_bad=arguments.skip_bad,
     )
     if arguments.along:

@@ -69,6 +69,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="format",
         help=f"{listed(FORMS)}; as the suffix of OUT says where not given (.parquet, .parq: refs-parquet)",
     )
+    parser.add_argument(
+        "--array",
+        action="append",
+        default=[],
+        dest="arrays",
+        metavar="A",
+        help="take this array only, with its coordinates (repeatable)",
+    )
     parser.add_argument("--force", action="store_true", help="replace documents that are there")
     parser.add_argument(
         "--resume",
@@ -106,6 +114,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             target=arguments.output,
             format=arguments.format,
             options=options,
+            arrays=tuple(arguments.arrays),
             resume=arguments.resume,
             skip_bad=arguments.skip_bad,
         )
@@ -118,6 +127,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         target=arguments.output,
         format=arguments.format,
         options=options,
+        arrays=tuple(arguments.arrays),
         force=arguments.force,
         resume=arguments.resume,
         skip_bad=arguments.skip_bad,
@@ -225,8 +235,9 @@ def add_dimensions(group: argparse._ArgumentGroup) -> None:
         "--set-attr",
         action="append",
         default=[],
-        metavar="VAR:NAME=VALUE",
-        help="give an array this attribute, whatever the files say: t:units=K (repeatable)",
+        metavar="[VAR]:NAME=VALUE",
+        help="give an array this attribute, or the whole dataset, whatever the files say: t:units=K, "
+        ":title=Runs (repeatable)",
     )
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Format, Opened, Opening, Score, Seen
-from refbrowser.formats.registry import BUILT_IN, foreign, formats, openable, opening_options
+from refbrowser.formats.registry import BUILT_IN, data_suffixes, foreign, formats, openable, opening_options
 from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError
 from refbrowser.io.cancel import Cancelled
+
+#: Documents of a folder that an error names.
+_NAMED = 3
 
 
 def open_named(opening: Opening) -> Opened:
@@ -149,6 +153,33 @@ def _miscalled(found: Found, titles: list[str], name: str | None) -> NotReferenc
     return NotReferencesError(RefbrowserError(ErrorKind.FORMAT, message, Place(document=name)), found)
 
 
+def _folder_of_files(errors: list[NotThisError], seen: Seen) -> NotReferencesError | None:
+    """Return the error of a folder that is no dataset, but has files to open; None of any other."""
+    found = next((each.found for each in errors if each.found is not None and each.found.names), None)
+    if found is None or not seen.is_folder:
+        return None
+    suffixes = data_suffixes()
+    data = sorted(name for name in found.names if name.lower().endswith(suffixes))
+    if not (data or found.documents):
+        return None
+    held = []
+    if data:
+        count = f"{'more than ' if found.is_cut else ''}{len(data)} files of data"
+        held.append(f"the file of data {quoted(data[0])}" if len(data) == 1 else count)
+    if found.documents:
+        named = ", ".join(map(quoted, found.documents[:_NAMED]))
+        held.append(f"what may be reference documents ({named})")
+    first = os.path.join(seen.path, (*data, *found.documents)[0])
+    advice = [f"open one of them, {quoted(first)}"]
+    if len(data) > 1:
+        ending = os.path.splitext(data[0])[1]
+        pattern = quoted(os.path.join(seen.path, f"*{ending}"))
+        advice.append(f"or make one dataset of all: refbrowser make {pattern} -o ALL.json --concat DIM")
+    message = f"the folder is not a dataset; it holds {' and '.join(held)}"
+    error = RefbrowserError(ErrorKind.FORMAT, message, Place(document=seen.path), ", ".join(advice))
+    return NotReferencesError(error, found)
+
+
 def _nobody(failed: dict[str, NotThisError], seen: Seen) -> RefbrowserError:
     """Return the error of what no format has: what it was found to be, and what was looked for.
 
@@ -164,6 +195,8 @@ def _nobody(failed: dict[str, NotThisError], seen: Seen) -> RefbrowserError:
     elif titles and last.found is not None and not last.found.is_data:
         # What the formats that were tried advise is about files of theirs.
         error, errors = _miscalled(last.found, titles, last.place.document), []
+    elif (folder := _folder_of_files(errors, seen)) is not None:
+        return folder
     advice = error.advice or next((each.advice for each in errors if each.advice), "")
     advice = " ".join(filter(None, (advice, *(f"{each.message}." for each in foreign().errors))))
     if advice == error.advice:

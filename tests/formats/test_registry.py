@@ -127,6 +127,24 @@ def test_a_url_is_asked_for_no_more_than_it_may_be(server_of_pages: HttpServer) 
     assert "zarr.json" in caught.value.advice
 
 
+def test_a_folder_of_files_says_what_is_in_it_and_what_to_do(tmp_path: Path) -> None:
+    folder = tmp_path / "days"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("x")
+    with pytest.raises(RefbrowserError, match="there is no store here"):
+        refbrowser.open(folder)
+    (folder / "old.json").write_text("{}")
+    with pytest.raises(RefbrowserError, match=r"reference documents \('old.json'\) ") as caught:
+        refbrowser.open(folder)
+    assert caught.value.advice == f"open one of them, '{folder / 'old.json'}'"
+    for day in (2, 1):
+        (folder / f"day{day}.nc").write_bytes(b"CDF")
+    with pytest.raises(RefbrowserError, match="not a dataset; it holds 2 files of data and what") as caught:
+        refbrowser.open(folder)
+    assert f"open one of them, '{folder / 'day1.nc'}'" in caught.value.advice
+    assert f"refbrowser make '{folder / '*.nc'}' -o ALL.json --concat DIM" in caught.value.advice
+
+
 @pytest.fixture
 def server_of_pages() -> Iterator[HttpServer]:
     page = b"<!doctype html><html></html>"

@@ -18,7 +18,13 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
-from refbrowser.exporting.combining.combination import Combination, NewDimension, array_of
+from refbrowser.exporting.combining.combination import (
+    VALUES_FROM,
+    Combination,
+    NewDimension,
+    array_of,
+    is_safe,
+)
 from refbrowser.exporting.combining.combine import CombinedProof, gather, named_places, plan_of
 from refbrowser.exporting.combining.combined import OF_DIMENSIONS, Plan, blocked, combined_document
 from refbrowser.exporting.combining.mismatches import Mismatch, named
@@ -221,11 +227,11 @@ def append_plan(
     sources = sources_of(request.sources, settings)
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to add")
+    if _new_dimension(request) is None:
+        request = _growing(dataset, sources[0], request)
     new = _new_dimension(request)
     if new is not None:
         request = replace(request, concat=())
-    elif not request.concat:
-        request = replace(request, concat=(_growing(dataset, sources[0], request),))
     asked = request
     if new is not None:
         # What is one value of each file there is read of these, too.
@@ -355,8 +361,14 @@ def _grown(
     return replace(file, arrays=tuple(arrays), values=values, chunks=chunks)
 
 
-def _growing(dataset: Dataset, source: str, request: Combination) -> str:
-    """Return the dimension whose coordinates in a file are others than in the document."""
+def _growing(dataset: Dataset, source: str, request: Combination) -> Combination:
+    """Return a request with the dimension to append along.
+
+    One that a file lacks is new, with values from where the document says; else it is the one that is asked
+    for, or the one whose coordinates in the file are others than in the document.
+    """
+    if request.concat and not _recorded(dataset, request.concat[0]):
+        return request
     opening = OpenRequest(
         source,
         allow=request.allow,
@@ -375,17 +387,47 @@ def _growing(dataset: Dataset, source: str, request: Combination) -> str:
                 lacking |= dict.fromkeys(
                     each for each in other.dimensions if each and each not in node.dimensions
                 )
-            if node.dimensions != (node.name,) or other.dimensions != node.dimensions:
+            if request.concat or node.dimensions != (node.name,) or other.dimensions != node.dimensions:
                 continue
             if node.shape != other.shape or not _is_alike(_read(file, node), _read(dataset, other)):
                 differing.append(node.name)
     if lacking and not differing:
-        raise _without([*lacking])
+        return replace(request, concat=(), new_dims=(_as_recorded(dataset, [*lacking]),))
+    if request.concat:
+        return request
     if len(set(differing)) != 1:
         found = f": it could be {', '.join(map(quoted, differing))}" if differing else ""
         message = f"the dimension to append along is not clear{found}"
         raise RefbrowserError(ErrorKind.USAGE, message, advice="give --concat DIM")
-    return differing[0]
+    return replace(request, concat=(differing[0],))
+
+
+def _recorded(dataset: Dataset, name: str) -> str:
+    """Return where the coordinate of a dimension has its values from, as the document says; empty if not."""
+    for node in _arrays_of(dataset):
+        if node.dimensions == (name,) == (node.name,):
+            said = node.attributes.get(VALUES_FROM)
+            return said if isinstance(said, str) else ""
+    return ""
+
+
+def _as_recorded(dataset: Dataset, lacking: list[str]) -> str:
+    """Return the dimension that files lack, with values from where those of the document are: `NAME=FROM`.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: the document does not say, or its pattern might take very long.
+    """
+    name, source = next(((each, said) for each in lacking if (said := _recorded(dataset, each))), ("", ""))
+    if not source:
+        raise _without(lacking)
+    if not is_safe(source):
+        message = f"the files do not have the dimension {quoted(name)}"
+        said = quoted(f"{name}={source}")
+        advice = f"the document was made with --new-dim {said}: give that if you trust it"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)
+    return f"{name}={source}"
 
 
 def _read(dataset: Dataset, node: ArrayNode) -> Values:

@@ -27,6 +27,19 @@ ACCEPTED = (
 _COMPUTED = ("scale_factor", "add_offset", "_Unsigned")
 #: Where the values of a new dimension come from.
 SOURCES = ("name", "attribute", "variable", "list")
+#: The attribute of a new coordinate that says where its values come from, as ``--new-dim`` does.
+VALUES_FROM = "refbrowser_values_from"
+#: A pattern that never takes long: no group is repeated, and there are no alternatives.
+_PLAIN = re.compile(
+    r"""(?: \((?:\?P<\w+>|\?:)? | [)$^](?![*+?{])
+      | (?:\\[dDwWsS.\-] | \[\^?[^\]\[\\]+\] | [^\\\[\](){}|*+?^$])
+        (?:[*+?] | \{\d{1,2}(?:,\d{1,2})?\})? )+""",
+    re.VERBOSE,
+)
+#: What gives a part of it any length: a search takes as many powers of the length of a name.
+_REPEATED = re.compile(r"[*+?](?![P:])|\{\d+,\d+\}")
+#: How long it may be, and of how many such parts.
+_LONGEST, _REPEATS = 200, 3
 _DATE = ("year", "month", "day", "hour", "minute", "second")
 _SINCE = "seconds since 1970-01-01"
 #: Characters of a name that a pattern is searched in.
@@ -53,6 +66,8 @@ class Combination:
         Lay files by the values of their coordinates, not in the order in which they are named.
     leave_out
         Files, or `ODD`.
+    arrays
+        Names or paths of the arrays that are taken, with their coordinates; all where it is empty.
     leave_out_var
         Names or paths of arrays that are left out.
     take_as
@@ -62,7 +77,8 @@ class Combination:
     accept
         Properties, of `ACCEPTED` or ``PROPERTY:ARRAY``, of which the common value is taken for all files.
     set_attr
-        ``ARRAY:NAME=VALUE``: the attribute of the result, whatever files say; JSON, else text.
+        ``ARRAY:NAME=VALUE``, or ``:NAME=VALUE`` of the whole dataset: the attribute of the result, whatever
+        files say; JSON, else text.
     time_units
         In which times are expressed, where files have other ones.
     fold
@@ -84,6 +100,7 @@ class Combination:
     new_dims: tuple[str, ...] = ()
     merge: bool = False
     sort: bool = False
+    arrays: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
     leave_out_var: tuple[str, ...] = ()
     take_as: tuple[str, ...] = ()
@@ -145,18 +162,19 @@ class Combination:
         for text in self.set_attr:
             names, equals, value = text.partition("=")
             array, colon, name = names.rpartition(":")
-            if not (equals and colon and array and name and value):
-                raise _usage(f"{quoted(text)} is not of the form ARRAY:NAME=VALUE", "for example t:units=K")
+            if not (equals and colon and name and value):
+                advice = "for example t:units=K, or :title=Runs for an attribute of the whole dataset"
+                raise _usage(f"{quoted(text)} is not of the form ARRAY:NAME=VALUE", advice)
             if name in _COMPUTED:
                 message = (
                     f"{quoted(name)} cannot be overridden: the stored numbers would change their meaning"
                 )
                 raise _usage(message, "leave the odd files out, or treat the array as a separate one")
-            found.append((array, name, _json_or_text(value)))
+            found.append((array or "/", name, _json_or_text(value)))
         return found
 
     def sets(self, path: str) -> dict[str, Any]:
-        """Return the attributes that are said of an array."""
+        """Return the attributes that are said of an array or group."""
         names = (path, path.rpartition("/")[2])
         return {name: value for array, name, value in self.attributes_set() if array in names}
 
@@ -306,7 +324,7 @@ class NewDimension:
         if kind == "name":
             try:
                 groups = re.compile(argument).groups
-            except re.error as error:
+            except (re.error, OverflowError, RecursionError) as error:
                 raise _usage(f"{quoted(argument)} is not a pattern: {error}") from None
             if not groups:
                 raise _usage(f"the pattern {quoted(argument)} has no group", r"for example run(\d+)")
@@ -324,16 +342,18 @@ class NewDimension:
         return self.kind == "name" and bool(set(re.compile(self.argument).groupindex) & set(_DATE))
 
     def attributes(self, files: Sequence[LookedAt]) -> dict[str, Any]:
-        """Return the attributes of the coordinate."""
+        """Return the attributes of the coordinate: where its values come from among them, for `append`."""
+        found: dict[str, Any] = {}
         if self.is_date:
-            return {"units": _SINCE, "calendar": "proleptic_gregorian"}
-        if self.kind == "variable":
+            found = {"units": _SINCE, "calendar": "proleptic_gregorian"}
+        elif self.kind == "variable":
             for each in files[0].arrays:
                 if self.argument in (each.name, each.path):
                     import json
 
-                    return {name: json.loads(text) for name, text in each.attributes}
-        return {}
+                    found = {name: json.loads(text) for name, text in each.attributes}
+                    break
+        return found if self.kind == "list" else {**found, VALUES_FROM: f"{self.kind}:{self.argument}"}
 
     def _value(self, file: LookedAt, number: int) -> Any:
         if self.kind == "list":
@@ -355,6 +375,15 @@ class NewDimension:
         if self.is_date:
             return _seconds(match.groupdict())
         return match[1]
+
+
+def is_safe(source: str) -> bool:
+    """Tell whether a document may say where values come from: what it says is done in little time."""
+    kind, _, pattern = source.partition(":")
+    is_short = len(source) <= _LONGEST
+    if kind != "name":
+        return is_short and kind in ("attribute", "variable")
+    return is_short and _PLAIN.fullmatch(pattern) is not None and len(_REPEATED.findall(pattern)) <= _REPEATS
 
 
 def _seconds(parts: Mapping[str, str | None]) -> int | None:

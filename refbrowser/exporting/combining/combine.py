@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -28,7 +28,7 @@ from refbrowser.exporting.combining.mismatches import (
     mismatches_of,
     of_files,
 )
-from refbrowser.exporting.combining.placing import divide, file_ends, placed_axes
+from refbrowser.exporting.combining.placing import divide, file_ends, no_dimension, placed_axes
 from refbrowser.exporting.combining.properties import FileSet, LookedAt, Looking, is_named
 from refbrowser.exporting.combining.times import counted
 from refbrowser.exporting.exporter import Exporter
@@ -51,6 +51,8 @@ from refbrowser.references.edits.fold import folded
 
 #: Files that are looked at one after another by one process.
 _TOGETHER = 16
+#: Files that tell whether a dimension is there.
+_FIRST = 2
 #: Files whose states are asked for one after another.
 _ASKED = 64
 #: Files whose values are compared with those of the result, and elements of each array.
@@ -132,42 +134,80 @@ def gather(
     sources = [each for each in named if each not in gone]
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to combine")
-    bad: list[tuple[str, RefbrowserError]] = []
-    with (
-        journal or LookJournal("", files.looking, resume=False) as journal,
-        computing(compute, sources) as chosen,
-        chosen.open(control.token) as executor,
-    ):
-        check_workers(executor)
-        for known in _still_known(journal, sources, files.looking, executor, control.token):
-            files.add(known)
-        there = {each.source for each in files.files}
-        left = [each for each in sources if each not in there]
-        done = len(there)
-        control.progress(done, len(sources))
-        together = max(1, min(_TOGETHER, len(left) // 8))
-        tasks = (LookTask(each, files.looking) for each in _cut(left, together))
-        for task, answers in executor.run(look_at, tasks, control.token):
-            if isinstance(answers, RefbrowserError):
-                raise answers.at(replace(answers.place, document=answers.place.document or task.sources[0]))
-            if isinstance(answers, BaseException):
-                raise answers
-            looked = [each for each in answers if isinstance(each, LookedAt)]
-            journal.add(looked)
-            for each in looked:
-                # Of a hundred thousand files they would take as much as their references.
-                each.states = ()
-                files.add(each)
-            bad += [each for each in answers if not isinstance(each, LookedAt)]
-            if bad and not request.skip_bad:
-                source, error = bad[0]
-                raise error.at(replace(error.place, document=error.place.document or source))
-            done += len(task.sources)
-            control.progress(done, len(sources), note=os.path.basename(task.sources[-1]))
+    with journal or LookJournal("", files.looking, resume=False) as journal:
+        gathering = _Gathering(request, control, journal, files, len(sources))
+        # A misspelt dimension is told before processes are started for all files.
+        first = sources[:_FIRST] if compute.is_here and request.concat and not journal.known else []
+        for some in (first, sources[len(first) :]):
+            if some:
+                gathering.look_at(some, compute)
     files.sort_as(sources)
-    why = {source: error.message for source, error in bad}
+    why = {source: error.message for source, error in gathering.bad}
     files.left_out += [(source, why[source]) for source in sources if source in why]
     return files
+
+
+@dataclass(slots=True)
+class _Gathering:
+    """What is found in files, some after others, and those that cannot be read."""
+
+    request: Combination
+    control: JobControl
+    journal: LookJournal
+    files: FileSet
+    count: int
+    bad: list[tuple[str, RefbrowserError]] = field(default_factory=list)
+    done: int = 0
+
+    def look_at(self, sources: list[str], compute: Compute) -> None:
+        """Look at some of the files, where they are not known."""
+        looking, control = self.files.looking, self.control
+        with computing(compute, sources) as chosen, chosen.open(control.token) as executor:
+            check_workers(executor)
+            there = set()
+            for known in _still_known(self.journal, sources, looking, executor, control.token):
+                there.add(known.source)
+                self.files.add(known)
+            left = [each for each in sources if each not in there]
+            self.done += len(there)
+            control.progress(self.done, self.count)
+            together = max(1, min(_TOGETHER, len(left) // 8))
+            tasks = (LookTask(each, looking) for each in _cut(left, together))
+            for task, answers in executor.run(look_at, tasks, control.token):
+                if isinstance(answers, RefbrowserError):
+                    raise answers.at(
+                        replace(answers.place, document=answers.place.document or task.sources[0])
+                    )
+                if isinstance(answers, BaseException):
+                    raise answers
+                self._take(answers)
+                self.done += len(task.sources)
+                control.progress(self.done, self.count, note=os.path.basename(task.sources[-1]))
+
+    def _take(self, answers: list[LookedAt | tuple[str, RefbrowserError]]) -> None:
+        looked = [each for each in answers if isinstance(each, LookedAt)]
+        self.journal.add(looked)
+        for each in looked:
+            # Of a hundred thousand files they would take as much as their references.
+            each.states = ()
+            self.files.add(each)
+        _check_dimensions(self.files.files, self.request)
+        self.bad += [each for each in answers if not isinstance(each, LookedAt)]
+        if self.bad and not self.request.skip_bad:
+            source, error = self.bad[0]
+            raise error.at(replace(error.place, document=error.place.document or source))
+
+
+def _check_dimensions(files: Sequence[LookedAt], request: Combination) -> None:
+    """Raise `E_USAGE` where the first files lack a dimension, and others are to have the same arrays."""
+    accepted = any(each.partition(":")[0] == "presence" for each in request.accept)
+    may_differ = request.merge or accepted or ODD in request.leave_out
+    if len(files) < _FIRST or len(files) > 2 * _TOGETHER or may_differ:
+        return
+    arrays = list({told: None for file in files for told in file.arrays})
+    for name in request.concat:
+        if not any(name in told.dimensions for told in arrays):
+            raise no_dimension(name, arrays)
 
 
 def _still_known(

@@ -230,7 +230,7 @@ class _Combining:
             for path, told in file.groups:
                 groups.setdefault(path, []).append((1, told))
         for path in sorted(groups or {"/": []}):
-            attributes = _common(groups.get(path, []))
+            attributes = {**_common(groups.get(path, [])), **self.plan.request.sets(path)}
             prefix = f"{path.strip('/')}/".removeprefix("/")
             if self.form == "zarr-v3":
                 group = {"zarr_format": 3, "node_type": "group", "attributes": attributes}

@@ -29,9 +29,10 @@ from refbrowser.exporting.combining.times import (
     target_units,
     time_of,
 )
+from refbrowser.exporting.saving.chosen_arrays import with_coordinates
 
-#: Files and values that a line names.
-_NAMED, _SHOWN = 5, 60
+#: Files and values that a line names, and arrays where one is not there.
+_NAMED, _SHOWN, _LISTED = 5, 60, 20
 #: Attributes that say what numbers mean, by property.
 _MEANING = {
     "missing value": ("missing_value", "_FillValue"),
@@ -111,6 +112,7 @@ def arrays_of(files: Sequence[LookedAt], request: Combination) -> list[ArrayOfFi
     found: dict[str, ArrayOfFiles] = {}
     seen: dict[ArrayProperties, str] = {}
     partial: set[str] = set()
+    kept = _chosen(files, request)
     for number, file in enumerate(files):
         others = {} if not renamed else _others(file, renamed, partial)
         for at, told in enumerate(file.arrays):
@@ -118,7 +120,8 @@ def arrays_of(files: Sequence[LookedAt], request: Combination) -> list[ArrayOfFi
             if path is None:
                 gone = {told.name, told.path} & {*request.leave_out_var}
                 is_replaced = told.name in replaced and prod(told.shape) == 1
-                path = seen[told] = "" if gone or is_replaced else told.path
+                is_other = kept is not None and told.path not in kept
+                path = seen[told] = "" if gone or is_replaced or is_other else told.path
             if not path:
                 continue
             path = others.get(path, path)
@@ -128,12 +131,24 @@ def arrays_of(files: Sequence[LookedAt], request: Combination) -> list[ArrayOfFi
             array.files.append(number)
             array.told.append(told)
             array.numbers.append(at)
-    _check_names(request, {name for told in seen for name in (told.name, told.path)})
+    groups = dict.fromkeys(file.groups for file in files)
+    _check_names(request, seen, {path for told in groups for path, _ in told})
     for array in found.values():
         array.role = _role(array, files, request)
         array.is_partial = array.path in partial
         array.owner = _owner(array, files) if array.role == "same" else 0
     return list(found.values())
+
+
+def _chosen(files: Sequence[LookedAt], request: Combination) -> set[str] | None:
+    """Return the paths of the arrays that are taken; None where all are."""
+    if not request.arrays:
+        return None
+    found = {each.path for each in files[0].arrays} if request.extends else set()
+    for arrays in {file.arrays: None for file in files}:
+        told = {each.path: (each.dimensions, each.naming) for each in arrays}
+        found |= with_coordinates(request.arrays, told)
+    return found
 
 
 def _owner(array: ArrayOfFiles, files: Sequence[LookedAt]) -> int:
@@ -158,12 +173,17 @@ def _others(file: LookedAt, renamed: list[tuple[str, str, str]], partial: set[st
     return found
 
 
-def _check_names(request: Combination, seen: set[str]) -> None:
-    said = (*request.renamed(), *request.attributes_set())
-    named = [*request.leave_out_var, *request.inline_var, *(name for name, _, _ in said)]
+def _check_names(request: Combination, seen: Iterable[ArrayProperties], groups: set[str]) -> None:
+    paths = {told.path for told in seen}
+    names = paths | {told.name for told in seen}
+    named = [*request.arrays, *request.leave_out_var, *request.inline_var]
+    named += [name for name, _, _ in request.renamed()]
+    named += [name for name, _, _ in request.attributes_set() if name not in groups]
     for name in named:
-        if name not in seen:
-            raise RefbrowserError(ErrorKind.USAGE, f"no file has an array {quoted(name)}")
+        if name not in names:
+            message = f"no file has an array {quoted(name)}"
+            known = ", ".join(sorted(paths)[:_LISTED])
+            raise RefbrowserError(ErrorKind.USAGE, message, advice=f"there are {known}")
 
 
 def _role(array: ArrayOfFiles, files: Sequence[LookedAt], request: Combination) -> str:
@@ -456,6 +476,8 @@ class _Linter:
                 for name, text in attributes:
                     by.setdefault((path, name), {}).setdefault(text, []).extend(numbers)
         for (path, name), values in by.items():
+            if name in self.request.sets(path):
+                continue
             there = {number for numbers in values.values() for number in numbers}
             if len(there) < having[path]:
                 paths = (number for number in range(len(self.files)) if number not in there)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from math import gcd, prod
 from typing import Any
 
@@ -15,6 +16,7 @@ from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination, NewDimension, Remedy, array_of
 from refbrowser.exporting.combining.mismatches import Mismatch, OddValue, named
 from refbrowser.exporting.combining.properties import (
+    ArrayProperties,
     LookedAt,
     Values,
     digest_of,
@@ -26,6 +28,8 @@ from refbrowser.exporting.combining.times import counted, target_units, time_of
 _WIDE = 1.5
 #: Differences of one kind that are told one by one.
 _TOLD = 20
+#: Dimensions that are named where one is not there.
+_LISTED = 12
 
 
 @dataclass(slots=True, eq=False)
@@ -112,6 +116,19 @@ def _new_axis(new: NewDimension, files: Sequence[LookedAt], found: list[Mismatch
     )
 
 
+def no_dimension(name: str, arrays: Iterable[ArrayProperties]) -> RefbrowserError:
+    """Return the error of a dimension that no array has: it names those that there are."""
+    known = list(dict.fromkeys(each for told in arrays for each in told.dimensions))
+    *most, last = [quoted(each) for each in known[:_LISTED]] or ["none"]
+    there = f"the dimensions are {', '.join(most)} and {last}" if most else f"the only dimension is {last}"
+    meant = get_close_matches(name, known, 1)
+    advice = f"did you mean {quoted(meant[0])}?" if meant else "for a new one give --new-dim NAME=FROM"
+    message = (
+        f"no array of the files has the dimension {quoted(name)}; {there if known else 'they have none'}"
+    )
+    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)
+
+
 class _Placing:
     """Places files along a dimension that they have."""
 
@@ -121,8 +138,7 @@ class _Placing:
         self.name, self.files, self.request = name, files, request
         having = [each for each in arrays if any(name in told.dimensions for told in each.told)]
         if not having:
-            message = f"no array of the files has the dimension {quoted(name)}"
-            raise RefbrowserError(ErrorKind.USAGE, message, advice="for a new one give --new-dim NAME=FROM")
+            raise no_dimension(name, [told for array in arrays for told in array.told])
         self.lengths = [-1] * len(files)
         self.sets: list[list[str]] = [[] for _ in files]
         for array in having:

@@ -111,6 +111,11 @@ class ArrayProperties:
         """Whether it has the values of its one dimension."""
         return self.dimensions == (self.name,)
 
+    @property
+    def naming(self) -> dict[str, Any]:
+        """Its attributes whose values are texts: they may name other arrays."""
+        return {name: json.loads(text) for name, text in self.attributes if text.startswith('"')}
+
     def attribute(self, name: str) -> Any:
         """Return the value of an attribute, None where there is none."""
         return next((json.loads(text) for each, text in self.attributes if each == name), None)

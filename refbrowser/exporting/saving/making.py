@@ -13,7 +13,8 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.exporter import Exporter
-from refbrowser.exporting.request import ExportRequest, loss_lines
+from refbrowser.exporting.request import ArrayChoice, ExportRequest, loss_lines
+from refbrowser.exporting.saving.chosen_arrays import chosen_of
 from refbrowser.exporting.saving.lock_beside import renew_lock
 from refbrowser.exporting.saving.patterns import fitting, is_pattern
 from refbrowser.exporting.saving.proving import Proof, proved
@@ -60,6 +61,8 @@ class MakeRequest:
         Replace documents that are there.
     resume
         Leave documents as they are that are newer than their files.
+    arrays
+        Names or paths of the arrays that are taken, with their coordinates; all where it is empty.
     skip_bad
         Leave out files of which no references can be made; else the first ends all.
     allow, storage_options, settings
@@ -70,6 +73,7 @@ class MakeRequest:
     target: str
     format: str = ""
     options: ReferenceOptions = field(default_factory=ReferenceOptions)
+    arrays: tuple[str, ...] = ()
     force: bool = False
     resume: bool = False
     skip_bad: bool = False
@@ -390,6 +394,7 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
         writing = ExportRequest(
             task.target,
             request.format,
+            _choices(dataset, request.arrays),
             force=request.force or request.resume,
             skip_bad=request.skip_bad,
             options=request.options,
@@ -417,6 +422,16 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
         is_relative=target.is_relative,
         relocked=relocked,
     )
+
+
+def _choices(dataset: Dataset, names: tuple[str, ...]) -> tuple[ArrayChoice, ...] | None:
+    """Return the arrays that are named, with their coordinates; None where all are taken."""
+    if not names:
+        return None
+    nodes = [node for node in dataset.hierarchy.walk() if isinstance(node, ArrayNode)]
+    told = {node.path: (node.dimensions, node.attributes) for node in nodes}
+    chosen = chosen_of(names, told, dataset.path)
+    return tuple(ArrayChoice(path) for path in told if path in chosen)
 
 
 def _held(source: Dataset, made: Dataset) -> Iterator[str]:

@@ -174,11 +174,18 @@ def test_files_are_added_along_a_dimension_that_only_the_document_has(
         refbrowser.combine(files, tmp_path / "whole.json", new_dims=whole, **how)
         refbrowser.combine(files[:3], target, new_dims=first, **how)
         before = target.read_bytes()
-        # It does not guess, and says what to say.
         for more in ([], ["--along", "run"]):
+            if "list" not in first:
+                # The document has recorded where values come from.
+                assert main(["append", str(target), files[3], *more]) == 0
+                assert opened(target).identical(opened(tmp_path / "whole.json")), first
+                target.write_bytes(before)
+                continue
+            # It does not guess, and says what to say.
             assert main(["append", str(target), files[3], *more]) == 2
             assert "--new-dim run=name:run" in capsys.readouterr().err
         assert target.read_bytes() == before
+        capsys.readouterr()
         assert main(["append", str(target), files[3], "--new-dim", then]) == 0, first
         assert "run: 3 before, 4 now" in capsys.readouterr().out
         ours, theirs = opened(target), opened(tmp_path / "whole.json")
