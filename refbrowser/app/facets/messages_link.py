@@ -184,10 +184,12 @@ class MessagesLink(FormatPage):
         return self._on_line(section[state.x], state.x) if state.y is None else section_rect(state, section)
 
     def _on_line(self, across: range, dimension: int) -> QRectF:
-        """Return what a section covers of a line, from the foot of the view to its top."""
+        """Return what a section covers of a line, over all values that are in view."""
         scale = line_scale(self._plot.coordinates()[dimension])
         ends = [float(scale.positions(range(at, at + 1))[0]) for at in (across[0], across[-1])]
-        _across, (low, high), _pixels = self._plot.canvas.view()
+        (left, right), (low, high), _pixels = self._plot.canvas.view()
+        if scale.is_upright:
+            return QRectF(QPointF(left, min(ends)), QPointF(right, max(ends)))
         return QRectF(QPointF(min(ends), low), QPointF(max(ends), high))
 
     def _plotted(self) -> str | None:

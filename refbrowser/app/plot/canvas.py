@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ from refbrowser.views.plot.picture import ChunkState, Picture, have_values
 BOXES_MOST = 16
 #: The view as index ranges ((low, high) across, (low, high) upwards) and its size in pixels.
 View = tuple[tuple[float, float], tuple[float, float], tuple[int, int]]
+#: From where to where something reaches along an axis.
+Extent = tuple[float, float]
 
 
 class ImageLayer:
@@ -189,7 +191,7 @@ class LineLayer:
     ) -> bool:
         """Bring the item up to date for a view from ``span[0]`` to ``span[1]``; whether it was drawn anew.
 
-        With `log` the heights are decimal logarithms.
+        With `log` the heights are decimal logarithms. They run across where the scale is an upright one.
         """
         picture = self.picture
         if picture is None:
@@ -208,8 +210,7 @@ class LineLayer:
         marked = len(x) <= _MARKED_POINTS
         accent = theme.colors().accent
         self.item.setData(
-            x,
-            y,
+            *((y, x) if scale.is_upright else (x, y)),
             pen=mkPen(accent, width=1.6),
             symbol="o" if marked else None,
             symbolSize=5,
@@ -304,10 +305,16 @@ class ChunkStateItem(GraphicsObject):
             return
         else:
             self._seen = picture.arrived, picture.stale_turns
-            states = np.atleast_2d(picture.states)
+            states = self._cells(picture.states)
             self._boxes = {state: boxes_of(states == state) for state in _SHOWN}
-            self._stale = boxes_of(np.atleast_2d(picture.stale_done))
+            self._stale = boxes_of(self._cells(picture.stale_done))
         self.update()
+
+    def _cells(self, of_chunks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return what is known of chunks as rows and columns of the view; a line is one of these."""
+        assert self._edges is not None
+        vertical, horizontal = self._edges
+        return of_chunks.reshape(len(vertical) - 1, len(horizontal) - 1)
 
     def stale_boxes(self) -> npt.NDArray[np.int64]:
         """Return the boxes of cells that are marked as of files that are not those of the lock."""
@@ -360,7 +367,7 @@ class ChunkStateItem(GraphicsObject):
     def _draw_glyphs(self, painter: QPainter, y: Any, x: Any, clip: QRectF) -> None:
         assert self._picture is not None
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        states = np.atleast_2d(self._picture.states)
+        states = self._cells(self._picture.states)
         y = np.clip(y, clip.top(), clip.bottom())
         x = np.clip(x, clip.left(), clip.right())
         for row, column in np.argwhere(states == ChunkState.FAILED)[:_GLYPHS_MOST]:
@@ -386,6 +393,14 @@ def _device_rects(boxes: npt.NDArray[np.int64], y: Any, x: Any, clip: QRectF) ->
     ]
 
 
+class ShownScale(NamedTuple):
+    """What an axis shows: a scale, its label, and whether decimal logarithms of its numbers are drawn."""
+
+    scale: AxisScale
+    label: str
+    log: bool = False
+
+
 #: Around the axes: left, top, right, bottom.
 _MARGINS = (2, 10, 26, 2)
 #: A side of a picture of fixed proportions is at least so long, in pixels.
@@ -396,7 +411,7 @@ _LEAST_SIDE = 80
 _KEPT = 0.2
 
 
-def _shift(seen: Sequence[float], content: tuple[float, float] | None) -> float:
+def _shift(seen: Sequence[float], content: Extent | None) -> float:
     """Return by how much a view has to move so that a part of what is drawn is in it."""
     if content is None:
         return 0.0
@@ -479,7 +494,7 @@ class PlotCanvas(AxesView):
         self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hint.setAutoFillBackground(True)
         self.hint.hide()
-        self._content: tuple[tuple[float, float], tuple[float, float] | None] | None = None
+        self._content: tuple[Extent | None, Extent | None] = (None, None)
         self._is_moved_back = False
         self._proportions: float | None = None
         self._holds = self._left = False
@@ -499,36 +514,32 @@ class PlotCanvas(AxesView):
         self.states.restyle()
         self.line.set_picture(self.line.picture)
 
-    def set_scales(
-        self,
-        across: AxisScale,
-        upwards: AxisScale,
-        across_label: str,
-        label: str,
-        log: bool = False,
-    ) -> None:
-        """Show a dimension across, and upwards another one or values, with `log` the logarithms of these."""
-        self.across.set_scale(across, across_label)
-        self.upwards.set_scale(upwards, label, log)
-        self.box.invertX(across.runs_backwards(vertical=False))
-        self.box.invertY(upwards.runs_backwards(vertical=True))
+    def set_scales(self, across: ShownScale, upwards: ShownScale) -> None:
+        """Show two dimensions, or one and the values over it."""
+        self.across.set_scale(*across)
+        self.upwards.set_scale(*upwards)
+        self.box.invertX(across.scale.runs_backwards(vertical=False))
+        self.box.invertY(upwards.scale.runs_backwards(vertical=True))
 
-    def set_limits(self, across: tuple[float, float], upwards: tuple[float, float] | None) -> None:
-        """Hold panning and zooming inside these ranges; None: without limits."""
-        least = (across[1] - across[0]) * 1e-9
-        limits: dict[str, Any] = {"xMin": across[0], "xMax": across[1], "minXRange": least}
-        limits |= {"yMin": None, "yMax": None, "minYRange": None}
-        if upwards is not None:
-            limits |= {"yMin": upwards[0], "yMax": upwards[1], "minXRange": 1, "minYRange": 1}
+    def set_limits(self, across: Extent | None, upwards: Extent | None) -> None:
+        """Hold panning and zooming inside these ranges; None: without limits, as the values of a line are."""
+        limits: dict[str, float | None] = {}
+        for name, extent in (("x", across), ("y", upwards)):
+            low, high = (None, None) if extent is None else extent
+            least = None if low is None or high is None else (high - low) * 1e-9
+            if across is not None and upwards is not None:
+                # A cell of an image.
+                least = 1.0
+            limits |= {f"{name}Min": low, f"{name}Max": high, f"min{name.upper()}Range": least}
         self.box.setLimits(**limits)
 
-    def set_content(self, across: tuple[float, float], upwards: tuple[float, float] | None) -> None:
+    def set_content(self, across: Extent | None, upwards: Extent | None) -> None:
         """Keep a part of what lies in these ranges in sight, however the view is moved; None: whatever."""
         self._content = across, upwards
 
     def _keep_in_sight(self) -> None:
         """Bring the view back to where there is something, and say how to see all of it."""
-        if self._content is None or self._is_moved_back:
+        if self._is_moved_back:
             return
         shifts = [
             _shift(seen, content) for seen, content in zip(self.box.viewRange(), self._content, strict=True)

@@ -42,6 +42,7 @@ _RINGS = 9
 _FRAME = 16
 _PLAIN = AxisScale(Coordinate(name="value", size=0), by_value=True)
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}
+_STEPS_UPRIGHT = {Qt.Key.Key_Down: -1, Qt.Key.Key_Up: 1, Qt.Key.Key_PageUp: 10, Qt.Key.Key_PageDown: -10}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +52,7 @@ class ChartLine:
     Attributes
     ----------
     places, numbers
-        Across, rising or falling, and upwards; NaN is a gap.
+        Along the axis, rising or falling, and from it; NaN is a gap.
     failed
         Where the points are that could not be read.
     stale
@@ -92,14 +93,16 @@ def chart_line(
 
 
 class LineChart(AxesView):
-    """Lines over one axis; the values have the height that they need.
+    """Lines over one axis; the values have the room that they need.
+
+    Over pressure, depth or height the chart is upright: that axis is at the side, values are below.
 
     Signals
     -------
     pointed(object)
-        The place across under the pointer or the keyboard's cursor; None: nowhere.
+        The place along the axis under the pointer or the keyboard's cursor; None: nowhere.
     lineDragged(float)
-        The vertical line was dragged to a place across.
+        The line across the chart was dragged to a place along the axis.
     """
 
     pointed = Signal(object)
@@ -107,9 +110,8 @@ class LineChart(AxesView):
 
     def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
         super().__init__(name, title, _MARGINS, parent)
-        self.setAccessibleDescription("Left and right move a cursor along the values")
         self.setMinimumHeight(_LEAST)
-        self.set_axis(None, "")
+        self.is_upright = False
         self.box.setMouseEnabled(x=True, y=False)
         self.box.setDefaultPadding(0)
         self._items: list[tuple[PlotDataItem, ScatterPlotItem, ScatterPlotItem]] = []
@@ -122,7 +124,6 @@ class LineChart(AxesView):
         self._marks = ScatterPlotItem(pxMode=True)
         self._line = InfiniteLine(angle=90, movable=True)
         self._line.sigDragged.connect(lambda line: self.lineDragged.emit(float(line.value())))
-        self._line.setCursor(Qt.CursorShape.SizeHorCursor)
         self._cursor = InfiniteLine(angle=90)
         for item, depth in ((self._marks, 6), (self._line, 8), (self._cursor, 7)):
             item.setZValue(depth)
@@ -130,6 +131,8 @@ class LineChart(AxesView):
         self._line.hide()
         self._cursor.hide()
         self._timer = one_shot(self, _FRAME, self.draw)
+        self.set_axis(None, "")
+        self._turn(is_upright=False)
         self.box.sigRangeChanged.connect(self._draw_soon)
         self.box.sigResized.connect(self._draw_soon)
         self.scene().sigMouseClicked.connect(self._mouse_clicked)
@@ -145,11 +148,44 @@ class LineChart(AxesView):
 
     # What is shown
 
-    def set_axis(self, scale: AxisScale | None, label: str, dates: DateScale | None = None) -> None:
-        """Show a dimension across, or plain numbers where it is None; `dates`: the values are times."""
-        self.across.set_scale(scale or _plain_scale(None), label)
+    def set_axis(
+        self, scale: AxisScale | None, label: str, dates: DateScale | None = None, units: str = ""
+    ) -> None:
+        """Show a dimension, or plain numbers where it is None.
+
+        Parameters
+        ----------
+        dates
+            How the values become dates, where they are times.
+        units
+            Of the values.
+        """
+        scale = scale or _plain_scale(None)
+        if scale.is_upright != self.is_upright:
+            self._turn(is_upright=scale.is_upright)
+        along, values = (self.upwards, self.across) if self.is_upright else (self.across, self.upwards)
+        along.set_scale(scale, label)
+        values.set_scale(_plain_scale(dates), units)
+        self.box.invertY(self.is_upright and scale.runs_backwards(vertical=True))
         self._fit_label()
-        self.upwards.set_scale(_plain_scale(dates), "")
+
+    def _turn(self, *, is_upright: bool) -> None:
+        """Let the axis run upwards, or across."""
+        self.is_upright = is_upright
+        self.setAccessibleDescription(
+            f"{'Up and down' if is_upright else 'Left and right'} move a cursor along the values"
+        )
+        self.box.setMouseEnabled(x=not is_upright, y=is_upright)
+        self.box.setLimits(xMin=None, xMax=None, yMin=None, yMax=None)
+        for line in (self._line, self._cursor):
+            line.setAngle(0 if is_upright else 90)
+        self._line.setCursor(Qt.CursorShape.SizeVerCursor if is_upright else Qt.CursorShape.SizeHorCursor)
+        self._drawn = [() for _ in self._drawn]
+        self._extent = None
+
+    def _turned(self, places: Any, values: Any) -> tuple[Any, Any]:
+        """Return what lies across and what upwards, of places along the axis and of values."""
+        return (values, places) if self.is_upright else (places, values)
 
     def _fit_label(self) -> None:
         """Name the axis where there is room for it."""
@@ -185,17 +221,17 @@ class LineChart(AxesView):
         self.draw()
 
     def ringed_places(self) -> list[npt.NDArray[np.float64]]:
-        """Return where rings are drawn, for each line."""
-        return [rings.getData()[0] for _item, _markers, rings in self._items]
+        """Return where along the axis rings are drawn, for each line."""
+        return [self._turned(*rings.getData())[0] for _item, _markers, rings in self._items]
 
     def set_line(self, place: float | None) -> None:
-        """Put the vertical line at a place, or hide it."""
+        """Put the line across the chart at a place, or hide it."""
         self._line.setVisible(place is not None)
         if place is not None and not self._line.moving:
             self._line.setValue(place)
 
     def line_place(self) -> float | None:
-        """Return where the vertical line is, or None where it is hidden."""
+        """Return where the line across the chart is, or None where it is hidden."""
         return float(self._line.value()) if self._line.isVisible() else None
 
     def set_cursor(self, place: float | None) -> None:
@@ -208,9 +244,12 @@ class LineChart(AxesView):
     def reset_view(self) -> None:
         """See the whole lines again."""
         low, high = self._extent or (0.0, 1.0)
-        margin = (high - low) * 0.02 or max(abs(low) * 0.02, 0.5)
-        self.box.setLimits(xMin=low - margin, xMax=high + margin)
-        self.box.setRange(xRange=(low - margin, high + margin), padding=0, disableAutoRange=True, update=True)
+        # Upright there are fewer pixels: the marks at both ends are to be whole.
+        margin = (high - low) * (0.05 if self.is_upright else 0.02) or max(abs(low) * 0.02, 0.5)
+        ends = low - margin, high + margin
+        name = "y" if self.is_upright else "x"
+        self.box.setLimits(**{f"{name}Min": ends[0], f"{name}Max": ends[1]})
+        self.box.setRange(**{f"{name}Range": ends}, padding=0, disableAutoRange=True, update=True)
 
     def _fit_heights(self) -> None:
         """Show all values, and free room below for the marks of what has none."""
@@ -224,7 +263,7 @@ class LineChart(AxesView):
         marked = sum(bool(len(line.failed)) for line in self.lines)
         base = low - reach * (_PADDING + (marked and _BASE * (marked + 1)))
         self._heights = base, high + reach * _PADDING
-        self.box.setRange(yRange=self._heights, padding=0)
+        self.box.setRange(**{"xRange" if self.is_upright else "yRange": self._heights}, padding=0)
 
     # Drawing
 
@@ -234,8 +273,9 @@ class LineChart(AxesView):
 
     def draw(self) -> None:
         """Bring the lines up to date with what is visible."""
-        (left, right), _heights = self.box.viewRange()
-        pixels = max(1, int(self.box.width() * self.devicePixelRatioF()))
+        (left, right), _heights = self._turned(*self.box.viewRange())
+        length, _other = self._turned(self.box.width(), self.box.height())
+        pixels = max(1, int(length * self.devicePixelRatioF()))
         spots: list[dict[str, Any]] = []
         row = 0
         several = len(self.lines) > 1
@@ -251,25 +291,25 @@ class LineChart(AxesView):
             self._drawn[number] = (line, view, pixels, several, around)
             places, numbers = line.places[view], line.numbers[view]
             x, y = extremes(places, numbers, pixels)
-            item.setData(x, y, pen=mkPen(line.color, width=1.6))
+            item.setData(*self._turned(x, y), pen=mkPen(line.color, width=1.6))
             at = _marked(numbers, number) if several or len(numbers) <= _MARKED else _alone(numbers)
-            markers.setData(
-                places[at], numbers[at], symbol=line.symbol, size=7, brush=line.color, pen=mkPen(line.color)
-            )
+            marked = self._turned(places[at], numbers[at])
+            markers.setData(*marked, symbol=line.symbol, size=7, brush=line.color, pen=mkPen(line.color))
             ringed = _ringed(line, view, pixels)
-            rings.setData(line.places[ringed], line.numbers[ringed], pen=mkPen(around, width=1.6), brush=None)
+            around_them = self._turned(line.places[ringed], line.numbers[ringed])
+            rings.setData(*around_them, pen=mkPen(around, width=1.6), brush=None)
         self._marks.setData(spots)
 
     def _failed_spots(
         self, places: npt.NDArray[np.float64], row: int, color: str, pixels: int
     ) -> list[dict[str, Any]]:
-        """Return crosses at the foot of the chart, no more than are told apart."""
+        """Return crosses at the least value of the chart, no more than are told apart."""
         low, high = self._heights
         step = max(1, len(places) * 6 // pixels)
         height = low + (high - low) * _BASE * row
         pen = mkPen(theme.colors().fault, width=1.2)
         return [
-            {"pos": (place, height), "symbol": "x", "size": 7, "pen": pen, "brush": color}
+            {"pos": self._turned(place, height), "symbol": "x", "size": 7, "pen": pen, "brush": color}
             for place in places[::step].tolist()
         ]
 
@@ -278,7 +318,7 @@ class LineChart(AxesView):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
         position = self.position_of(event)
-        self._point(None if position is None else position[0])
+        self._point(None if position is None else self._turned(*position)[0])
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -293,7 +333,7 @@ class LineChart(AxesView):
             self.reset_view()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        step = _STEPS.get(Qt.Key(event.key()))
+        step = (_STEPS_UPRIGHT if self.is_upright else _STEPS).get(Qt.Key(event.key()))
         if step is not None and self.lines and not event.modifiers():
             self._step(step)
         elif event.key() == Qt.Key.Key_Home and not event.modifiers():
@@ -309,8 +349,8 @@ class LineChart(AxesView):
         if not len(places):
             return
         middle = len(places) // 2
-        # Right goes right where the coordinate falls, too.
-        step = -step if places[0] > places[-1] else step
+        # Right goes right where the coordinate falls, too, and up goes up where the axis grows downwards.
+        step = -step if (places[0] > places[-1]) != self.box.yInverted() else step
         at = middle if self.place is None else int(np.nanargmin(np.abs(places - self.place))) + step
         self._point(float(places[max(0, min(len(places) - 1, at))]))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 
-from refbrowser.app.plot.canvas import PlotCanvas, View
+from refbrowser.app.plot.canvas import Extent, PlotCanvas, ShownScale, View
 from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, ColourBar, Table, flag_table, table
 from refbrowser.app.plot.reader import PictureLoader, PlotSource
 from refbrowser.app.widgets import theme
@@ -98,6 +98,9 @@ _SAMPLE = 10_000
 _EXTREMES_OF = 4_000_000
 
 
+_Part = TypeVar("_Part")
+
+
 class Drawing(QObject):
     """The canvas and the colour bar, as one thing that shows a slice."""
 
@@ -132,6 +135,13 @@ class Drawing(QObject):
         """Whether a line is drawn, not an image."""
         return self.slice is not None and self.slice.y is None
 
+    def turned(self, along: _Part, other: _Part) -> tuple[_Part, _Part]:
+        """Return what lies across and what upwards, of what is along a line's axis and of its values.
+
+        It works both ways. Lines over pressure, depth or height are upright.
+        """
+        return (other, along) if self.is_line and self.across.is_upright else (along, other)
+
     @property
     def has_values(self) -> bool:
         """Whether any value has come that is a number."""
@@ -159,14 +169,15 @@ class Drawing(QObject):
         if state.y is None:
             self.across, self.upwards = line_scale(coordinates[state.x]), None
             values = Coordinate(name="value", size=0, dates=shown.dates, named=shown.named_values)
-            self.canvas.set_scales(
-                self.across, AxisScale(values, True), coordinates[state.x].axis_label, units, self.log
-            )
+            along = ShownScale(self.across, coordinates[state.x].axis_label)
+            self.canvas.set_scales(*self.turned(along, ShownScale(AxisScale(values, True), units, self.log)))
             self.canvas.set_ground(None)
         else:
             self.across, self.upwards = self._scale(state.x), self._scale(state.y)
-            labels = coordinates[state.x].axis_label, coordinates[state.y].axis_label
-            self.canvas.set_scales(self.across, self.upwards, *labels)
+            self.canvas.set_scales(
+                ShownScale(self.across, coordinates[state.x].axis_label),
+                ShownScale(self.upwards, coordinates[state.y].axis_label),
+            )
             self.canvas.set_ground(QRectF(-0.5, -0.5, state.shape[state.x], state.shape[state.y]))
         self.palette.by_flags = shown.flags is not None
         self.bar.setVisible(not self.is_line and not self.palette.by_flags)
@@ -205,9 +216,9 @@ class Drawing(QObject):
         if state.y is None:
             self._value_range = None
             self.canvas.set_aspect(None)
-            self.canvas.set_limits(_wider(across, 0.05), None)
-            self.canvas.set_content(across, None)
-            self.canvas.show_range(self._extent(self.across, seen[-1]), self.canvas.view()[1])
+            self.canvas.set_limits(*self.turned(_wider(across, 0.05), None))
+            self.canvas.set_content(*self.turned(across, None))
+            self._show_line(self._extent(self.across, seen[-1]), self._line_view()[1])
             self._fit_values(complete=True)
             return
         assert self.upwards is not None
@@ -241,7 +252,10 @@ class Drawing(QObject):
     def keep_view(self, view: View) -> None:
         """See what was visible of the slice before it got longer."""
         self.reset_view()
-        self.canvas.show_range(view[0], self.canvas.view()[1] if self.is_line else view[1])
+        if self.is_line:
+            self._show_line(self.turned(*view[:2])[0], self._line_view()[1])
+        else:
+            self.canvas.show_range(*view[:2])
 
     def show_chunk(self, window: Sequence[range]) -> None:
         """Zoom to the part of the slice that a chunk holds, with something around it, and outline it."""
@@ -286,9 +300,18 @@ class Drawing(QObject):
         """Return the indices that are visible along the axes of the slice."""
         assert self.slice is not None
         across, upwards, _pixels = self.canvas.view()
-        spans = [across] if self.slice.y is None else [upwards, across]
+        spans = [self._line_view()[0]] if self.slice.y is None else [upwards, across]
         scales = [self.across] if self.upwards is None else [self.upwards, self.across]
         return [_indices(scale, span) for scale, span in zip(scales, spans, strict=True)]
+
+    def _line_view(self) -> tuple[Extent, Extent]:
+        """Return what is visible of a line: along its axis, and of the values."""
+        across, upwards, _pixels = self.canvas.view()
+        return self.turned(across, upwards)
+
+    def _show_line(self, along: Extent, values: Extent) -> None:
+        """Make exactly this part of a line visible."""
+        self.canvas.show_range(*self.turned(along, values))
 
     def _extent(self, scale: AxisScale, indices: range) -> tuple[float, float]:
         if not len(indices):
@@ -419,12 +442,12 @@ class Drawing(QObject):
         found = self.canvas.line.value_range()
         if found is None:
             if complete and self._value_range is None:
-                self.canvas.show_range(self.canvas.view()[0], (0.0, 1.0))
+                self._show_line(self._line_view()[0], (0.0, 1.0))
             return
         margin = (found.high - found.low) * _PADDING
         wanted = (found.low - margin, found.high + margin)
         now = self._value_range
-        seen = self.canvas.view()[1]
+        seen = self._line_view()[1]
         if now is not None and not np.allclose(now, seen, rtol=1e-6):
             return
         if now is not None:
@@ -434,8 +457,9 @@ class Drawing(QObject):
             if not complete:
                 wanted = (min(now[0], wanted[0]), max(now[1], wanted[1]))
         self._value_range = wanted
-        self.canvas.set_content(self._extent(self.across, range(self.across.coordinate.size)), wanted)
-        self.canvas.show_range(self.canvas.view()[0], wanted)
+        whole = self._extent(self.across, range(self.across.coordinate.size))
+        self.canvas.set_content(*self.turned(whole, wanted))
+        self._show_line(self._line_view()[0], wanted)
 
     # Drawing
 
@@ -461,7 +485,8 @@ class Drawing(QObject):
         view = self.canvas.view()
         if self.is_line:
             self._choose_line()
-            self.canvas.line.draw(view[0], view[2][0], self.shown, self.across, self.log)
+            pixels = self.turned(*view[2])[0]
+            self.canvas.line.draw(self._line_view()[0], pixels, self.shown, self.across, self.log)
         else:
             colouring, colours = self.palette.colouring(), self.palette.table()
             self.canvas.image.draw(view, self.shown, colouring, colours)
@@ -487,8 +512,9 @@ class Drawing(QObject):
         if self.across.by_value and self.across.coordinate.values is not None:
             values = self.across.coordinate.values
             across = np.interp(across, np.arange(len(values)), values)
-        # Bands that reach above and below whatever the value axis shows.
-        return np.array([-1e30, 1e30]), across
+        # Bands that reach beyond whatever the value axis shows.
+        horizontal, vertical = self.turned(across, np.array([-1e30, 1e30]))
+        return vertical, horizontal
 
 
 def _wider(extent: tuple[float, float], part: float) -> tuple[float, float]:

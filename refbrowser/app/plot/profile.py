@@ -303,7 +303,7 @@ class ProfileTool(QObject):
         profile = self.profile = profile_of(picture, drawing.shown, coordinates, *self.ends)
         self.line.show_between(*self.ends)
         label = profile.label if profile.scale is not None else f"{profile.label} [{profile.units}]"
-        self.pane.chart.set_axis(profile.scale, label, drawing.shown.dates)
+        self.pane.chart.set_axis(profile.scale, label, drawing.shown.dates, drawing.shown.units)
         accent = theme.colors().accent
         self.pane.chart.set_lines(
             [chart_line(profile.places, profile.numbers, profile.states, accent, "o", profile.stale)]

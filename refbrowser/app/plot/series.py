@@ -507,7 +507,7 @@ class SeriesTool(QObject):
     def _draw(self, dimension: int) -> None:
         subject, chart, scale = self._subject, self.pane.chart, self._scale(dimension)
         assert subject.slice is not None
-        chart.set_axis(scale, scale.coordinate.axis_label, subject.shown.dates)
+        chart.set_axis(scale, scale.coordinate.axis_label, subject.shown.dates, subject.shown.units)
         chart.set_lines([point.line(subject.shown, scale) for point in self.points])
         here = subject.slice.indices[dimension]
         chart.set_line(float(scale.positions(range(here, here + 1))[0]))

@@ -210,8 +210,9 @@ class Pointing(QObject):
             scale = self._drawing.across
             # Points of a line stand where their coordinate is: of a falling one the next is at the left.
             falls = scale.by_value and scale.coordinate.ascending is False
-            across = -across if falls else across
-            moves = (across,) if state.y is None else (upwards, across)
+            along = self._drawing.turned(across, upwards)[0]
+            along = -along if falls else along
+            moves = (along,) if state.y is None else (upwards, across)
             self.element = tuple(
                 min(max(index + move * self._step(axis), 0), state.shape[dimension] - 1)
                 for axis, (index, move, dimension) in enumerate(
@@ -252,8 +253,10 @@ class Pointing(QObject):
 
     def _indices_at(self, across: float, upwards: float) -> tuple[int, ...] | None:
         drawing = self._drawing
-        column = drawing.across.index_at(across)
-        if column is None or drawing.slice is None:
+        if drawing.slice is None:
+            return None
+        column = drawing.across.index_at(drawing.turned(across, upwards)[0])
+        if column is None:
             return None
         if drawing.upwards is None:
             return (column,)
@@ -270,7 +273,8 @@ class Pointing(QObject):
         picture = self._picture()
         at = None if picture is None else picture.position(element)
         heights = drawing.canvas.line.heights
-        return across, float(heights[at[0]]) if at is not None and at[0] < len(heights) else 0.0
+        value = float(heights[at[0]]) if at is not None and at[0] < len(heights) else 0.0
+        return drawing.turned(across, value)
 
     def _picture(self) -> Picture | None:
         detail = self._drawing.detail

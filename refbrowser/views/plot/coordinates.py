@@ -29,6 +29,7 @@ class AxisRole(StrEnum):
     NORTH = "projected y"
     EAST = "projected x"
     DOWN = "depth or pressure"
+    UP = "height"
     TIME = "time"
     OTHER = "other"
     NONE = "no coordinate"
@@ -63,6 +64,8 @@ _STANDARD_NAMES = {
     "time": AxisRole.TIME,
     "depth": AxisRole.DOWN,
     "air_pressure": AxisRole.DOWN,
+    "altitude": AxisRole.UP,
+    "height": AxisRole.UP,
 }
 
 
@@ -80,6 +83,8 @@ def role_of(name: str, attributes: Mapping[str, Any]) -> AxisRole:
         return AxisRole.TIME
     if _text(attributes, "positive").lower() == "down" or units in _PRESSURE_UNITS:
         return AxisRole.DOWN
+    if _text(attributes, "positive").lower() == "up":
+        return AxisRole.UP
     axis = _text(attributes, "axis").upper()
     by_axis = {"X": AxisRole.EAST, "Y": AxisRole.NORTH, "T": AxisRole.TIME}
     if axis in by_axis:
@@ -313,6 +318,11 @@ class AxisScale:
             index = int(np.floor(position + 0.5))
             return index if 0 <= index < self.coordinate.size else None
         return self.coordinate.nearest(position)
+
+    @property
+    def is_upright(self) -> bool:
+        """Whether lines over it are drawn upright, as profiles of the atmosphere and the ocean are."""
+        return self.by_value and self.coordinate.role in (AxisRole.DOWN, AxisRole.UP)
 
     def runs_backwards(self, vertical: bool) -> bool:
         """Whether the axis is drawn reversed: north is up, east is right, depth grows downwards.

@@ -160,14 +160,14 @@ def test_axes_are_chosen_with_the_keyboard(image: PlotPane, qtbot: QtBot) -> Non
 def test_right_goes_right_on_a_line_whose_coordinate_falls(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot
 ) -> None:
-    levels = np.array([1000.0, 850, 500, 100])
+    distances = np.array([1000.0, 850, 500, 100])
     plotted(
-        array("/profile", np.arange(4.0), ("level",)),
-        array("/level", levels, ("level",), units="hPa"),
+        array("/profile", np.arange(4.0), ("distance",)),
+        array("/distance", distances, ("distance",), units="km"),
     )
     pane.point_at((1,))
     qtbot.keyClick(pane.canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    assert pane.element() == (0,), "1000 hPa is right of 850"
+    assert pane.element() == (0,), "1000 km is right of 850"
 
 
 def test_the_cursor_of_a_chart_goes_right_where_the_places_fall(qtbot: QtBot) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from plot_memory import MemoryDocument, array
+from plot_memory import MemoryDocument, array, source_error
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QSlider
 from pytestqt.qtbot import QtBot
@@ -17,7 +17,9 @@ from window_fixtures import Open
 
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.engine.reading.parts import PartState
 from refbrowser.model.cf import FlagSet
+from refbrowser.views.plot.picture import ChunkState
 
 Plotted = Callable[..., MemoryDocument]
 
@@ -93,6 +95,96 @@ def test_a_line_cannot_be_dragged_away(plotted: Plotted, pane: PlotPane, qtbot: 
         assert pane.canvas.hint.isVisible()
     qtbot.keyClick(pane.canvas, Qt.Key.Key_Home)
     assert pane.canvas.view()[1][0] < 1
+
+
+LEVELS = np.array([1000.0, 850, 500, 250, 100])
+HEIGHTS = {"pressure": ({"units": "hPa"}, True), "height": ({"units": "m", "positive": "up"}, False)}
+
+
+@pytest.mark.parametrize("kind", HEIGHTS)
+def test_lines_over_levels_are_upright(plotted: Plotted, pane: PlotPane, qtbot: QtBot, kind: str) -> None:
+    attributes, grows_down = HEIGHTS[kind]
+    values = np.array([290.0, 280, 260, 230, 210])
+    mean = array("/mean", values, ("lev",), (2,), long_name="Temperature", units="K")
+
+    def lose(document: MemoryDocument) -> None:
+        lost = source_error()
+        document.session.fate = lambda path, at: lost if (path, at) == ("/mean", (1,)) else PartState.DONE
+
+    plotted(mean, array("/lev", LEVELS, ("lev",), **attributes), prepare=lose)
+    canvas = pane.canvas
+    x, y = canvas.line.item.getData()
+    assert dict(zip(y.tolist(), x.tolist(), strict=True))[850] == 280
+    assert canvas.box.yInverted() == grows_down
+    assert canvas.across.labelText == "Temperature [K]"
+    assert canvas.upwards.labelText == f"lev [{attributes['units']}]"
+    # What could not be read is a band across the chart, at its levels.
+    boxes = canvas.states.boxes(ChunkState.FAILED)
+    assert boxes.tolist() == [[1, 2, 0, 1]]
+    # The pointer and the keys move along the levels.
+    canvas.pointed.emit(281.0, 845.0)
+    assert pane.element() == (1,)
+    canvas.setFocus()
+    up = Qt.Key.Key_Up
+    qtbot.keyClick(canvas, up, Qt.KeyboardModifier.ShiftModifier)
+    assert pane.element() == ((2,) if grows_down else (0,))
+    # All of it is seen, and it cannot be dragged away.
+    low, high = canvas.view()[1]
+    assert low < 100
+    assert high > 1000
+    for _ in range(6):
+        canvas.box.translateBy(x=0, y=900.0)
+        canvas.box.translateBy(x=90, y=0)
+    across, upwards = canvas.view()[:2]
+    assert upwards[0] < 1000
+    assert across[0] < 290
+
+
+def test_charts_over_levels_are_upright(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    values = np.add.outer(LEVELS / 10, np.zeros((6, 8))) + np.arange(8.0)
+    plotted(
+        array("/ta", values, ("lev", "y", "x"), units="K"),
+        array("/lev", LEVELS, ("lev",), units="hPa"),
+    )
+    pane.tools.series_here()
+    qtbot.waitUntil(pane.is_settled)
+    series = pane.tools.series()
+    chart = series.pane.chart
+    qtbot.waitUntil(lambda: len(chart.lines) == 1 and np.isfinite(chart.lines[0].numbers).all())
+    assert chart.is_upright
+    assert chart.box.yInverted()
+    column = pane.settle_cursor()[-1]  # type: ignore[index]
+    x, y = chart._items[0][0].getData()
+    assert dict(zip(y.tolist(), x.tolist(), strict=True)) == {
+        level: level / 10 + column for level in LEVELS.tolist()
+    }
+    (left, right), (low, high) = chart.box.viewRange()
+    assert left < x.min() < x.max() < right
+    assert low < 100 < 1000 < high
+    assert chart.upwards.labelText.endswith("[hPa]")
+    assert chart.across.labelText == "K"
+    # Up is up, where the axis grows downwards.
+    chart.set_cursor(850.0)
+    qtbot.keyClick(chart, Qt.Key.Key_Up)
+    assert chart.place == 500
+    qtbot.keyClick(chart, Qt.Key.Key_Down)
+    assert chart.place == 850
+    # Its line is that of the slider.
+    chart.lineDragged.emit(240.0)
+    assert pane.slice_state().indices[0] == 3  # type: ignore[union-attr]
+    assert chart.line_place() == 250
+    # A profile along the levels as well, one along a row is not.
+    qtbot.waitUntil(pane.is_settled)
+    pane._presenter.choose_y(0)
+    qtbot.waitUntil(pane.is_settled)
+    pane.tools.toggle_profile()
+    tool = pane.tools.profile()
+    tool.set_ends((0, 3), (4, 3))
+    assert tool.pane.chart.is_upright
+    tool.set_ends((2, 0), (2, 7))
+    assert not tool.pane.chart.is_upright
+    assert not tool.pane.chart.box.yInverted()
+    assert tool.pane.chart.box.viewRange()[0] == pytest.approx([-0.14, 7.14])
 
 
 @pytest.mark.slow

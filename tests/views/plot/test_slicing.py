@@ -115,6 +115,8 @@ def test_the_index_selects_what_it_says() -> None:
         ("a", {"units": "days since 1900-01-01"}, AxisRole.TIME),
         ("a", {"units": "m", "positive": "down"}, AxisRole.DOWN),
         ("a", {"units": "hPa"}, AxisRole.DOWN),
+        ("a", {"units": "m", "positive": "up"}, AxisRole.UP),
+        ("a", {"units": "m", "standard_name": "altitude"}, AxisRole.UP),
         ("a", {"axis": "Y"}, AxisRole.NORTH),
         ("lat", {}, AxisRole.LATITUDE),
         ("lat", {"units": 7}, AxisRole.LATITUDE),
