@@ -280,6 +280,7 @@ class TestPictures:
         colours = {image.pixel(x, y) for x in range(0, image.width(), 9) for y in range(0, image.height(), 9)}
         assert len(colours) > 20
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("is_map", [True, False])
     def test_colours_are_as_high_as_the_picture(
         self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path, is_map: bool

@@ -101,6 +101,7 @@ LEVELS = np.array([1000.0, 850, 500, 250, 100])
 HEIGHTS = {"pressure": ({"units": "hPa"}, True), "height": ({"units": "m", "positive": "up"}, False)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HEIGHTS)
 def test_lines_over_levels_are_upright(plotted: Plotted, pane: PlotPane, qtbot: QtBot, kind: str) -> None:
     attributes, grows_down = HEIGHTS[kind]
@@ -140,6 +141,7 @@ def test_lines_over_levels_are_upright(plotted: Plotted, pane: PlotPane, qtbot: 
     assert across[0] < 290
 
 
+@pytest.mark.slow
 def test_charts_over_levels_are_upright(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     values = np.add.outer(LEVELS / 10, np.zeros((6, 8))) + np.arange(8.0)
     plotted(
