@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refbrowser.codecs.workers.confinement import clean_environment
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child
@@ -133,14 +134,16 @@ def ask_program(program: str, asked: dict[str, Any], answers: Answers, token: Ca
         `token` was cancelled.
     """
     target = asked["target"]
-    asked = asked | {
-        "program": program,
-        "target": target if in_object_store(target) else os.path.realpath(target),
-    }
-    asked["memory"] = LIMITS.check_memory
+    asked = asked | {"program": program, "memory": LIMITS.check_memory}
+    environment = None
+    if not in_object_store(target):
+        # What reads from a store needs its keys, and the network.
+        asked["target"] = os.path.realpath(target)
+        environment = clean_environment()
     command = [sys.executable, "-I", str(Path(check_child.__file__))]
+    given = json.dumps(asked).encode()
     try:
-        ended = run_program(command, json.dumps(asked).encode(), answers.take, LIMITS.check_time, token)
+        ended = run_program(command, given, answers.take, LIMITS.check_time, token, environment)
     except OSError as error:
         return f"{program} cannot be started: {error.strerror}"
     if not ended.in_time:

@@ -4,6 +4,8 @@ It is run by its path. On standard input it gets one JSON object: ``program``, `
 ``container`` (``netcdf4`` for a file of netCDF-4), ``storage`` (for fsspec, where the target is a URL),
 ``memory``, ``show``, ``groups`` and ``arrays``, a list of ``[path, boxes]`` with each box a list of
 ``[start, stop]``; on standard output it writes one JSON object a line: what it found.
+
+Where the target is on this machine, it opens that and its libraries alone, writes no file and has no network.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 Found = dict[str, Any]
@@ -278,7 +283,26 @@ def row_text(row: Any) -> str:
     return repr(row.tolist())
 
 
-READERS = {"zarr-python": _by_zarr, "netCDF4": _by_netcdf, "h5py": _by_h5py, "siphon": _by_siphon}
+#: The library of each program, and what reads with it.
+READERS = {
+    "zarr-python": ("zarr", _by_zarr),
+    "netCDF4": ("netCDF4", _by_netcdf),
+    "h5py": ("h5py", _by_h5py),
+    "siphon": ("siphon.cdmr.ncstream", _by_siphon),
+}
+_CONFINEMENT = Path(__file__).parents[1] / "codecs" / "workers" / "confinement.py"
+
+
+def _confine(request: dict[str, Any]) -> None:
+    """Hold this process to the target, unless a store has it."""
+    spec = spec_from_file_location("confinement", _CONFINEMENT)
+    assert spec is not None
+    assert spec.loader is not None
+    confinement = module_from_spec(spec)
+    spec.loader.exec_module(confinement)
+    confinement.end_with_parent()
+    if request.get("storage") is None:
+        confinement.confine(confinement.libraries(), [request["target"]])
 
 
 def main() -> None:
@@ -293,11 +317,16 @@ def main() -> None:
         most = request["memory"] if hard == resource.RLIM_INFINITY else min(request["memory"], hard)
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     out = sys.stdout
     # What libraries print is no answer.
     sys.stdout = sys.stderr
     try:
-        for found in READERS[request["program"]](request):
+        library, read = READERS[request["program"]]
+        # Where it lies is known once it is loaded.
+        import_module(library)
+        _confine(request)
+        for found in read(request):
             out.write(json.dumps(found) + "\n")
             out.flush()
     except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found

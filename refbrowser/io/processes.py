@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +44,12 @@ class Ended:
 
 
 def run_program(
-    command: list[str], given: bytes, take: Callable[[bytes], None], seconds: float, token: CancelToken
+    command: list[str],
+    given: bytes,
+    take: Callable[[bytes], None],
+    seconds: float,
+    token: CancelToken,
+    environment: Mapping[str, str] | None = None,
 ) -> Ended:
     """Run a program within a time, and take the lines of its standard output as they come.
 
@@ -54,6 +59,8 @@ def run_program(
         Its standard input.
     take
         Called with each line, on a thread of its own.
+    environment
+        Its variables; those of this process when None.
 
     Raises
     ------
@@ -69,6 +76,7 @@ def run_program(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env=environment,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     ) as process:
         errors = bytearray()

@@ -13,6 +13,7 @@ from documents_made import DocumentMaker
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.codecs.workers.confinement import in_force
 from refbrowser.exporting import check, check_child
 from refbrowser.exporting.check import CheckReport, check_export
 from refbrowser.exporting.exporter import run_export
@@ -88,7 +89,7 @@ def test_what_cannot_be_read_is_named(document: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_crash_is_an_answer(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     child = tmp_path / "child.py"
-    source = Path(check_child.__file__).read_text()
+    source = Path(check_child.__file__).read_text().replace("__file__", repr(check_child.__file__))
     crash = 'yield {"reading": path}\n        if path == "/b": import os; os.kill(os.getpid(), 11)\n'
     child.write_text(source.replace('yield {"reading": path}\n        try:', crash + "        try:"))
     monkeypatch.setattr(check.check_child, "__file__", str(child))
@@ -97,6 +98,44 @@ def test_a_crash_is_an_answer(document: Path, tmp_path: Path, monkeypatch: pytes
     assert found[0] == "/b"
     assert "signal 11" in found[3]
     assert any(item.path == "/g/a" and item.what == "values" and item.is_equal for item in report.items)
+
+
+_ATTEMPTS = """yield {"reading": path}
+        import socket
+        for name, attempt in {
+            "network": lambda: socket.create_connection(("127.0.0.1", 1)),
+            "program": lambda: os.execv(sys.executable, [sys.executable, "-c", ""]),
+            "file": lambda: open(OTHER).close(),
+            "written": lambda: open(request["target"] + "/more", "w").write("x"),
+            "keys": lambda: os.environ["AWS_SECRET_ACCESS_KEY"],
+        }.items():
+            try:
+                attempt()
+            except (PermissionError, KeyError):
+                yield {"failed": name, "error": "refused"}
+        try:"""
+
+
+@pytest.mark.skipif("not held back" in in_force().values(), reason="this system has no way to confine it")
+def test_what_reads_the_target_has_nothing_but_that(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    (tmp_path / "other").touch()
+    child = tmp_path / "program" / "child.py"
+    child.parent.mkdir()
+    source = Path(check_child.__file__).read_text().replace("__file__", repr(check_child.__file__))
+    attempts = _ATTEMPTS.replace("OTHER", repr(str(tmp_path / "other")))
+    child.write_text(source.replace('yield {"reading": path}\n        try:', attempts, 1))
+    with refbrowser.open(document) as dataset:
+        run_export(dataset, ExportRequest(str(tmp_path / "out"), "zarr-v3"))
+    monkeypatch.setattr(check.check_child, "__file__", str(child))
+    asked = {"target": str(tmp_path / "out"), "zip_folder": "", "container": "", "show": False}
+    answers = check.Answers()
+    asked |= {"groups": [], "arrays": [["/b", [[[0, 5]]]]]}
+    assert check.ask_program("zarr-python", asked, answers, CancelToken()) == ""
+    assert set(answers.failures) == {"network", "program", "file", "written", "keys"}
+    assert list(answers.digests) == [("/b", "[[0, 5]]")]
 
 
 def test_nothing_reads_the_draft(document: Path, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ _PDEATHSIG, _SECCOMP, _NO_NEW_PRIVS = 1, 22, 38
 # landlock(7): system calls, which have the same numbers everywhere, and rights
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _READ_FILE, _READ_DIR, _WRITE_FILE = 1 << 2, 1 << 3, 1 << 1
+_REMOVE_FILE, _MAKE_FILE, _TRUNCATE = 1 << 5, 1 << 8, 1 << 14
 #: Rights over files and folders that a version knows: all of them are taken away.
 _RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
 #: By machine: its number, kill(2), and calls that fail: networks, programs, other processes, ways around.
@@ -103,18 +104,27 @@ def libraries() -> list[int]:
         for module in list(sys.modules.values())
         if (path := getattr(module, "__file__", None))
     )
-    opened = map(_place, sorted(each for each in folders if os.path.isabs(each) and each != "/"))
-    return [each for each in opened if each is not None]
+    return _places(sorted(each for each in folders if os.path.isabs(each) and each != "/"))
 
 
-def confine(places: Iterable[int], given: Iterable[str]) -> None:
-    """Hold this thread, and what it starts, to places and files from now on, without network and programs."""
+def confine(places: Iterable[int], given: Iterable[str], writable: Iterable[str] = ()) -> None:
+    """Hold this thread, and what it starts, to places and files from now on, without network and programs.
+
+    Parameters
+    ----------
+    places
+        What `libraries` returned.
+    given
+        Files and folders that are read.
+    writable
+        Folders in which files are made, changed and removed.
+    """
     if _LIBC is None:
         return
     if _LIBC.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0):
         return
     if version := _landlock():
-        _close_files(version, places, ("/proc/self", *given))
+        _close_files(version, places, ("/proc/self", *given), writable)
     if (program := _filter()) is not None:
         _LIBC.prctl(_SECCOMP, 2, ctypes.byref(program), 0, 0)
 
@@ -124,21 +134,28 @@ def _landlock() -> int:
     return 0 if _LIBC is None else max(int(_LIBC.syscall(_CREATE, None, 0, 1)), 0)
 
 
-def _close_files(version: int, places: Iterable[int], given: Iterable[str]) -> None:
+def _close_files(version: int, places: Iterable[int], given: Iterable[str], writable: Iterable[str]) -> None:
     rights = _RIGHTS[min(version, max(_RIGHTS))]
     # Networks, from version 4 on; signals and sockets that lead out, from version 6 on.
     told = struct.pack("=QQQ", rights, 3, 3)[: 8 if version < 4 else 16 if version < 6 else 24]
     rules = _LIBC.syscall(_CREATE, ctypes.create_string_buffer(told, len(told)), len(told), 0)
     if rules < 0:
         return
-    own = [each for each in map(_place, given) if each is not None]
+    read, written = _places(given), _places(writable)
     try:
-        for place in (*places, *own):
-            _allow(rules, place)
+        for place in (*places, *read):
+            _allow(rules, place, _reading(place))
+        for place in written:
+            more = _WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _TRUNCATE
+            _allow(rules, place, (_reading(place) | more) & rights)
         _LIBC.syscall(_RESTRICT, rules, 0)
     finally:
-        for each in (rules, *own):
+        for each in (rules, *read, *written):
             os.close(each)
+
+
+def _places(paths: Iterable[str]) -> list[int]:
+    return [each for each in map(_place, paths) if each is not None]
 
 
 def _place(path: str) -> int | None:
@@ -148,13 +165,17 @@ def _place(path: str) -> int | None:
         return None
 
 
-def _allow(rules: int, place: int) -> None:
+def _reading(place: int) -> int:
+    """Return the rights that reading a place needs."""
     import stat
 
     mode = os.fstat(place).st_mode
-    rights = _READ_FILE | _READ_DIR if stat.S_ISDIR(mode) else _READ_FILE
-    if stat.S_ISCHR(mode):
-        rights |= _WRITE_FILE
+    if stat.S_ISDIR(mode):
+        return _READ_FILE | _READ_DIR
+    return _READ_FILE | _WRITE_FILE if stat.S_ISCHR(mode) else _READ_FILE
+
+
+def _allow(rules: int, place: int, rights: int) -> None:
     rule = struct.pack("=Qi", rights, place)
     _LIBC.syscall(_ADD, rules, 1, ctypes.create_string_buffer(rule, len(rule)), 0)
 

@@ -152,10 +152,8 @@ def main() -> None:
         answers = os.fdopen(os.dup(1), "wb")
         # What a library prints must not stand among the answers.
         os.dup2(2, 1)
-        confinement = _confinement()
-        _serve(
-            library, Link(sys.stdin.buffer, answers), partial(confinement.confine, confinement.libraries())
-        )
+        held = confinement()
+        _serve(library, Link(sys.stdin.buffer, answers), partial(held.confine, held.libraries()))
 
 
 def _loaded(name: str, path: str) -> Any:
@@ -170,8 +168,8 @@ def _loaded(name: str, path: str) -> Any:
 def _make_copies(library: Any, control: socket.socket) -> None:
     """Make a copy for each socket that comes; each answers what comes by its own."""
     os.dup2(2, 1)
-    confinement, own_number = _confinement(), os.getpid()
-    confine = partial(confinement.confine, confinement.libraries())
+    held, own_number = confinement(), os.getpid()
+    confine = partial(held.confine, held.libraries())
     while True:
         message, sockets, _, _ = socket.recv_fds(control, 1, 1)
         _reap()
@@ -179,7 +177,7 @@ def _make_copies(library: Any, control: socket.socket) -> None:
             # Whom copies work for is gone, or needs none of them: they end with this process.
             os._exit(0)
         if not os.fork():
-            confinement.end_with_parent()
+            held.end_with_parent()
             if os.getppid() != own_number:
                 os._exit(1)
             control.close()
@@ -194,7 +192,8 @@ def _make_copies(library: Any, control: socket.socket) -> None:
         os.close(sockets[0])
 
 
-def _confinement() -> Any:
+def confinement() -> Any:
+    """Return the module of what Linux holds a process to."""
     return _loaded("confinement", os.path.join(os.path.dirname(__file__), "confinement.py"))
 
 

@@ -12,6 +12,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from refbrowser.codecs.workers.confinement import clean_environment
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.library.library_source import Tree, is_stored_so, unpacked
@@ -289,7 +290,9 @@ def write_hdf5(
     seconds = LIMITS.awkward_hdf5_time + size / SLOWEST
     command = [sys.executable, "-P", str(_SCRIPT)]
     given = json.dumps(request).encode()
-    ended = run_program(command, given, lambda line: said.update(json.loads(line)), seconds, token)
+    ended = run_program(
+        command, given, lambda line: said.update(json.loads(line)), seconds, token, clean_environment()
+    )
     if not ended.in_time:
         message = f"HDF5 took more than {seconds:g} s (awkward_hdf5_time)"
         raise RefbrowserError(ErrorKind.BUDGET, message, place)

@@ -1,7 +1,8 @@
 """A process that writes datasets into HDF5 files, with a limit of memory: it imports nothing of ours.
 
 It reads one request in JSON from its standard input and answers with a line of JSON on its standard output:
-``{"done": true}``, or a ``fault``. Links are never followed.
+``{"done": true}``, or a ``fault``. Links are never followed, and only the data and the folder of the file are
+opened.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ def main() -> None:
     worker = module_from_spec(spec)
     spec.loader.exec_module(worker)
     request = json.load(sys.stdin)
+    held = worker.confinement()
+    held.end_with_parent()
     worker.limit_memory(int(request["memory"]))
+    held.confine(held.libraries(), [request["data"]], [os.path.dirname(request["path"])])
     try:
         _write(h5py, request)
     except Exception as error:  # noqa: BLE001 - told to who asked

@@ -10,8 +10,10 @@ import pytest
 import zarr
 
 import refbrowser
+from refbrowser.codecs.workers.confinement import in_force
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.targets.options import Awkward0Writing
+from refbrowser.formats.awkward0 import hdf5
 from refbrowser.formats.awkward0.hdf5 import write_hdf5
 from refbrowser.io.cancel import CancelToken
 
@@ -109,3 +111,46 @@ def test_nothing_is_written_through_a_link(plain: Path, tmp_path: Path) -> None:
         export(plain, tmp_path / "x.h5", name="out/flags", append=True)
     assert caught.value.kind is ErrorKind.IO
     assert before == ((tmp_path / "x.h5").read_bytes(), (tmp_path / "other.h5").read_bytes())
+
+
+_ATTEMPTS = """    try:
+        import socket
+        refused = []
+        for name, attempt in {
+            "network": lambda: socket.create_connection(("127.0.0.1", 1)),
+            "program": lambda: os.execv(sys.executable, [sys.executable, "-c", ""]),
+            "read": lambda: open(OTHER).close(),
+            "written": lambda: open(OTHER + "2", "w").close(),
+            "keys": lambda: os.environ["AWS_SECRET_ACCESS_KEY"],
+        }.items():
+            try:
+                attempt()
+            except (PermissionError, KeyError):
+                refused.append(name)
+        _write(h5py, request)
+        raise ValueError(refused)
+"""
+
+
+@pytest.mark.skipif("not held back" in in_force().values(), reason="this system has no way to confine it")
+def test_what_writes_has_its_folder_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    (tmp_path / "other").touch()
+    for name in ("program", "work"):
+        (tmp_path / name).mkdir()
+    script, target, data = (tmp_path / name for name in ("program/script.py", "work/a.h5", "work/data"))
+    source = hdf5._SCRIPT.read_text().replace("__file__", repr(str(hdf5._SCRIPT)))
+    attempts = _ATTEMPTS.replace("OTHER", repr(str(tmp_path / "other")))
+    script.write_text(source.replace("    try:\n        _write(h5py, request)\n", attempts))
+    monkeypatch.setattr(hdf5, "_SCRIPT", script)
+    data.write_bytes(b"abc")
+    with h5py.File(target, "w") as file:
+        file["old"] = [1, 2]
+        file["kept"] = [3]
+    with pytest.raises(RefbrowserError) as caught:
+        write_hdf5(target, data, [("new", 0, 3)], ["old"], changes=True, size=0, token=CancelToken())
+    for name in ("network", "program", "read", "written", "keys"):
+        assert name in str(caught.value)
+    with h5py.File(target) as file:
+        assert bytes(file["new"][...]) == b"abc"
+        assert sorted(file) == ["kept", "new"]
