@@ -20,9 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.engine import compute, frozen, peers
+from refbrowser.engine import compute, frozen
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.workers import peers
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.exporting import folder as folders
 from refbrowser.exporting.blocks import TASK_OBJECTS
@@ -78,6 +79,7 @@ def dataset(source: Path) -> Iterator[Dataset]:
         yield opened
 
 
+@pytest.mark.slow
 def test_the_same_files_whoever_makes_them(dataset: Dataset, tmp_path: Path, threads: PythonExecutor) -> None:
     with ProcessPoolExecutor(2) as processes:
         for format, options in [*((each, None) for each in STORES), ("zarr-v3", SHARDS)]:
