@@ -61,14 +61,19 @@ class CompareCommands(CommandGroup):
 
     def compare(self, document: OpenDocument, source: Source) -> CompareWindow:
         """Compare a document with something that is open, or with a path or URL, which is opened."""
-        from refbrowser.app.comparing.compare_window import CompareWindow
         from refbrowser.app.comparing.compared_side import ComparedSide
 
         there = source
         if isinstance(there, str):
             there = ComparedSide(self._frame.open_path(there))
             self._frame.documents.set_current(document)
-        window = CompareWindow(ComparedSide(document), there, self._frame.tasks, self._frame.window())
+        return self.show(ComparedSide(document), there)
+
+    def show(self, here: ComparedSide, there: ComparedSide) -> CompareWindow:
+        """Show what differs between two sides."""
+        from refbrowser.app.comparing.compare_window import CompareWindow
+
+        window = CompareWindow(here, there, self._frame.tasks, self._frame.window())
         window.elementWanted.connect(self.show_element)
         window.show()
         window.raise_()
@@ -89,9 +94,9 @@ class CompareCommands(CommandGroup):
 
     @staticmethod
     def _saved(document: OpenDocument) -> list[ComparedSide]:
-        from refbrowser.app.comparing.compared_side import ComparedSide
+        from refbrowser.app.comparing.compared_side import SavedSide
 
-        return [ComparedSide(document, is_saved=True)] if document.is_dirty else []
+        return [SavedSide(document)] if document.is_dirty else []
 
     def show_element(self, document: OpenDocument, path: str, index: tuple[int, ...]) -> None:
         """Select an array, and put the cursor of the plot on one of its elements."""

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.comparing.compared_list import ComparedList, ComparedValues
-from refbrowser.app.comparing.compared_side import ComparedSide
+from refbrowser.app.comparing.compared_side import ComparedSide, ReadSide
 from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.comparing.states_map import StatesMap
 from refbrowser.app.comparing.taking import TakingBar
@@ -291,9 +291,13 @@ class CompareWindow(QDialog):
         self._writing.run(self, f"Compare the texts of {entry.title}", work, self.texts.set_lines)
 
     def _want_element(self, index: tuple[int, ...]) -> None:
-        entry = self.list.current()
-        if entry is not None and entry.array is not None:
-            self.elementWanted.emit(self.sides[0].document, entry.array.path, index)
+        entry, side = self.list.current(), self.sides[0]
+        if entry is None or entry.array is None:
+            return
+        if isinstance(side, ReadSide):
+            self._say(f"The plot shows what is open: open {side.name} to see its elements.", "warning")
+            return
+        self.elementWanted.emit(side.document, entry.array.path, index)
 
     # Taking over
 
@@ -305,15 +309,9 @@ class CompareWindow(QDialog):
         self._update_taking()
 
     def _update_taking(self) -> None:
-        whys = []
-        for side in self.sides:
-            if side.is_saved:
-                whys.append("the saved state stays as it is")
-            elif self.is_stale():
-                whys.append("it is being compared")
-            else:
-                whys.append("")
-        self.taking.set_obstacles(whys[0], whys[1])
+        now = "it is being compared" if self.is_stale() else ""
+        left, right = (side.obstacle or now for side in self.sides)
+        self.taking.set_obstacles(left, right)
 
     def is_stale(self) -> bool:
         """Tell whether one of the documents is another one than was compared."""
@@ -322,7 +320,7 @@ class CompareWindow(QDialog):
             return True
         states = zip(self.sides, (found.here, found.there), strict=True)
         return any(
-            not side.is_saved and side.document.document is not dataset.document for side, dataset in states
+            not side.obstacle and side.document.document is not dataset.document for side, dataset in states
         )
 
     def take(self, taking: Taking) -> None:

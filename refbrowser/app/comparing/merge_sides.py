@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
 
+from refbrowser.app.comparing.compared_side import SavedSide
 from refbrowser.app.comparing.source_field import SourceField
 from refbrowser.app.widgets.parts import plain_label
 from refbrowser.views.words import one_line
@@ -147,5 +148,5 @@ def _given(source: Source) -> str | Document:
     if isinstance(source, str):
         return source
     document = source.document
-    state = document.saved_document if source.is_saved else document.document
+    state = document.saved_document if isinstance(source, SavedSide) else document.document
     return document.path if state is None else state

@@ -6,7 +6,6 @@ user may choose between two texts. What they mean is compared by `refbrowser.app
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -25,7 +24,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
+from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button, resize_within_screen
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
@@ -35,70 +34,67 @@ if TYPE_CHECKING:
 
 #: Where a line keeps its example.
 _EXAMPLE = Qt.ItemDataRole.UserRole
+_HEADINGS = ["Here", "In the file"]
 #: Icon and words of each side.
 _SIDES = {"here": ("add", "only here"), "there": ("drop", "only there"), "both": ("retry", "different")}
 
 
-Done = Callable[["tuple[Part, ...]"], None]
-Failed = Callable[[BaseException], None]
+class CompareDialog(QDialog):
+    """Compares a document with its file in the background, and lists what differs.
 
-
-class DifferencesDialog(QDialog):
-    """Compares in the background and lists what differs.
-
-    Parameters
-    ----------
-    start
-        Begins to compare; tells the parts that differ, or why they cannot be told.
-    there
-        What is compared with, in words.
-    here
-        What is compared, in words; empty for the document as it is open.
+    Signals
+    -------
+    reload(), keep()
+        What the user wants after that.
     """
 
-    def __init__(
-        self,
-        document: OpenDocument,
-        parent: QWidget,
-        start: Callable[[Done, Failed], None],
-        there: str,
-        here: str = "",
-    ) -> None:
+    reload = Signal()
+    keep = Signal()
+
+    def __init__(self, document: OpenDocument, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("compareDialog")
-        self.setWindowTitle(f"Compare {here} with {there}" if here else f"Compare with {there}")
+        self.setWindowTitle("Compare with the file")
         self.setModal(True)
-        self.resize(860, 480)
-        self._document, self._there, self._here = document, there, f"In {here}" if here else "Here"
+        resize_within_screen(self, 860, 480)
+        self._document = document
         self._writing = Latest(self, "compare text")
-        self.heading = plain_label(f"{one_line(document.name)}: {here or 'this document'} and {there}")
-        self.heading.setFont(theme.heading_font())
+        heading = plain_label(f"{one_line(document.name)}: this document and its file")
+        heading.setFont(theme.heading_font())
         self._summary = plain_label("Comparing…", role="muted")
         self._summary.setObjectName("compareSummary")
         self._list = self._make_list()
-        self.texts = SideTexts("compareWhole", [self._here, f"In {there}"])
+        self.texts = SideTexts("compareWhole", _HEADINGS)
         self._list.currentItemChanged.connect(lambda row, _before: self._show_whole(row))
-        self.buttons = QHBoxLayout()
-        self.buttons.setSpacing(theme.MEDIUM)
-        self.buttons.addStretch(1)
-        self.buttons.addWidget(push_button("Close", "compareCloseButton", self.reject))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)
-        layout.addWidget(self.heading)
+        layout.addWidget(heading)
         layout.addWidget(self._summary)
         layout.addWidget(self._list, 3)
         layout.addWidget(self.texts, 1)
-        layout.addLayout(self.buttons)
+        layout.addLayout(self._make_foot())
         document.destroyed.connect(self.reject)
-        start(self._show, self._failed)
+        document.file.compare(self._show, self._failed)
+
+    def _make_foot(self) -> QHBoxLayout:
+        keep = push_button("Keep this version", "compareKeepButton", lambda: self._tell(self.keep))
+        keep.setToolTip("Keep working on this document; Save replaces the file")
+        self._reload = push_button("Reload", "compareReloadButton", lambda: self._tell(self.reload))
+        self._reload.setToolTip("Load the file; unsaved edits are asked about")
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.MEDIUM)
+        foot.addStretch(1)
+        for button in (push_button("Close", "compareCloseButton", self.reject), keep, self._reload):
+            foot.addWidget(button)
+        return foot
 
     def _make_list(self) -> QTreeWidget:
         view = QTreeWidget()
         view.setObjectName("compareList")
         view.setAccessibleName("What differs")
         view.setUniformRowHeights(True)
-        view.setHeaderLabels(["Difference", self._here, f"In {self._there}"])
+        view.setHeaderLabels(["Difference", *_HEADINGS])
         view.header().setStretchLastSection(True)
         view.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for section, width in ((0, 300), (1, 240)):
@@ -112,7 +108,7 @@ class DifferencesDialog(QDialog):
     def _show(self, parts: tuple[Part, ...]) -> None:
         self._summary.setText(summary_of(parts))
         for part in parts:
-            row = QTreeWidgetItem([f"{part.title}: {counts_of(part, self._there, self._here)}", "", ""])
+            row = QTreeWidgetItem([f"{part.title}: {counts_of(part)}", "", ""])
             row.setSizeHint(0, QSize(0, theme.ROW))
             font = row.font(0)
             font.setBold(True)
@@ -146,34 +142,7 @@ class DifferencesDialog(QDialog):
         self._writing.run(self._document, f"Compare the texts of {example.name}", work, self.texts.set_lines)
 
     def _failed(self, error: BaseException) -> None:
-        there = self._there
-        self._summary.setText(f"{there[:1].upper()}{there[1:]} cannot be compared. {error_text(error)}")
-
-
-class CompareDialog(DifferencesDialog):
-    """Compares a document with its file.
-
-    Signals
-    -------
-    reload(), keep()
-        What the user wants after that.
-    """
-
-    reload = Signal()
-    keep = Signal()
-
-    def __init__(self, document: OpenDocument, parent: QWidget) -> None:
-        self._reload = push_button("Reload", "compareReloadButton", lambda: self._tell(self.reload))
-        self._reload.setToolTip("Load the file; unsaved edits are asked about")
-        super().__init__(document, parent, document.file.compare, "the file")
-        self.heading.setText(f"{one_line(document.name)}: this document and its file")
-        keep = push_button("Keep this version", "compareKeepButton", lambda: self._tell(self.keep))
-        keep.setToolTip("Keep working on this document; Save replaces the file")
-        for button in (keep, self._reload):
-            self.buttons.addWidget(button)
-
-    def _failed(self, error: BaseException) -> None:
-        super()._failed(error)
+        self._summary.setText(f"The file cannot be compared. {error_text(error)}")
         self._reload.setEnabled(False)
 
     def _tell(self, signal: object) -> None:
@@ -189,12 +158,12 @@ def summary_of(parts: tuple[Part, ...]) -> str:
     return f"Differences: {', '.join(words)}." if words else "Nothing differs in what was compared."
 
 
-def counts_of(part: Part, there: str, here: str = "Here") -> str:
+def counts_of(part: Part) -> str:
     """Return how much differs in one part."""
     numbers = (
         (part.different, "different"),
-        (part.only_here, f"only {here[:1].lower()}{here[1:]}"),
-        (part.only_there, f"only in {there}"),
+        (part.only_here, "only here"),
+        (part.only_there, "only in the file"),
     )
     return ", ".join(f"{count_text(number)} {word}" for number, word in numbers if number)
 

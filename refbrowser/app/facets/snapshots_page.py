@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.dialogs.compare_dialog import DifferencesDialog, Done, Failed
+from refbrowser.app.comparing.compared_side import ComparedSide, ReadSide
 from refbrowser.app.facets.host import FormatPage
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.facets.host import Host
     from refbrowser.app.shell.tasks import TaskControl
-    from refbrowser.references.edits.compare import Part
+    from refbrowser.references.document.document import Document
     from refbrowser.views.snapshots import SnapshotHistory
 
 _ID = Qt.ItemDataRole.UserRole
@@ -275,7 +275,6 @@ class SnapshotsPage(FormatPage):
         #: The snapshot whose history is listed.
         self._newest = ""
         self._history, self._changes = Latest(self, "snapshots"), Latest(self, "changes")
-        self._comparing = Latest(self, "compare snapshots")
         self.pane.nameChosen.connect(self._show_history)
         self.pane.chosen.connect(self._show_changes)
         self.pane.openWanted.connect(self.open)
@@ -343,24 +342,16 @@ class SnapshotsPage(FormatPage):
         The parameters are those of `SnapshotsPane.compareWanted`.
         """
         document, origin = self._document, self._origin
-        opened = None if document is None else document.document
-        if document is None or origin is None or opened is None:
+        if document is None or origin is None:
             return
 
-        def start(done: Done, failed: Failed) -> None:
-            def look(control: TaskControl) -> tuple[Part, ...]:
-                from refbrowser.references.edits.compare import compared
+        def there(control: TaskControl) -> Document:
+            return document_at(origin, compared_snapshot(origin, snapshot, way, name), control.token)
 
-                one = document_at(origin, snapshot, control.token)
-                if way == "open":
-                    return compared(opened, one, control.check)
-                there = compared_snapshot(origin, snapshot, way, name)
-                return compared(one, document_at(origin, there, control.token), control.check)
-
-            self._comparing.run(document, f"Compare snapshot {snapshot}", look, done, failed)
-
-        one = f"snapshot {snapshot}"
-        here, there = ("", one) if way == "open" else (one, words)
-        dialog = DifferencesDialog(document, self._window.window(), start, there, here)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        one = ReadSide(
+            document, f"snapshot {snapshot}", lambda control: document_at(origin, snapshot, control.token)
+        )
+        if way == "open":
+            self._window.compare(ComparedSide(document), one)
+        else:
+            self._window.compare(one, ReadSide(document, words, there))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from refbrowser.app.comparing.compared_side import ComparedSide
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Questions
@@ -37,6 +38,9 @@ class Frame(Protocol):
 
     def open_all(self, paths: Sequence[str]) -> None:
         """Open several documents; the last one is shown."""
+
+    def compare(self, here: ComparedSide, there: ComparedSide) -> None:
+        """Show what differs between two sides, in a window of its own."""
 
     def say(self, words: str) -> None:
         """Show words in the status line for a while."""

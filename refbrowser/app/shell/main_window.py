@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from refbrowser.app.bytes.byte_docks import ByteDocks
     from refbrowser.app.commands.commands import Commands
     from refbrowser.app.commands.context_menus import ContextMenus
+    from refbrowser.app.comparing.compared_side import ComparedSide
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Questions
@@ -503,6 +504,10 @@ class MainWindow(QMainWindow):
     def say(self, words: str) -> None:
         """Show words in the status line for a while."""
         self.status.say(words)
+
+    def compare(self, here: ComparedSide, there: ComparedSide) -> None:
+        """Show what differs between two sides, in a window of its own."""
+        self.commands.comparing.show(here, there)
 
     def show_error(self, title: str, error: BaseException, again: Callable[[], object] | None = None) -> None:
         """Show an error over the tabs; `again` tries what failed once more."""

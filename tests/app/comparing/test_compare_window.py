@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 from refbrowser.app.comparing.compare_window import CompareWindow
-from refbrowser.app.comparing.compared_side import ComparedSide
+from refbrowser.app.comparing.compared_side import SavedSide
 from refbrowser.app.comparing.merge_sheet import MergeSheet
 from refbrowser.app.comparing.source_field import CompareWithDialog
 from refbrowser.app.controller.open_document import OpenDocument
@@ -241,7 +241,7 @@ def test_the_saved_state_is_compared_and_stays(
     here = opened(pair[0])
     assert here.apply(SetTemplate("u", "other.bin"))
     settle()
-    shown = window.commands.comparing.compare(here, ComparedSide(here, is_saved=True))
+    shown = window.commands.comparing.compare(here, SavedSide(here))
     settle()
     assert listed(shown)["TEMPLATES"] == ["template u"]
     choose(shown, ComparedSection.TEMPLATES)

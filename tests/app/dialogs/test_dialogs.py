@@ -28,7 +28,7 @@ from window_fixtures import Open
 
 from refbrowser.app.combining.own_words import OwnWordsDialog
 from refbrowser.app.comparing.compare_window import CompareWindow
-from refbrowser.app.comparing.compared_side import ComparedSide
+from refbrowser.app.comparing.compared_side import ComparedSide, SavedSide
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ask_leftover
 from refbrowser.app.dialogs.lock_sheet import AcceptSheet
@@ -182,9 +182,7 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
         lambda: AllowDialog(document, rows, "os.system", window),
         lambda: AllowDialog(document, [], "", window),
         lambda: AcceptSheet(document, "", window),
-        lambda: CompareWindow(
-            ComparedSide(document), ComparedSide(document, is_saved=True), window.tasks, window
-        ),
+        lambda: CompareWindow(ComparedSide(document), SavedSide(document), window.tasks, window),
         lambda: OwnWordsDialog(way, window),
     ]
     for number, make in enumerate(makers):

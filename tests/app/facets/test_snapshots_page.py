@@ -7,12 +7,12 @@ from typing import cast
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QComboBox, QPushButton, QTreeWidget
+from PySide6.QtWidgets import QComboBox, QPushButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.comparing.compare_window import CompareWindow
 from refbrowser.app.controller.exporting import Order, cost_of
-from refbrowser.app.dialogs.compare_dialog import DifferencesDialog
 from refbrowser.app.facets.snapshots_page import SnapshotsPage
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.tasks import TaskControl
@@ -57,24 +57,26 @@ def test_another_snapshot_is_opened_and_compared(
     assert isinstance(other, QComboBox)
     assert isinstance(compare, QPushButton)
 
-    def differences(words: str) -> list[str]:
-        """Compare the chosen snapshot with what is called so, and return what differs."""
+    def differences(words: str) -> tuple[list[str], CompareWindow]:
+        """Compare the chosen snapshot with what is called so, and return the differences that are listed."""
         at = [row for row in range(other.count()) if other.itemText(row).startswith(words)]
         other.setCurrentIndex(at[0])
         compare.click()
-        dialog = next(each for each in window.findChildren(DifferencesDialog) if each.isVisible())
-        qtbot.waitUntil(lambda: dialog.summary().startswith("Differences"))
-        listed = dialog.findChild(QTreeWidget, "compareList")
-        assert isinstance(listed, QTreeWidget)
-        part = listed.topLevelItem(0)
-        assert part is not None
-        found = [part.text(0), *(part.child(row).text(0) for row in range(part.childCount()))]
-        dialog.reject()
-        return found
+        shown = next(each for each in window.findChildren(CompareWindow) if each.isVisible())
+        qtbot.waitUntil(lambda: shown.found is not None)
+        assert shown.found is not None
+        return [f"{each.what} {each.path}" for each in shown.found.entries], shown
 
-    assert differences("what is open") == ["References: 1 different", "x/c/0"]
+    found, shown = differences("what is open")
+    assert found == ["references /x"]
+    assert shown.windowTitle() == f"Compare r with snapshot {first}"
+    assert shown.taking.reasons()[1] == f"Not to the right: snapshot {first} stays as it is"
+    shown.close()
     # Any two: this one and that before it; one of another branch, which is not open either.
-    assert "x/zarr.json" in differences("the snapshot before it")
+    found, shown = differences("the snapshot before it")
+    assert found == ["array /x"]
+    assert shown.taking.reasons()[0] == f"Not to the left: snapshot {first} stays as it is"
+    shown.close()
     names = page.pane.findChild(QComboBox, "snapshotNames")
     assert isinstance(names, QComboBox)
     names.setCurrentIndex(names.findText("branch side"))
@@ -83,7 +85,9 @@ def test_another_snapshot_is_opened_and_compared(
     rows.setCurrentItem(rows.topLevelItem(0))
     assert page.pane.id() == side
     qtbot.waitUntil(lambda: page.pane.changes.toPlainText().endswith("and more\n\nnew /y"))
-    assert "y/zarr.json" in differences(f"snapshot {first}")
+    found, shown = differences(f"snapshot {first}")
+    assert found == ["array /y", "references /x"]
+    shown.close()
     # What is compared with itself cannot be.
     other.setCurrentIndex(other.findText("branch side"))
     assert not compare.isEnabled()
