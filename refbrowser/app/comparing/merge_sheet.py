@@ -71,7 +71,9 @@ class MergeSheet(QDialog):
         self.document, self.tasks, self._documents = document, document.tasks, documents
         self.merged: Merged | None = None
         self._ours: Document | None = None
+        #: Whose value each conflict takes, and the conflicts that the user settled: the others take ours.
         self._choices: list[Choice] = []
+        self._settled: set[int] = set()
         self._looking, self._writing = Latest(self, "merge"), Latest(self, "merge text")
         self._applying = Latest(self, "merge edit")
         self._pause = one_shot(self, _PAUSE, self.look)
@@ -178,7 +180,7 @@ class MergeSheet(QDialog):
 
     def _forget(self) -> None:
         self._looking.cancel()
-        self.merged, self._ours, self._choices = None, None, []
+        self.merged, self._ours, self._choices, self._settled = None, None, [], set()
         self.rows.clear()
         self._show()
 
@@ -200,7 +202,7 @@ class MergeSheet(QDialog):
         from refbrowser.views.comparing.merge_words import conflict_title
 
         self.merged = found
-        self._choices = [Choice.OURS] * len(found.conflicts)
+        self._choices, self._settled = [Choice.OURS] * len(found.conflicts), set()
         for number, conflict in enumerate(found.conflicts[:LISTED]):
             row = ThemedItem([one_line(conflict_title(conflict)), ""])
             row.setData(0, Qt.ItemDataRole.UserRole, number)
@@ -212,15 +214,23 @@ class MergeSheet(QDialog):
         if first is not None:
             self.rows.setCurrentItem(first)
             self.rows.setFocus()
-        edits = len(found.edits)
-        conflicts = len(found.conflicts)
-        words = [f"{count_text(edits)} edit{'' if edits == 1 else 's'} of this document"] if edits else []
-        if conflicts:
-            words.append(f"{count_text(conflicts)} conflict{'' if conflicts == 1 else 's'} to be settled")
-        warnings = "".join(f" {text[:1].upper()}{text[1:]}." for text in found.warnings[:3])
-        nothing = self.sides.nothing if not edits and not conflicts else ""
-        self._say(f"{nothing or ', '.join(words)}{'' if nothing else '.'}{warnings}")
+        self._say_left()
         self._update()
+
+    def _say_left(self) -> None:
+        """Say what would be done, and how many conflicts are left."""
+        found = self.merged
+        if found is None:
+            return
+        edits, conflicts, settled = len(found.edits), len(found.conflicts), len(self._settled)
+        words = [f"{count_text(edits)} edit{'' if edits == 1 else 's'} of this document"] if edits else []
+        if settled < conflicts:
+            left = conflicts - settled
+            words.append(f"{count_text(left)} conflict{'' if left == 1 else 's'} to be settled")
+        if settled:
+            words.append(f"{count_text(settled)} conflict{'' if settled == 1 else 's'} settled")
+        warnings = "".join(f" {text[:1].upper()}{text[1:]}." for text in found.warnings[:3])
+        self._say(f"{', '.join(words)}.{warnings}" if words else f"{self.sides.nothing}{warnings}")
 
     def _failed(self, error: BaseException) -> None:
         self._say(error_text(error), "fault")
@@ -254,7 +264,9 @@ class MergeSheet(QDialog):
         if number is None or row is None:
             return
         self._choices[number] = choice
+        self._settled.add(number)
         self._show_choice(row, number)
+        self._say_left()
         below = self.rows.itemBelow(row)
         if below is not None:
             self.rows.setCurrentItem(below)
@@ -262,16 +274,19 @@ class MergeSheet(QDialog):
     def take_all(self, choice: Choice) -> None:
         """Settle all conflicts alike."""
         self._choices = [choice] * len(self._choices)
+        self._settled = set(range(len(self._choices)))
         for number in range(self.rows.topLevelItemCount()):
             row = self.rows.topLevelItem(number)
             assert row is not None
             self._show_choice(row, number)
+        self._say_left()
 
     def _show_choice(self, row: QTreeWidgetItem, number: int) -> None:
-        choice = self._choices[number]
-        row.setText(1, choice.value)
+        choice, is_settled = self._choices[number], number in self._settled
+        row.setText(1, choice.value if is_settled else f"{choice.value}?")
+        row.setToolTip(1, "" if is_settled else "Not settled: takes ours unless you choose another side")
         font = row.font(1)
-        font.setBold(choice is not Choice.OURS)
+        font.setBold(is_settled)
         row.setFont(1, font)
 
     def _show(self) -> None:
@@ -321,7 +336,9 @@ class MergeSheet(QDialog):
         self._update()
 
     def _done(self) -> None:
-        settled = len(self._choices)
+        settled = len(self._settled)
+        left = len(self._choices) - settled
         words = f", {count_text(settled)} conflict{'' if settled == 1 else 's'} settled" if settled else ""
+        words += f", {count_text(left)} left as ours" if left else ""
         self.told.emit(f"Merged{words}: Undo takes it back, Save writes it")
         self.close()

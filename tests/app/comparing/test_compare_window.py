@@ -367,8 +367,10 @@ def test_conflicts_are_settled_and_the_merge_is_one_step(
     settle()
     assert sheet.texts.texts[2].lines()[0].text == "(not there)"
     assert sheet.choices() == [Choice.THEIRS, Choice.BASE, Choice.OURS]
+    assert sheet.summary() == "1 edit of this document, 1 conflict to be settled, 2 conflicts settled."
     button(sheet, "mergeTakeAllTheirs").click()
     assert sheet.choices() == [Choice.THEIRS] * 3
+    assert sheet.summary() == "1 edit of this document, 3 conflicts settled."
     sheet.rows.setCurrentItem(sheet.rows.topLevelItem(1))
     button(sheet, "mergeTakeBase").click()
     button(sheet, "mergeStartButton").click()
