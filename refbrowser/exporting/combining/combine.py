@@ -33,9 +33,11 @@ from refbrowser.exporting.combining.properties import FileSet, LookedAt, Looking
 from refbrowser.exporting.combining.times import counted
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest, loss_lines
+from refbrowser.exporting.saving.kerchunk_metadata import as_kerchunk_spells
 from refbrowser.exporting.saving.lock_beside import renew_lock
 from refbrowser.exporting.saving.making import form_of, sources_of
 from refbrowser.exporting.saving.proving import different, is_same
+from refbrowser.exporting.saving.url_spelling import can_be_plain, lies_beside, named_beside
 from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import end_spare, one_after_another
@@ -43,10 +45,11 @@ from refbrowser.formats.references import give_memory_back
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin, local_path, parse_storage_options, split_url
+from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import end_texts
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
-from refbrowser.references.document.document import Document
+from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.edits.fold import folded
 
 #: Files that are looked at one after another by one process.
@@ -324,10 +327,14 @@ def combine(
     return report
 
 
+#: What a document is called that has no name yet.
+_UNNAMED = "combined.json"
+
+
 def _dataset(plan: Plan, document: Document, session: Session, control: JobControl) -> Dataset:
     request = plan.request
     allow = (*map(Origin.parse, request.allow), *named_places(plan))
-    path = request.target or "combined.json"
+    path = request.target or _UNNAMED
     settings = {**request.settings, **parse_storage_options(request.storage_options)}
     place = path if local_path(path) is None else os.path.abspath(path)
     access = Access.for_document(place, allow, settings)
@@ -381,14 +388,24 @@ def made(plan: Plan, session: Session, control: JobControl | None = None) -> tup
         The control's token was cancelled.
     """
     control, report = control or JobControl(), _report_of(plan)
-    # It is a new text, whose templates are seen and changed; nobody knows those of one that is made later.
-    document = replace(_combined(plan, control).written(), origin=None)
+    document = _text_of(_combined(plan, control), plan.request.target or _UNNAMED)
     _tidy()
     dataset = _dataset(plan, document, session, control)
     proof = CombinedProof(plan)
     proof.check(dataset, proof.some(), control.token)
     report.references, report.compared, report.unread = len(document.refs), proof.compared, proof.unread
     return dataset, report
+
+
+def _text_of(made: Document, target: str) -> ReferenceDocument:
+    """Return a document as a new text: that which `write` writes where nothing else is asked for."""
+    made = as_kerchunk_spells(made)
+    if lies_beside(made, target):
+        made = named_beside(made, target)
+    if can_be_plain(made) and made.expansion.rows <= LIMITS.write_out_question:
+        return ReferenceDocument.read(made.to_plain_chunks(), name=made.name)
+    # Its templates are seen and changed; nobody knows those of one that is made later.
+    return replace(made.written(), origin=None)
 
 
 def _report_of(plan: Plan) -> CombineReport:

@@ -153,6 +153,10 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     assert_values(document, [each for each in range(12) if each != 7])
     assert document.document is not None
     before = document.document.to_bytes()
+    # As `make` writes it: no templates, and files by their names in the folder of the document.
+    assert document.document.templates.templates == {}
+    urls = {value[0] for value in json.loads(before)["refs"].values() if isinstance(value, list)}
+    assert urls == {path.name for path in paths if path.name != "sst_07.nc"}
 
     # It is in no file: marked, and Save asks for its name.
     assert not Path(document.path).exists()
@@ -237,7 +241,7 @@ def test_what_cannot_be_combined_or_is_there_is_said(
     assert "ends within" in files[3][4]
     strip = sheet.findChild(AxisStrip)
     assert strip is not None
-    assert strip.accessibleName() == "Where 3 files; with gaps: 1, in trouble: 1"
+    assert strip.accessibleName() == "Places of 3 files; with gaps: 1, in trouble: 1"
     for other in button(sheet, "combineOtherRemedies").menu().actions():
         if other.text() == "Leave sst_00.nc out":
             other.trigger()
