@@ -279,7 +279,8 @@ def test_own_words_are_checked_as_they_are_typed(
     with netCDF4.Dataset(paths[2], "a") as file:
         file["sst"].units = "K"
         file["time"].units = "hours since 2001-01-01"
-        file["time"][:] = 24 * (np.arange(ROWS) + 2 * ROWS)
+        # Six o'clock: not exactly a number of days, which would be taken without a question.
+        file["time"][:] = 24 * (np.arange(ROWS) + 2 * ROWS) + 6
     window.actions_["combine_files"].trigger()
     sheet: Any = window.findChild(CombineSheet)
     # Dropped on the sheet itself.
@@ -325,7 +326,7 @@ def test_own_words_are_checked_as_they_are_typed(
     say("Set units for all files…", " ", "Say something", "degC", "are treated as having units degC")
     say(
         "Express the times in other units…", "dogs since 2001", "Not a unit of time",
-        "days since 2000-01-01", "from 2000-01-01",
+        "hours since 2000-01-01", "from 2000-01-01",
     )  # fmt: skip
     start = button(sheet, "combineStartButton")
     qtbot.waitUntil(start.isEnabled, timeout=20_000)
@@ -336,7 +337,7 @@ def test_own_words_are_checked_as_they_are_typed(
     assert dataset is not None
     assert {"/coarse", "/sst"} <= dataset.arrays.keys()
     assert dataset.arrays["/sst"].attrs["units"] == "degC"
-    assert dataset.arrays["/time"].attrs["units"] == "days since 2000-01-01"
+    assert dataset.arrays["/time"].attrs["units"] == "hours since 2000-01-01"
 
 
 @pytest.mark.slow
