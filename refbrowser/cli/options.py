@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import ProgressBar, say
+from refbrowser.cli.console import ProgressBar, say, tell
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.option_fields import Kind, Option
 from refbrowser.formats.registry import BUILT_IN, foreign, opening_options
 from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute
@@ -305,6 +306,14 @@ def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) 
         return open_document(opening_of(path, arguments), job_control(token, bar))
 
 
+def _tell_cost(left: int) -> None:
+    """Tell what it takes to read the references that were left."""
+    from refbrowser.views.words import reading_words
+
+    if left <= LIMITS.references:
+        tell(f"refbrowser: reading all {left:,} references, which takes {reading_words(left)}")
+
+
 def opening_of(path: str, arguments: argparse.Namespace) -> OpenRequest:
     """Return what is to be opened, and how the arguments say so."""
     from refbrowser.engine.opening import OpenRequest
@@ -316,5 +325,6 @@ def opening_of(path: str, arguments: argparse.Namespace) -> OpenRequest:
         storage_options=tuple(getattr(arguments, "storage_option", ())),
         templates=template_values(arguments),
         question=lambda error: ask(arguments, error),
+        before_all=_tell_cost,
         stale=getattr(arguments, "stale", "refuse"),
     )

@@ -135,8 +135,9 @@ def metadata_keys(document: Document, node: Node, flavour: Flavour = Flavour.ZAR
         names = [NODE_V3]
     keys = dict.fromkeys(prefix + name for name in names)
     keys |= dict.fromkeys(key for key in node.metadata_keys if key not in keys)
-    if isinstance(node, GroupNode) and document.refs.find_slot(prefix + CONSOLIDATED_V2) is not None:
-        keys[prefix + CONSOLIDATED_V2] = None
+    consolidated = prefix + CONSOLIDATED_V2
+    if isinstance(node, GroupNode) and not document.is_unread:
+        keys |= {consolidated: None} if document.refs.find_slot(consolidated) is not None else {}
     return tuple(keys)
 
 
@@ -164,6 +165,9 @@ def prefix_of(node: Node) -> str:
 
 def place_of(document: Document, key: str) -> MetadataPlace:
     """Return where the metadata document under a key lies, with its bytes where the document holds them."""
+    if document.is_unread:
+        value = document.expansion.value(key)
+        return _not_there(document, key) if value is None else MetadataPlace(key, Origin.INLINE, "", value)
     try:
         row = document.expansion.find(key)
         found = None if row is None or isinstance(row, NotDecided) else document.expansion.item(row)[1]

@@ -49,6 +49,8 @@ class OpenRequest:
         Options of opening by name, as the command line takes them, or values: see `Format.options`.
     question
         Asked, with the error that a no becomes, above a size that needs a question.
+    before_all
+        As `Opening.before_all`.
     settings
         Further connection settings, by origin.
     stale
@@ -61,6 +63,7 @@ class OpenRequest:
     templates: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     question: Callable[[RefbrowserError], bool] = _yes
+    before_all: Callable[[int], None] = lambda left: None
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     stale: str = "refuse"
 
@@ -113,6 +116,7 @@ def open_document(
             report=report,
             progress=control.progress,
             confirm=confirm,
+            before_all=request.before_all,
         )
         return open_named(opening)
 

@@ -24,7 +24,13 @@ EDITED_SEEN = 20_000
 
 
 def sources_of(document: Document) -> list[Source]:
-    """Return each distinct URL of `refs` with its count and bytes, and the origin of each gen rule."""
+    """Return each distinct URL of `refs` with its count and bytes, and the origin of each gen rule.
+
+    Of very many references that were not read yet, what their URLs begin with.
+    """
+    if document.is_unread:
+        left = document.urls_left()
+        return [Source(each.beginning, each.references, is_pattern=not each.is_url) for each in left]
     rules = [_rule_source(document, rule) for rule in document.rules if rule.count]
     return [*_refs_sources(document), *rules, *_places(document)]
 

@@ -170,6 +170,9 @@ class Opening:
         Called with what is done, of how much, and ``note``: what is counted.
     confirm
         Asked about a document of unusual size, with its bytes.
+    before_all
+        Called with how many references were left, before all of them are read; it may be called long after
+        the opening, from any thread, and what it raises is raised to who asked for them.
     found
         What one format has read, and the others that are tried need not read again.
     """
@@ -186,6 +189,7 @@ class Opening:
     report: Callable[[OpenProgress], None] = lambda progress: None
     progress: Callable[..., None] = lambda done, total=None, **facts: None
     confirm: Callable[[int], bool] = lambda size: True
+    before_all: Callable[[int], None] = lambda left: None
     found: dict[str, RemoteBytes] = field(default_factory=dict)
 
     def remote(self) -> RemoteBytes:

@@ -46,6 +46,7 @@ def open_named(opening: Opening) -> Opened:
                 _check_options(best, opening)
             if opening.values:
                 opened.document.check_values(opening.values)
+            opened.document.ask_before_reading(opening.before_all)
             return _remembered(opened, best, opening)
 
 

@@ -14,11 +14,17 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.formats.parquet_records import ArrayRecords, Record
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.reference import Missing, Reference, ReferenceColumns, ReferenceKind
 from refbrowser.model.values import ChunkManifest
+from refbrowser.references.document.origins import UrlsLeft
 
 #: Rows of record files that are kept.
 _KEPT = 1_000_000
+#: How chunks are called in this form.
+_KEYS = ChunkKeyEncoding()
+#: Record files that are asked what their URLs begin with.
+_LOOKED_AT = 1_000
 
 
 class ParquetReferences:
@@ -44,6 +50,38 @@ class ParquetReferences:
     def left(self) -> int:
         """How many references the document has not read at most."""
         return 0 if self._is_whole else self._count
+
+    def urls_left(self) -> Sequence[UrlsLeft]:
+        """Return what the URLs begin with, as some record files of each array say; none is read for it."""
+        if self._is_whole or not self._arrays:
+            return ()
+        some = max(1, _LOOKED_AT // len(self._arrays))
+        arrays = list(self._arrays.values())[:_LOOKED_AT]
+        return [_urls_left(array, some) for array in arrays if array.numbers]
+
+    def left_reference(self, key: str) -> Reference | None:
+        """Return the reference of one chunk.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be read.
+        """
+        prefix, slash, name = key.rpartition("/")
+        array = self._arrays.get(prefix + slash)
+        coords = None if array is None else _KEYS.decode(name, len(array.grid))
+        if array is None or coords is None or any(map(int.__ge__, coords, array.grid)):
+            return None
+        found = self.columns(array, np.array([coords], np.int64).reshape(1, -1)).reference(0)
+        return None if isinstance(found, Missing) else found
+
+    def columns(self, array: ArrayRecords, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
+        """Return the references of the chunks of an array at `coords`, shape (n, ndim), in that order."""
+        flat = np.ravel_multi_index(tuple(coords.T), array.grid) if array.grid else np.zeros(1, int)
+        found = _Found(len(coords))
+        for number, at in _by_record(np.asarray(flat, np.int64), array):
+            found.add(at, flat[at] - number * array.record_size, self.record(array, number))
+        return found.columns()
 
     def read_whole(self) -> None:
         """Take note that the document has them all."""
@@ -84,6 +122,18 @@ def _read(array: ArrayRecords, number: int) -> Record | RefbrowserError:
         return error
 
 
+def _urls_left(array: ArrayRecords, most: int) -> UrlsLeft:
+    """Return what the URLs of an array begin with, as evenly spaced record files of it say."""
+    step = -(-len(array.numbers) // most)
+    ends = {end for number in array.numbers[::step] for end in array.urls(number) or ()}
+    if len(ends) == 1:
+        return UrlsLeft(ends.pop(), array.count, is_url=True)
+    # All that lie between two texts begin as both do.
+    first, last = min(ends, default=""), max(ends, default="")
+    same = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), None)
+    return UrlsLeft(first[: first.rfind("/", 0, same) + 1], array.count)
+
+
 def _rows(record: Record | RefbrowserError) -> int:
     return len(record) if isinstance(record, Record) else 1
 
@@ -99,12 +149,7 @@ class ParquetManifest(ExpansionManifest):
         """Return the references of the chunks at `coords`, shape (n, ndim), in that order."""
         if not self.references.left:
             return ExpansionManifest.columns(self, coords)
-        flat = np.ravel_multi_index(tuple(coords.T), self.grid_shape) if self.grid_shape else np.zeros(1, int)
-        found = _Found(len(coords))
-        for number, at in _by_record(np.asarray(flat, np.int64), self.array):
-            record = self.references.record(self.array, number)
-            found.add(at, flat[at] - number * self.array.record_size, record)
-        return found.columns()
+        return self.references.columns(self.array, coords)
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Return the `ReferenceKind` of every chunk, in the shape of the grid; all record files are read."""

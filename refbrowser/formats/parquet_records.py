@@ -129,16 +129,29 @@ class ArrayRecords:
 
     def stored(self, number: int) -> int:
         """Return how many paths a record file says that it has; 0 where it does not say it."""
+        told = [(count, each) for count, each in self._said(number) if each.has_null_count]
+        return sum(count - each.null_count for count, each in told)
+
+    def urls(self, number: int) -> tuple[str, str] | None:
+        """Return the first and the last of the URLs of a record file, in their order; None if it has none.
+
+        Files say them without being read; of long ones beginnings may be said.
+        """
+        said = [each for _count, each in self._said(number) if each.has_min_max]
+        ends = [end for each in said for end in (each.min, each.max) if isinstance(end, str)]
+        return (self._names.read(min(ends)), self._names.read(max(ends))) if ends else None
+
+    def _said(self, number: int) -> list[tuple[int, Any]]:
+        """Return how many rows each portion of a record file has, and what it says of their paths."""
         import pyarrow.parquet
 
         try:
             metadata = pyarrow.parquet.read_metadata(self._folder / f"refs.{number}.parq")
             place = metadata.schema.names.index(NAMES[0])
             said = [metadata.row_group(group).column(place) for group in range(metadata.num_row_groups)]
+            return [(each.num_values, each.statistics) for each in said if each.statistics is not None]
         except (OSError, ValueError, pyarrow.ArrowException):
-            return 0
-        told = [(each.num_values, each.statistics) for each in said if each.statistics is not None]
-        return sum(count - each.null_count for count, each in told if each.has_null_count)
+            return []
 
     def read(self, number: int) -> Record:
         """Return what a record file holds.

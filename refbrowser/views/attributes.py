@@ -241,6 +241,8 @@ def field_sections(node: Any) -> list[Section]:
 
 def document_pairs(document: ShownDocument, state: Any) -> list[tuple[str, str]]:
     """Return what is told about a document: version, how many references, rules and rows; keys of a store."""
+    if state.is_unread:
+        return [("Version", str(state.version)), ("References", f"{count_text(state.left)}, read as needed")]
     rows = count_text(state.expansion.rows)
     if document.is_store:
         return [("Keys", rows)]

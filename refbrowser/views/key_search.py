@@ -220,6 +220,9 @@ def _hits(
     state: Document, hierarchy: Hierarchy | None, text: str, beat: Callable[[], None]
 ) -> Iterator[Hit | None]:
     """Yield hits, the likely ones first; None where a part of the document has more than it gave."""
+    if state.is_unread:
+        yield from () if hierarchy is None else _nodes(hierarchy, text)
+        return
     number = row_number(text)
     if number is not None and number < state.expansion.rows:
         yield Hit(HitKind.ROW, str(number), "row of the Version 0 view", tuple(range(len(str(number)))))

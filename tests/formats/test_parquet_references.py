@@ -12,7 +12,8 @@ import numpy as np
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.problems import findings
+from refbrowser.engine.node_metadata import Origin, metadata_keys, place_of
+from refbrowser.engine.sources import sources_of
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.formats import parquet_records, parquet_text, references
 from refbrowser.formats.parquet_records import ArrayRecords
@@ -22,6 +23,7 @@ from refbrowser.formats.references import hierarchy_of, open_references
 from refbrowser.limits import Limits
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
+from refbrowser.references.document import content
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetReference
 
@@ -218,7 +220,7 @@ def lazily(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         "read",
         lambda self, number: (read.append(f"{self.prefix}{number}"), plain(self, number))[1],
     )
-    for module in (findings, references):
+    for module in (content, references):
         monkeypatch.setattr(module, "LIMITS", Limits(references_described=0))
     return read
 
@@ -324,3 +326,68 @@ def test_too_many_references_are_told_before_they_are_read(
         document.to_bytes()
     assert raised.value.kind is ErrorKind.BUDGET
     assert not read
+
+
+@pytest.mark.parametrize("record_size", [1, 4])
+def test_urls_of_record_files_are_told_by_these_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_size: int
+) -> None:
+    names = {"one": ["s3://a/x"], "two": ["s3://a/b/x", "s3://a/b/y"], "all": ["http://h/x", "s3://a/x"]}
+    refs: dict[str, Any] = {".zgroup": '{"zarr_format": 2}'}
+    for array, urls in names.items():
+        refs[f"{array}/.zarray"] = json.dumps(ARRAY)
+        refs |= {f"{array}/{row}.0": [urls[row % len(urls)], row, 2] for row in range(4)}
+    path = tmp_path / "refs.parq"
+    write_parquet(open_references(json.dumps(refs).encode()), path, record_size=record_size)
+    read = lazily(monkeypatch)
+    found = {source.url: (source.is_pattern, source.count) for source in sources_of(open_references(path))}
+    count = 8 if record_size == 4 else 4
+    assert found == {"s3://a/x": (False, count), "s3://a/b/": (True, count), "": (True, count)}
+    assert not read
+
+
+def test_metadata_of_an_unread_set_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "refs.parq"
+    write_parquet(document_of(REFS), path)
+    read = lazily(monkeypatch)
+    document = open_references(path)
+    node = hierarchy_of(document).find("/g/a")
+    assert isinstance(node, ArrayNode)
+    places = [place_of(document, key) for key in metadata_keys(document, node)]
+    assert [(place.origin, place.data) for place in places] == [
+        (place.origin, place.data) for place in (place_of(document_of(REFS), each.key) for each in places)
+    ]
+    assert place_of(document, "s/.zattrs").origin is Origin.ABSENT
+    assert not read
+
+
+def test_one_key_of_an_unread_set_needs_its_record_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "refs.parq"
+    write_parquet(document_of(REFS), path, record_size=2)
+    plain = open_references(path)
+    read = lazily(monkeypatch)
+    document = open_references(path)
+    for key in (*REFS, "g/a/1.0", "g/a/9.0", "g/a/0", "g/a/00.0", "no/0", "g/.zattrs"):
+        assert document.expansion.reference(key) == plain.expansion.reference(key)
+    assert document.left
+    read.clear()
+    assert main(["explain", str(path), "g/a/3.1", "--json"]) in (0, 2)
+    step = next(step for step in json.loads(capsys.readouterr().out)["steps"] if step["name"] == "entry")
+    assert (step["facts"]["url"], step["facts"]["length"]) == ("second", 5)
+    assert set(read) == {"g/a/3"}
+
+
+def test_who_asks_for_all_references_is_told_what_it_takes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "refs.parq"
+    write_parquet(document_of(REFS), path)
+    lazily(monkeypatch)
+    assert main(["info", str(path)]) == 0
+    assert "reading all" not in capsys.readouterr().err
+    assert main(["expand", str(path), "--count", "0"]) == 0
+    assert "reading all 9 references, which takes about 0 s and 2.07 kB of memory" in capsys.readouterr().err
+    assert main(["expand", str(path), "--count", "0", "-q"]) == 0
+    assert "reading all" not in capsys.readouterr().err

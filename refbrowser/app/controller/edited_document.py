@@ -107,6 +107,7 @@ class EditedDocument(QObject):
         self.identity: Identity | None = None
         self.distinction = ""
         self._rebuilding = Latest(self, "hierarchy")
+        self._all = Latest(self, "all references")
         self.history: History | None = None
         self.dataset: Dataset | None = None
         self.access: Access | None = None
@@ -325,6 +326,24 @@ class EditedDocument(QObject):
         self.documentChanged.emit()
         self.savedChanged.emit()
         self._rebuild()
+
+    def read_all(self, failed: Callable[[BaseException], object]) -> None:
+        """Read the references that were left until arrays are touched; `hierarchyChanged` tells the end.
+
+        Where they cannot be read, `failed` is called with the exception.
+        """
+        document = self.document
+        if document is None:
+            return
+        title = f"Read all references of {self.title}"
+        self._all.run(
+            self, title, lambda _control: document.read_all(), lambda _done: self._rebuild(), failed
+        )
+
+    @property
+    def is_reading_all(self) -> bool:
+        """Whether the references that were left are being read."""
+        return self._all.is_running
 
     def _rebuild(self) -> None:
         document, saved, dataset = self.document, self.saved_document, self.dataset

@@ -9,7 +9,9 @@ import threading
 from typing import Any
 
 from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.format import OpenProgress
+from refbrowser.limits import LIMITS
 from refbrowser.references.document.refs import References
 from refbrowser.views.references import FirstRows
 
@@ -39,6 +41,21 @@ class SizeQuestion:
 
 #: What is sent when all is read: the stage that follows, of which no end is known.
 BUILDING = "Building the hierarchy"
+
+
+def refuse_all(left: int) -> None:
+    """Refuse what needs all references of a set that are left: in the window they are read when told so.
+
+    Raises
+    ------
+    RefbrowserError
+        Always: it says what to do.
+    """
+    how = "are not read yet: press “Read all” on the page References first"
+    if left > LIMITS.references:
+        how = f"may be more than the {LIMITS.references:,} that one document can hold"
+    message = f"this needs all {left:,} references, which {how}"
+    raise RefbrowserError(ErrorKind.BUDGET, message, advice="Plots, tables and chunk maps do not need them.")
 
 
 class ReadingHooks:

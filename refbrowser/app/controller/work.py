@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.app.controller.reading import BUILDING, ReadingHooks
+from refbrowser.app.controller.reading import BUILDING, ReadingHooks, refuse_all
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.sources import sources_of
@@ -121,6 +121,7 @@ def open_document(
                 report=hooks.report,
                 progress=hooks.progress,
                 confirm=hooks.confirm,
+                before_all=refuse_all,
             )
         )
     document, identity = opened.document, opened.identity

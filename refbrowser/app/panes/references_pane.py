@@ -28,7 +28,7 @@ from refbrowser.views.references import (
     split_rows,
 )
 from refbrowser.views.rows import NoRows
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import count_text, one_line, unread_words
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -73,6 +73,44 @@ class GeneratedBar(QFrame):
             f"{one_line(key)} is not in refs: it comes from gen rule {rule}, row {count_text(row)}."
         )
         self.show()
+
+
+class UnreadBar(QFrame):
+    """Tells that very many references are read as arrays are touched, and offers to read all of them.
+
+    Signals
+    -------
+    wanted()
+        Read them.
+    """
+
+    wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("unreadBar")
+        self._text = plain_label("", role="muted", wrap=True)
+        self._text.setObjectName("unreadText")
+        self._button = push_button("Read all", "readAllButton", self._pressed)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(self._button)
+        self.hide()
+
+    def show_document(self, document: OpenDocument | None) -> None:
+        """Tell of a document, where its references were left."""
+        state = None if document is None else document.document
+        is_unread = document is not None and state is not None and state.is_unread
+        self.setVisible(is_unread)
+        if document is not None and state is not None and is_unread:
+            self._button.setEnabled(not document.is_reading_all)
+            self._text.setText(unread_words(state.left))
+
+    def _pressed(self) -> None:
+        self._button.setEnabled(False)
+        self.wanted.emit()
 
 
 #: Room for a key, in pixels, where its column is narrower.
@@ -215,6 +253,7 @@ class KeyEditor(QLineEdit):
 NOTHING = "Open a document to see its keys: every key with its URL, offset and length."
 NONE_CHANGED = "No key differs from the saved state."
 LOOKING = "Looking for the keys that differ from the saved state…"
+UNREAD = "The references of this set are not read yet."
 NO_REFERENCES = "This document has no references."
 #: The column of the keys, which are edited in place.
 _KEY = COLUMNS.index(KEY)
@@ -281,6 +320,8 @@ class ReferencesPane(QWidget):
         self.changed_only.setToolTip("Show only the keys that differ from the saved state")
         self.changed_only.toggled.connect(self._filter)
         self.generated = GeneratedBar()
+        self.unread = UnreadBar()
+        self.unread.wanted.connect(self._read_all)
         self._editor = KeyEditor(self._key_mistake, self.table)
         self._editor.accepted.connect(self._key_typed)
         self._editor.typed.connect(self._key_edited)
@@ -299,6 +340,7 @@ class ReferencesPane(QWidget):
         layout.setSpacing(theme.MEDIUM)
         layout.addLayout(top)
         layout.addWidget(self._answer)
+        layout.addWidget(self.unread)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.generated)
         self._answer.setContentsMargins(theme.MEDIUM, 0, theme.MEDIUM, 0)
@@ -386,7 +428,7 @@ class ReferencesPane(QWidget):
         if current is not None and prefix and current.startswith(f"{prefix}/"):
             return
         state, dataset = document.document, document.dataset
-        if dataset is None:
+        if dataset is None or state.is_unread:
             return
 
         def find(_control: TaskControl) -> int | None:
@@ -424,6 +466,9 @@ class ReferencesPane(QWidget):
         document = self._document
         state = None if document is None else document.document
         self._answer.hide()
+        self.unread.show_document(document)
+        for widget in (self._go, self._go_button, self.changed_only):
+            widget.setEnabled(state is None or not state.is_unread)
         if document is None or state is None:
             self._editor.leave()
             self.table.set_model(NoRows(COLUMNS))
@@ -444,6 +489,9 @@ class ReferencesPane(QWidget):
 
     def _rows(self, document: OpenDocument, state: Document) -> ExpansionRows | ChangedOnlyRows | NoRows:
         """Return what the table shows, with the words for when that is nothing."""
+        if state.is_unread:
+            self.table.set_placeholder(UNREAD)
+            return NoRows(COLUMNS)
         rows = ExpansionRows(state, document.is_row_changed, self._rest.start)
         if not self.changed_only.isChecked():
             self.table.set_placeholder(NO_REFERENCES)
@@ -455,9 +503,21 @@ class ReferencesPane(QWidget):
         self.table.set_placeholder(NONE_CHANGED)
         return ChangedOnlyRows(rows, changes, saved, self._rest.start)
 
+    def _read_all(self) -> None:
+        if self._document is not None:
+            self._document.read_all(self._not_read)
+
+    def _not_read(self, error: BaseException) -> None:
+        self.unread.show_document(self._document)
+        self._answer.setText(str(error))
+        self._answer.show()
+
     def _show_count(self) -> None:
         rows = self.table.model().row_count()
         document = self._document
+        if self.unread.isVisibleTo(self):
+            self._count.setText("")
+            return
         changes = None if document is None or not document.changes.is_known else document.changes.rows
         text = f"{count_text(rows)} row{'' if rows == 1 else 's'}"
         if self.changed_only.isChecked():

@@ -13,7 +13,6 @@ from refbrowser.engine.problems.ranges import range_findings
 from refbrowser.engine.problems.url_problems import url_findings
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
-from refbrowser.limits import LIMITS
 from refbrowser.references.checks.positions import as_known, in_refs
 from refbrowser.references.checks.rule_checks import all_findings
 from refbrowser.references.document.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
@@ -100,13 +99,12 @@ def findings_at_hand(
 
     That they were not is one of the findings then.
     """
-    left = document.left
-    if left <= LIMITS.references_described:
+    if not document.is_unread:
         return dataset_findings(document, hierarchy, access, cancelled, marks)
     unread = Finding(
         severity=Severity.WARNING,
         kind=ErrorKind.REF,
-        message=f"{left:,} references are read as arrays are read, and were not checked",
+        message=f"{document.left:,} references are read as arrays are read, and were not checked",
         place=Place(document=document.name),
         advice="Run an audit, or `refbrowser check`, to read them all.",
     )

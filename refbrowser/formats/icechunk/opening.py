@@ -22,9 +22,10 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import Recorded
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.nodes import Flavour
+from refbrowser.model.reference import Reference
 from refbrowser.model.values import ChunkManifest
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
-from refbrowser.references.document.origins import Fact, PlainAnswers
+from refbrowser.references.document.origins import Fact, PlainAnswers, UrlsLeft
 
 _NAME = "zarr.json"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -88,6 +89,21 @@ class IcechunkOrigin(PlainAnswers):
     def left(self) -> int:
         """How many references are in manifests that were not read yet."""
         return self.references.left
+
+    def urls_left(self) -> Sequence[UrlsLeft]:
+        """Return where virtual chunks lie that have a name for it; all others are told as they are read."""
+        containers = self.repository.containers.values()
+        return [UrlsLeft(beginning, self.references.left) for beginning in containers]
+
+    def left_reference(self, key: str) -> Reference | None:
+        """Return the reference of one chunk: the manifests of its array are read.
+
+        Raises
+        ------
+        RefbrowserError
+            They cannot be read.
+        """
+        return self.references.reference(key)
 
     def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
         """Return what is lost of arrays."""

@@ -35,10 +35,11 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import Recorded
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import Reference, ReferenceColumns, ReferenceKind
 from refbrowser.references.document.expansion import Expansion
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.value_table import ValueTable
+from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.text.json_text import has_too_many_values
 
 
@@ -185,6 +186,26 @@ class SnapshotReferences:
             if not self._is_whole and array.expansion is None:
                 self._read([array])
             return array.expansion, array.lost
+
+    def reference(self, key: str) -> Reference | None:
+        """Return the reference of one chunk; None where there is none.
+
+        Raises
+        ------
+        RefbrowserError
+            The manifest that tells of it cannot be read.
+        """
+        for prefix, array in self._arrays.items():
+            coords = array.encoding.decode(key.removeprefix(prefix), len(array.grid))
+            if not key.startswith(prefix) or coords is None:
+                continue
+            own, lost = self.of(prefix)
+            for each in lost:
+                if each.holds(np.array([coords], np.int64).reshape(1, -1)).any():
+                    raise each.error
+            found = None if own is None else own.reference(key)
+            return None if isinstance(found, NotDecided) else found
+        return None
 
     def tables(self) -> list[ValueTable]:
         """Return the references of all arrays, for the document to hold them from then on.

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key
+from refbrowser.model.reference import Inline
 from refbrowser.references.document.columns import ReferenceView, RenderedUrls
-from refbrowser.references.document.origins import DocumentOrigin, Fact, LaterReferences, StoreOrigin
+from refbrowser.references.document.deferred import Deferred
+from refbrowser.references.document.origins import (
+    DocumentOrigin,
+    Fact,
+    LaterReferences,
+    StoreOrigin,
+    UrlsLeft,
+)
 from refbrowser.references.document.reader import DocumentSource, read_source
 from refbrowser.references.document.refs import References
 from refbrowser.references.document.table import TableBuilder
@@ -275,9 +284,49 @@ class DocumentContent(ABC):
         return 0 if told is None or self.is_edited else told.left
 
     @property
+    def is_unread(self) -> bool:
+        """Whether very many references were not read yet: showing the document leaves them."""
+        return self.left > LIMITS.references_described
+
+    def ask_before_reading(self, before: Callable[[int], None]) -> None:
+        """Have `before` called before references that were left are all read; it may raise."""
+        if isinstance(self.refs.table, Deferred):
+            self.refs.table.ask_first(lambda: before(self.left) if self.is_unread else None)
+
+    def read_all(self) -> None:
+        """Read the references that were left; nobody is asked.
+
+        Raises
+        ------
+        RefbrowserError
+            There are more than one document can hold, or they cannot be read.
+        """
+        if isinstance(self.refs.table, Deferred):
+            self.refs.table.read()
+
+    def urls_left(self) -> Sequence[UrlsLeft]:
+        """Return what the URLs of the references begin with that were not read yet."""
+        told = self.later if self.origin is None else self.origin
+        return () if told is None else told.urls_left()
+
+    @property
     def urls(self) -> RenderedUrls:
         """The distinct URLs of `refs` after rendering."""
         return RenderedUrls.of(self.refs.table.urls, self.renders)
+
+    def left_reference(self, key: str) -> Reference | None:
+        """Return what stands under a key while not all references were read; None where nothing does.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be read.
+        """
+        if is_metadata_key(key):
+            found = None if self.known is None else self.known.values.get(key)
+            return None if found is None else Inline(found)
+        told = self.later if self.origin is None else self.origin
+        return None if told is None else told.left_reference(key)
 
     @cached_property
     def view(self) -> ReferenceView:

@@ -15,6 +15,7 @@ class Deferred:
 
     _make: Callable[[], Any]
     _lock: threading.Lock
+    _before: Callable[[], None]
 
     @classmethod
     def of(cls, make: Callable[[], Any]) -> Self:
@@ -23,13 +24,21 @@ class Deferred:
         What it raises is raised where somebody looks, and it is called again for the next one.
         """
         table = object.__new__(cls)
-        table.__dict__.update(_make=make, _lock=threading.Lock())
+        table.__dict__.update(_make=make, _before=lambda: None, _lock=threading.Lock())
         return table
 
-    @property
-    def _made(self) -> Any:
+    def ask_first(self, before: Callable[[], None]) -> None:
+        """Have `before` called before it is made; what that raises is raised where somebody looks."""
+        self.__dict__["_before"] = before
+
+    def read(self) -> None:
+        """Make it now, where it is not; nobody is asked."""
+        self._get(lambda: None)
+
+    def _get(self, before: Callable[[], None]) -> Any:
         with self._lock:
             if "_found" not in self.__dict__:
+                before()
                 self.__dict__["_found"] = self._make()
         return self.__dict__["_found"]
 
@@ -38,7 +47,7 @@ class Deferred:
         columns = {field.name for field in fields(type(self))}  # type: ignore[arg-type]
         if name not in columns or "_make" not in self.__dict__:
             raise AttributeError(name)
-        found = self.__dict__[name] = getattr(self._made, name)
+        found = self.__dict__[name] = getattr(self._get(self._before), name)
         return found
 
 

@@ -341,6 +341,8 @@ class Expansion:
         RefbrowserError
             The entry is faulty; or there is none, and a faulty rule or member may have given it.
         """
+        if self.document.is_unread:
+            return self.document.left_reference(key)
         row = self.find(key)
         if row is None:
             lost = self.lost(key)

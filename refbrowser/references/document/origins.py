@@ -24,6 +24,22 @@ class Fact(NamedTuple):
     is_size: bool = False
 
 
+class UrlsLeft(NamedTuple):
+    """What is known of the URLs of references that were not read: what they begin with.
+
+    Attributes
+    ----------
+    beginning
+        The URL itself where all of them have one (`is_url`).
+    references
+        How many they are at most.
+    """
+
+    beginning: str
+    references: int
+    is_url: bool = False
+
+
 class DocumentOrigin(Protocol):
     """The store or file that a document was made from: what it tells beside keys and references."""
 
@@ -80,6 +96,20 @@ class DocumentOrigin(Protocol):
         """How many references were not read yet: they are read as arrays are touched."""
         ...
 
+    def urls_left(self) -> Sequence[UrlsLeft]:
+        """Return what the URLs of the references begin with that were not read yet; none is read for it."""
+        ...
+
+    def left_reference(self, key: str) -> Reference | None:
+        """Return the reference of one chunk while not all were read; None where there is none.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be read.
+        """
+        ...
+
     def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
         """Return what is wrong with what it tells of groups and arrays, beside the notes of the document.
 
@@ -121,6 +151,20 @@ class LaterReferences(Protocol):
     @property
     def left(self) -> int:
         """How many references were not read yet."""
+        ...
+
+    def urls_left(self) -> Sequence[UrlsLeft]:
+        """Return what the URLs of the references begin with that were not read yet; none is read for it."""
+        ...
+
+    def left_reference(self, key: str) -> Reference | None:
+        """Return the reference of one chunk while not all were read; None where there is none.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be read.
+        """
         ...
 
     def manifest_of(self, prefix: str, whole: ChunkManifest) -> ChunkManifest:
@@ -165,6 +209,14 @@ class PlainAnswers:
     def left(self) -> int:
         """None: the references are at hand."""
         return 0
+
+    def urls_left(self) -> Sequence[UrlsLeft]:
+        """Return nothing: the references are at hand."""
+        return ()
+
+    def left_reference(self, key: str) -> Reference | None:
+        """Return None: the references are at hand."""
+        return None
 
     def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
         """Return nothing: all was noted when it was opened."""
@@ -265,6 +317,14 @@ class StoreOrigin:
     def left(self) -> int:
         """None: the references are at hand."""
         return 0
+
+    def urls_left(self) -> Sequence[UrlsLeft]:
+        """Return nothing: the references are at hand."""
+        return ()
+
+    def left_reference(self, key: str) -> Reference | None:
+        """Return None: the references are at hand."""
+        return None
 
     def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
         """Return nothing: all was noted when it was opened."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 from refbrowser.references.document.expansion import REFS
+from refbrowser.references.document.refs import NONE
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.templates.highlight import ListFolds
 from refbrowser.references.templates.syntax import Template
@@ -48,7 +49,7 @@ class Occurrence:
     row
         Within refs (in document order) or within the rule.
     place
-        Row of the Version 0 view.
+        Row of the Version 0 view; `NONE` where the rows were not read.
     found
         What it refers to, or why it is faulty.
     alike
@@ -120,6 +121,8 @@ def find_occurrences(
     Of the rows of one rule with the key it is the last one; searches in rules are bounded, and end when
     `cancelled` says so.
     """
+    if document.is_unread:
+        return _unread(document, key)
     found = _Found()
     undecided: list[tuple[int, int]] = []
     is_open = False
@@ -140,6 +143,17 @@ def find_occurrences(
     shadowed = ([first] if is_open and first is not None else []) + rest
     lost = document.expansion.lost(key) if first is None and not is_open else None
     return Occurrences(counting, tuple(shadowed), found.more, tuple(undecided), is_open, lost)
+
+
+def _unread(document: Document, key: str) -> Occurrences:
+    """Return the entry of a set whose references were not read: nobody knows which row it is."""
+    try:
+        found = document.expansion.reference(key)
+    except RefbrowserError as error:
+        return Occurrences(Occurrence(REFS, NONE, NONE, error))
+    if found is None or isinstance(found, NotDecided):
+        return Occurrences(None)
+    return Occurrences(Occurrence(REFS, NONE, NONE, found))
 
 
 def _in_rule(document: Document, number: int, row: int) -> Occurrence:
@@ -192,7 +206,7 @@ def entry_step(document: Document, key: str, entries: Occurrences) -> Step:
     """Return the step for a key that has an entry."""
     entry = entries.counting
     assert entry is not None
-    if document.rules_are_made:
+    if document.rules_are_made or document.is_unread:
         return _made_step(entry)
     lines, templates = _rule_lines(document, entry) if entry.is_rule else _refs_lines(document, key)
     lines += _template_lines(document, templates)
@@ -228,8 +242,10 @@ def _made_step(entry: Occurrence) -> Step:
     text = (
         f"{bytes_text(len(found.data))} of metadata" if isinstance(found, Inline) else reference_text(found)
     )
-    facts = {"origin": "made", "version0_row": entry.place, **reference_facts(found)}
-    return Step(name="entry", title="Reference", lines=[Line(text, "Refers to")], facts=facts)
+    row = None if entry.place == NONE else entry.place
+    facts = {"origin": "made", "version0_row": row, **reference_facts(found)}
+    state = StepState.FAULT if isinstance(found, RefbrowserError) else StepState.OK
+    return Step(name="entry", title="Reference", state=state, lines=[Line(text, "Refers to")], facts=facts)
 
 
 def missing_step(document: Document, entries: Occurrences) -> Step:

@@ -641,15 +641,16 @@ def test_lost_chunks_are_counted_before_they_are_listed(
 def test_manifests_are_read_as_arrays_are_touched(
     library: Made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from refbrowser.engine.problems import findings
+    from refbrowser.engine.sources import sources_of
     from refbrowser.limits import Limits
+    from refbrowser.references.document import content
 
     read: list[str] = []
     plain = IcechunkRepository.manifests
     monkeypatch.setattr(
         IcechunkRepository, "manifests", lambda self, names: (read.extend(names), plain(self, names))[1]
     )
-    for module in (findings, snapshot_references):
+    for module in (content, snapshot_references):
         monkeypatch.setattr(module, "LIMITS", Limits(references_described=0))
     assert main(["info", str(library.path)]) == 0
     said = capsys.readouterr().out
@@ -657,13 +658,21 @@ def test_manifests_are_read_as_arrays_are_touched(
     assert "stored" in said
     assert not read
     with refbrowser.open(library.path) as dataset:
+        containers = of(dataset).repository.containers
+        assert [source.url for source in sources_of(dataset.document)] == list(containers.values())
+        assert not read
         extents = next(node.extents for node in of(dataset).snapshot.nodes if node.path == "g/x")
         dataset["/g/x"][0, 0]
         assert set(read) == {extent.manifest for extent in extents}
         before = dataset.document.left
         assert before > 0
+        keys = ["g/x/c/0/0", "g/x/c/9/9/9", "g/x/zarr.json", "scalar/c", "no/c/0"]
+        found = [dataset.document.expansion.reference(key) for key in keys]
+        assert dataset.document.left
         len(dataset.document.refs)
         assert dataset.document.left == 0
+        assert [dataset.document.expansion.reference(key) for key in keys] == found
+        assert found[0] is not None
 
 
 def test_identifiers_are_spelled_as_files_are_called() -> None:
