@@ -222,6 +222,18 @@ def test_what_is_locked_is_what_the_project_needs(name: str, extras: tuple[str, 
     assert "setuptools" in found
 
 
+def test_the_licence_of_everything_that_is_needed_is_listed() -> None:
+    listed = dict(
+        re.findall(
+            r"^\| ([a-z0-9-]+) \| ([^|]+) \|", (CHECKOUT / "LICENSES.md").read_text("utf-8"), re.MULTILINE
+        )
+    )
+    del listed["package"]
+    needed = {canonicalize_name(each.name) for extra in ("", "all") for each in required(extra)}
+    assert needed | locked("run").keys() <= {*listed, "setuptools"}
+    assert all(re.search("BSD|MIT|Apache-2.0|PSF-2.0|MPL-2.0|LGPL-3.0", each) for each in listed.values())
+
+
 @pytest.mark.skipif(os.name != "posix", reason="a shell script")
 def test_what_is_locked_is_installed_by_its_hashes(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REFBROWSER_LOCKED", "1")

@@ -295,3 +295,27 @@ def test_processes_of_this_machine_make_the_same_files(era: str, tmp_path: Path)
     }
     assert files["here"] == files["away"]
     assert len(files["here"]) > 22
+
+
+@pytest.mark.parametrize("options", [[], ["--zip"]])
+def test_an_older_dataset_is_replaced_by_force_where_nothing_is_to_be_resumed(
+    tmp_path: Path, options: list[str]
+) -> None:
+    target = tmp_path / "out"
+    for number in range(2):
+        group = zarr.open_group(tmp_path / str(number), mode="w", zarr_format=2)
+        group.create_array("a", data=np.full(4, number, "u1"), fill_value=9)
+        command = [
+            "export",
+            str(tmp_path / str(number)),
+            str(target),
+            "--to",
+            "zarr-v2",
+            "--resume",
+            *options,
+        ]
+        assert main([*command, "--force"]) == 0
+    assert main(command) == 0
+    with refbrowser.open(target) as dataset:
+        assert dataset["/a"][...].tolist() == [1, 1, 1, 1]
+    assert main([*command[:1], str(tmp_path / "0"), *command[2:]]) == 4

@@ -303,6 +303,24 @@ def test_rules_of_too_many_rows_use_the_store_of_refbrowser(
     assert (found == stored).all()
 
 
+def test_templates_that_run_code_are_not_given_to_an_fsspec_that_runs_them(tmp_path: Path, run: Run) -> None:
+    mark = tmp_path / "run"
+    code = f"{{{{ cycler.__init__.__globals__.os.mkdir('{mark.as_posix()}') }}}}"
+    made = ValueDocument(tmp_path, base="{{ evil }}")
+    made.add("line", np.arange(4.0), ["x"])
+    path = made.write(templates={"evil": "{{ n }}" + code, "n": ""})
+    with refbrowser.open(path) as dataset:
+        with pytest.raises(refbrowser.RefbrowserError):
+            dataset["/line"][...]
+        snippet = zarr_snippet(source_of(dataset, ["line.bin"]), view(dataset, "line"))
+    assert (
+        "# fsspec gives the templates of the document to jinja2. Before fsspec 2026.6 they can run" in snippet
+    )
+    with pytest.raises(AssertionError):
+        run([snippet])
+    assert not mark.exists()
+
+
 def test_values_that_the_user_gave_templates(tmp_path: Path, run: Run) -> None:
     made = ValueDocument(tmp_path, base="{{ name }}_")
     made.add("line", np.arange(4.0), ["x"])
