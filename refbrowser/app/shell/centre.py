@@ -27,6 +27,7 @@ from refbrowser.app.shell.bars import (
     MakeBar,
     ReadingStrip,
 )
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.start_pane import StartPane
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
@@ -35,6 +36,7 @@ from refbrowser.app.widgets.parts import framed, one_shot, push_button, scrolled
 if TYPE_CHECKING:
     from refbrowser.app.dialogs.found_card import FoundCard
     from refbrowser.app.plot.plot_pane import PlotPane
+    from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.app.widgets.table_pane import TablePane
     from refbrowser.views.references import FirstRows
 
@@ -101,6 +103,7 @@ class Centre(QWidget):
         self.start = start
         self.loading = LoadingCard()
         self.error = ErrorCard()
+        self._source = Latest(self, "source")
         self.found: FoundCard | None = None
         self.references = ReferencesPane()
         self.raw = RawValuePane()
@@ -276,6 +279,7 @@ class Centre(QWidget):
             self.error.set_error(f"{document.title} could not be opened", error)
             fix = document.problems.found.items[0].fix if document.problems.found.items else None
             self.error.offer_fix("" if fix is None else fix.title)
+            self._show_source(document, error)
             return self._error_page
         if self.found is None:
             from refbrowser.app.dialogs.found_card import FoundCard
@@ -290,6 +294,22 @@ class Centre(QWidget):
             self.found.makeWanted.connect(self.makeWanted)
         self.found.set_found(document.path, error, found)
         return self._found_page
+
+    def _show_source(self, document: OpenDocument, error: BaseException) -> None:
+        """Show the lines in which the fault of a document is."""
+        place = getattr(error, "place", None)
+        if place is None or place.line is None:
+            self._source.cancel()
+            return
+        path = document.path
+
+        def read(_control: TaskControl) -> str:
+            from refbrowser.views.source_excerpt import source_excerpt
+
+            return source_excerpt(path, place)
+
+        title = f"Read the place of the fault in {document.title}"
+        self._source.run(document, title, read, self.error.set_source)
 
     def show_progress(self, document: OpenDocument, done: int, total: int | None) -> None:
         """Show how far the reading of the current document is."""

@@ -137,6 +137,13 @@ class ErrorCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("fault", "", "", parent)
         self._error: BaseException | None = None
+        self._source = plain_label("", wrap=False)
+        self._source.setObjectName("errorSource")
+        self._source.setAccessibleName("The place in the text")
+        self._source.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._source.setFont(theme.mono_font())
+        self._source.hide()
+        self.add_widget(self._source)
         self._fix = self.add_button("Repair", "errorFixButton", self.fixWanted.emit, default=True)
         self._fix.hide()
         self._retry = self.add_button("Try again", "errorRetryButton", self.retry.emit)
@@ -145,8 +152,14 @@ class ErrorCard(Card):
     def set_error(self, heading: str, error: BaseException, *, can_retry: bool = True) -> None:
         """Show an error."""
         self._error = error
+        self.set_source("")
         self.set_content("fault", heading, error_text(error), "fault")
         self._retry.setVisible(can_retry)
+
+    def set_source(self, text: str) -> None:
+        """Show the lines of the text in which the error is; nothing where there are none."""
+        self._source.setText(text)
+        self._source.setVisible(bool(text))
 
     def offer_fix(self, title: str) -> None:
         """Offer what repairs it; nothing where the title is empty."""

@@ -219,6 +219,9 @@ def test_a_comma_too_many_is_taken_out_of_a_copy(
     opened(small)
     settle()
     assert button(window.centre.error, "errorFixButton").text() == "Open a copy without the comma"
+    source = window.centre.error.findChild(QLabel, "errorSource")
+    qtbot.waitUntil(lambda: "▲" in source.text())
+    assert source.isVisible()
     fix = button(window, "problemsFixButton")
     table.selectRow(0)
     assert fix.isEnabled()
