@@ -16,6 +16,7 @@ from refbrowser.codecs import outside
 from refbrowser.codecs.base import DecodeError, Room, as_bytes
 from refbrowser.codecs.outside import Outside
 from refbrowser.codecs.table import CODECS, Kind
+from refbrowser.codecs.workers import children
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 
@@ -38,8 +39,11 @@ def installed(monkeypatch):
     if not all(map(find_spec, OUTSIDE.values())):
         pytest.skip("pcodec and zfpy cannot be installed")
     monkeypatch.setattr(outside, "_WORKERS", outside._Workers())
+    # A process that was kept by other tests does not know these packages.
+    monkeypatch.setattr(children, "_NURSERIES", children._Nurseries())
     yield
     outside._WORKERS.end()
+    children._NURSERIES.end()
 
 
 @pytest.fixture

@@ -116,7 +116,10 @@ def state(folder: Path, target: str) -> Any:
     path = folder / target
     if not path.exists():
         return None
-    if target.endswith((".lock.json", ".table.parquet", ".feather")):
+    if target.endswith(".lock.json"):
+        # It says when it was made, too.
+        return json.loads(path.read_bytes())["files"]
+    if target.endswith((".table.parquet", ".feather")):
         return path.read_bytes().hex()
     with refbrowser.open(path) as dataset:
         return dataset["/t"][...].tolist()

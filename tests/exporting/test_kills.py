@@ -22,21 +22,20 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.io.names import giving
 
-#: Kills of each verb, about.
-MANY = 160
+#: Kills of each verb, at most about; chunks of what is written, which most verbs write one by one.
+MANY, CHUNKS = 240, 60
 
 
-def write_source(path: Path, first: int) -> None:
+def write_source(path: Path, first: int, chunks: int = 2) -> None:
     array = {
-        "zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|u1", "compressor": None, "filters": None,
-        "fill_value": 0, "order": "C",
+        "zarr_format": 2, "shape": [2 * chunks], "chunks": [2], "dtype": "|u1", "compressor": None,
+        "filters": None, "fill_value": 0, "order": "C",
     }  # fmt: skip
     refs: dict[str, Any] = {
         ".zgroup": '{"zarr_format": 2}',
         "t/.zarray": json.dumps(array),
         "t/.zattrs": '{"_ARRAY_DIMENSIONS": ["x"]}',
-        "t/0": ["values", first, 2],
-        "t/1": ["values", first + 2, 2],
+        **{f"t/{number}": ["values", first + 2 * number, 2] for number in range(chunks)},
     }
     path.write_text(json.dumps({"version": 1, "refs": refs}))
 
@@ -45,9 +44,9 @@ def verbs(folder: Path) -> dict[str, dict[str, Any]]:
     """Make what each verb needs, with an old target, and return what is to be run."""
     source = folder / "source"
     source.mkdir()
-    (source / "values").write_bytes(bytes(range(16)))
-    write_source(source / "old.json", 0)
-    write_source(source / "new.json", 4)
+    (source / "values").write_bytes(bytes(range(2 * CHUNKS + 4)))
+    write_source(source / "old.json", 0, CHUNKS)
+    write_source(source / "new.json", 4, CHUNKS)
     found: dict[str, dict[str, Any]] = {}
 
     def add(name: str, verb: list[str], target: str, *first: list[str], again: bool = True) -> None:
@@ -60,7 +59,11 @@ def verbs(folder: Path) -> dict[str, dict[str, Any]]:
     for to, target, *options in (
         ("zarr-v2", "out.zarr"),
         ("zarr-v3", "out.zarr"),
+        ("nczarr", "out.zarr"),
+        ("zarr-v3-draft", "out.zarr"),
+        ("zarr-v3", "out.sharded.zarr", "--shards", "8"),
         ("zarr-v2", "out.zip", "--zip"),
+        ("zarr-v3", "out.zip", "--zip"),
         ("ncstream", "out.ncs"),
         ("awkward0", "out.awkd"),
         ("refs-v1", "out.json"),
@@ -71,14 +74,17 @@ def verbs(folder: Path) -> dict[str, dict[str, Any]]:
         export = [*options, "--to", to, "--force"]
         name = "-".join((to, *options)).replace("--", "")
         add(name, ["export", "new.json", target, *export], target, ["export", "old.json", target, *export])
-    # A file in the place of a folder.
-    add(
-        "zip-over-folder",
-        ["export", "new.json", "out.zarr", "--zip", "--to", "zarr-v2", "--force"],
-        "out.zarr",
-        ["export", "old.json", "out.zarr", "--to", "zarr-v2"],
-    )
-    add("resumed", ["export", "new.json", "out.zarr", "--to", "zarr-v2", "--resume"], "out.zarr")
+    # A file in the place of a folder, and a folder in that of a file.
+    for name, one, other in (("zip-over-folder", ["--zip"], []), ("folder-over-zip", [], ["--zip"])):
+        add(
+            name,
+            ["export", "new.json", "out.zarr", *one, "--to", "zarr-v2", "--force"],
+            "out.zarr",
+            ["export", "old.json", "out.zarr", *other, "--to", "zarr-v2"],
+        )
+    for to in ("zarr-v2", "zarr-v3"):
+        add(f"resumed-{to}", ["export", "new.json", "out.zarr", "--to", to, "--resume"], "out.zarr")
+    add("fold", ["fold", "new.json", "-o", "old.json", "--force"], "old.json")
     add("lock", ["lock", "new.json"], "new.json.lock.json")
     made = ["make", "-o", "out.json", "--force"]
     add(
@@ -118,7 +124,7 @@ def killed(folder: Path, told: dict[str, dict[str, Any]], share: int) -> tuple[i
 def test_a_killed_process_leaves_the_old_or_the_new_target(tmp_path: Path) -> None:
     kills, faults = killed(tmp_path, verbs(tmp_path), MANY)
     assert faults == []
-    assert kills >= 500
+    assert kills >= 2000
 
 
 class Killed(BaseException):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from servers.http_server import HttpServer
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access
+from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import Origin
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -70,3 +73,16 @@ class Reading:
 
     def url(self, path: str) -> str:
         return self.server.url(path) if path.startswith("/") else path
+
+
+def cancelled_when(happens: Callable[[], object]) -> CancelToken:
+    """Return a token that is cancelled once something is so."""
+    token = CancelToken()
+
+    def look() -> None:
+        while not happens():
+            time.sleep(0.005)
+        token.cancel()
+
+    threading.Thread(target=look, daemon=True).start()
+    return token

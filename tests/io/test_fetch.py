@@ -13,7 +13,7 @@ import pytest
 from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading import WHOLE, Reading, columns, pattern
+from reading import WHOLE, Reading, cancelled_when, columns, pattern
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -182,12 +182,12 @@ def test_rows_are_delivered_before_the_request_is_complete(fetcher: Fetcher) -> 
 
 
 def test_cancelling_reaches_the_socket(fetcher: Fetcher) -> None:
-    with HttpServer({"/a": pattern(10 << 20)}, latency=0.01, per_connection=100e3) as server:
-        reading, token = Reading(server, fetcher), CancelToken()
-        threading.Timer(0.2, token.cancel).start()
+    # Whole, it would take longer than the test may.
+    with HttpServer({"/a": pattern(10 << 20)}, latency=0.01, per_connection=5e3) as server:
+        reading = Reading(server, fetcher)
+        token = cancelled_when(lambda: server.bytes_sent)
         delivered: list[int] = []
         table = columns([(server.url("/a"), i << 20, 1 << 20) for i in range(10)])
-        began = time.monotonic()
         with pytest.raises(Cancelled):
             fetcher.fetch(
                 fetcher.plan(table, reading.access),
@@ -195,13 +195,12 @@ def test_cancelling_reaches_the_socket(fetcher: Fetcher) -> None:
                 lambda row, data: delivered.append(row),
                 cancel=token,
             )
-        assert time.monotonic() - began < 3
         count = len(delivered)
-        deadline = time.monotonic() + 1
+        deadline = time.monotonic() + 60
         while server.connections and time.monotonic() < deadline:
             time.sleep(0.01)
         assert server.connections == 0
-        assert len(delivered) == count
+        assert len(delivered) == count < 10
         assert reading.one("/a", 0, 100) == server.files["/a"][:100]
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from reading import columns, pattern
+from reading import cancelled_when, columns, pattern
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
-from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.cancel import Cancelled
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.io.task import Attempt, FetchEvent
@@ -182,26 +181,20 @@ def test_a_store_that_fails_again_and_again_is_left_alone(
 
 @pytest.mark.slow
 def test_nobody_waits_longer_than_is_allowed(faulty: Faulty, limits: Callable[..., None]) -> None:
+    """It never ends by itself, but by the limit that is named; no clock is read, machines are busy."""
     limits(http_total=0.3, http_total_rate=1 << 30)
-    began = time.monotonic()
     error = faulty.faulty(Fault("silent"))
     assert isinstance(error, RefbrowserError)
     assert "too long" in error.message
-    assert time.monotonic() - began < 5
     # Bytes that come, but hardly.
-    limits(http_total=45, http_slow_window=0.25, http_slow_rate=100_000, http_tries=1)
+    limits(http_total=1000, http_slow_window=0.25, http_slow_rate=100_000, http_tries=1)
     error = faulty.faulty(Fault("drip", 10_000), length=20_000)
     assert isinstance(error, RefbrowserError)
     assert "too slowly" in error.message
-    limits(http_slow_rate=1_000)
+    limits(http_slow_rate=0)
     assert faulty.faulty(Fault("drip", 100_000), length=20_000) == DATA[100:20_100]
-    token = CancelToken()
-    threading.Timer(0.1, token.cancel).start()
-    began = time.monotonic()
-    limits(http_total=45)
     with pytest.raises(Cancelled):
-        faulty.faulty(Fault("silent"), cancel=token)
-    assert time.monotonic() - began < 2
+        faulty.faulty(Fault("silent"), cancel=cancelled_when(lambda: faulty.server.requests))
 
 
 @pytest.mark.slow
