@@ -73,8 +73,8 @@ class SnippetView:
 
     @property
     def is_turned(self) -> bool:
-        """Whether rows and columns of the view are in the other order than in the array."""
-        return self.slice.y is not None and self.slice.y > self.slice.x
+        """Whether rows, columns and bands of the view are in another order than in the array."""
+        return self.slice.order != tuple(range(len(self.slice.order)))
 
 
 @dataclass(slots=True)
@@ -110,7 +110,8 @@ def _zarr_code(source: SnippetSource, view: SnippetView) -> _Code:
         path = view.node.path.strip("/")
         form = ", zarr_format=2" if source.is_folder else ""
         code.lines.append(f'array = zarr.open_array(store, path={literal(path)}, mode="r"{form})')
-    turned = ".T" if view.is_turned else ""
+    order = view.slice.order
+    turned = "" if not view.is_turned else ".T" if len(order) == 2 else f".transpose{order}"
     shown = Interpretation(view.node, view.decoded)
     code.lines += ["# Missing chunks read as the fill value."] * view.missing
     if _is_coded(view.packing, view.node):
@@ -163,7 +164,7 @@ def xarray_snippet(source: SnippetSource, hierarchy: Hierarchy, view: SnippetVie
     else:
         rest = "".join(f", {option}" for option in options)
         code.lines.append(f'dataset = xr.open_dataset(store, engine="zarr", consolidated=False{rest})')
-    axes = [names[axis] for axis in view.slice.axes]
+    axes = [names[axis] for axis in view.slice.shown]
     turned = f".transpose({', '.join(map(literal, axes))})" if view.is_turned else ""
     target = "stored" if own else "values"
     code.lines += ["# Missing chunks read as the fill value."] * view.missing
@@ -177,7 +178,7 @@ def _by_zarr(source: SnippetSource, view: SnippetView, reason: str) -> str:
     """Return lines for an array that xarray cannot open: zarr reads it, and its dimensions get names."""
     code = _zarr_code(source, view)
     code.modules.add("import xarray as xr")
-    axes = tuple(view.slice.names[axis] for axis in view.slice.axes)
+    axes = tuple(view.slice.names[axis] for axis in view.slice.shown)
     code.lines += [
         f"# {_one_line(reason)}: xarray cannot open the group.",
         f"values = xr.DataArray(values, dims={literal(axes)}, name={literal(view.node.name or None)})",

@@ -263,8 +263,16 @@ class ExplainCommands(CommandGroup):
             places=places if len(places) == len(index) else (),
             decoded=plot.is_decoded(),
             read=read,
-            seen=None if read else plot.stored(),
+            seen=None if read else self._stored(plot, index),
         )
+
+    @staticmethod
+    def _stored(plot: PlotPane, index: tuple[int, ...]) -> object:
+        """Return an element as it is stored, of a picture in colour that of one band."""
+        stored, state = plot.stored(), plot.slice_state()
+        if stored is None or state is None or state.bands is None:
+            return stored
+        return stored[index[state.bands.dimension]]
 
     # Links
 

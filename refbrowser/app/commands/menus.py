@@ -351,6 +351,14 @@ DATA: tuple[ActionSpec | None, ...] = (
         tip="Apply scale, offset, missing values, times and flags, or show the elements as they are stored",
     ),
     ActionSpec(
+        "toggle_colour",
+        "&Bands as colours",
+        when="can_colour",
+        check="is_colour",
+        plot_key="B",
+        tip="Show red, green and blue together as the colours that they are, or one band at a time",
+    ),
+    ActionSpec(
         "toggle_log",
         "&Logarithmic scale",
         when="can_log",

@@ -42,7 +42,7 @@ class DataCommands(CommandGroup):
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         switches = (self.toggle_coding, self.toggle_log, self.toggle_extremes, self.toggle_histogram)
-        others = (self.toggle_aspect, self.toggle_reverse)
+        others = (self.toggle_aspect, self.toggle_reverse, self.toggle_colour)
         return by_name(*switches, *others, self.next_map, self.auto_levels, self.reset_view)
 
     def conditions(self) -> dict[str, bool]:
@@ -55,6 +55,10 @@ class DataCommands(CommandGroup):
     def toggle_coding(self) -> None:
         """Apply the CF conventions, or show the elements as they are stored."""
         self._switch(lambda look, now: look.set_decoded(not now.decoded))
+
+    def toggle_colour(self) -> None:
+        """Show the bands of a picture as colours, or one of them."""
+        self._switch(lambda look, now: look.set_colour(not now.colour))
 
     def toggle_log(self) -> None:
         """Use a logarithmic scale, or a linear one."""
@@ -107,6 +111,8 @@ _CONDITIONS = {
     "has_levels": "has_levels",
     "has_coding": "has_coding",
     "can_log": "can_log",
+    "can_colour": "can_colour",
+    "is_colour": "colour",
     "is_decoded": "decoded",
     "is_log": "log",
     "is_extremes": "extremes",

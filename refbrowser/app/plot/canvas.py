@@ -17,7 +17,7 @@ from refbrowser.app.plot.colour_bar import Table
 from refbrowser.app.plot.legends import draw_glyph, ground_color, stale_brush, state_brush
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
-from refbrowser.views.plot.colouring import NO_VALUE, Colouring, boxes_of, decimation, extremes, window
+from refbrowser.views.plot.colouring import Colouring, boxes_of, decimation, extremes, window
 from refbrowser.views.plot.coordinates import AxisScale
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.levels import FARTHEST, Levels, finite
@@ -46,6 +46,7 @@ class ImageLayer:
         self._states: npt.NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
         self._windows: tuple[range, range] | None = None
         #: Positions in the colour table that are on the screen, (rows, columns).
+        #: Or colours, (rows, columns, 4).
         self.indices: npt.NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
 
     def set_picture(self, picture: Picture | None) -> None:
@@ -56,10 +57,17 @@ class ImageLayer:
             self.item.clear()
             self.indices = np.zeros((0, 0), np.uint8)
 
-    def draw(self, view: View, shown: Interpretation, colouring: Colouring | None, colours: Table) -> bool:
+    def draw(
+        self, view: View, shown: Interpretation, colouring: Colouring | None, colours: Table | None
+    ) -> bool:
         """Bring the item up to date; whether anything was drawn anew.
 
-        `colours` is one of the tables of `colour_maps`; without a colouring there is no data yet.
+        Parameters
+        ----------
+        colouring
+            None before there is any data.
+        colours
+            The table that it gives positions in; None where it gives colours.
         """
         picture = self.picture
         if picture is None or not picture.values.size:
@@ -75,11 +83,12 @@ class ImageLayer:
         if self._drawn == (cells, id(colours), arrived):
             return False
         if self._drawn is None or self._drawn[0] != cells:
-            self.indices = np.full((len(windows[0]), len(windows[1])), NO_VALUE, np.uint8)
+            self.indices = colouring.blank(len(windows[0]), len(windows[1]))
             self._states = np.zeros_like(picture.states)
         self._drawn = (cells, id(colours), arrived)
         self._take_news(picture, windows, shown, colouring)
-        self.item.setImage(self.indices, autoLevels=False, levels=(0, 255), lut=colours)
+        levels = None if colours is None else (0, 255)
+        self.item.setImage(self.indices, autoLevels=False, levels=levels, lut=colours)
         self.item.setRect(self._rect(picture, *windows))
         self.item.setVisible(True)
         return True
@@ -108,7 +117,7 @@ class ImageLayer:
             coloured = colouring.positions(block, shown)
             if not have_values(states[top:bottom, left:right]).all():
                 of_elements = picture.element_states([_positions(rows), _positions(columns)], states)
-                coloured[~have_values(of_elements)] = NO_VALUE
+                coloured[~have_values(of_elements)] = colouring.blank(1, 1)[0, 0]
             self.indices[into_rows, into_columns] = coloured
 
     def _windows_for(self, picture: Picture, view: View) -> tuple[range, range]:

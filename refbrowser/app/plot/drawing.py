@@ -14,6 +14,7 @@ from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, ColourBar, Table, 
 from refbrowser.app.plot.reader import PictureLoader, PlotSource
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
+from refbrowser.views.plot.bands import Bands, TrueColouring, white_of
 from refbrowser.views.plot.colouring import Colouring, FlagColouring, LevelColouring
 from refbrowser.views.plot.coordinates import (
     AxisRole,
@@ -43,13 +44,16 @@ class Palette:
         self.reverse = False
         #: Whether values are named by flags, which then have the colours.
         self.by_flags = False
+        #: The bands that are colours, and the number that is full intensity, None before any is known.
+        self.bands: Bands | None = None
+        self.white: float | None = None
         #: The number of the only flag that is coloured, None for all.
         self.chosen_flag: int | None = None
 
     def forget(self) -> None:
         """Begin anew with another variable."""
         self.keeper.forget()
-        self.chosen_flag = None
+        self.chosen_flag = self.white = None
 
     @property
     def is_diverging(self) -> bool:
@@ -58,12 +62,16 @@ class Palette:
 
     def colouring(self) -> Colouring | None:
         """Return how elements are coloured; None before there is any."""
+        if self.bands is not None:
+            return None if self.white is None else TrueColouring(self.bands, self.white)
         if self.by_flags:
             return FlagColouring(self.chosen_flag)
         return None if self.keeper.levels is None else LevelColouring(self.keeper.levels)
 
-    def table(self) -> Table:
-        """Return the colours; the same object for the same ones."""
+    def table(self) -> Table | None:
+        """Return the colours, the same object for the same ones; None where the values are colours."""
+        if self.bands is not None:
+            return None
         if self.by_flags:
             return flag_table(theme.colors().surface)
         return table(self.map_title, self.reverse)
@@ -72,6 +80,10 @@ class Palette:
         """Look at numbers that have come, for levels."""
         self.keeper.symmetric = self.is_diverging
         self.keeper.take(numbers, complete)
+
+    def take_white(self, numbers: npt.NDArray[Any], dtype: np.dtype[Any]) -> None:
+        """Look at numbers of bands that have come; white stays as long as none is greater."""
+        self.white = max(self.white or 0.0, white_of(numbers, dtype))
 
     def auto(self, numbers: npt.NDArray[Any]) -> None:
         """Take the levels from these numbers."""
@@ -110,6 +122,8 @@ class Drawing(QObject):
         self.palette = Palette()
         #: Whether the values of a line stand on a logarithmic axis, and an image has logarithmic levels.
         self.log = False
+        #: Whether images are photographs, which have proportions of their own as maps have.
+        self.is_photograph = False
         #: Whether images are shown in their true proportions: maps, and others.
         self._proportional = {True: True, False: False}
         self.slice: SliceState | None = None
@@ -135,6 +149,11 @@ class Drawing(QObject):
         """Whether a line is drawn, not an image."""
         return self.slice is not None and self.slice.y is None
 
+    @property
+    def has_profiles(self) -> bool:
+        """Whether each element drawn is one value of an image, not a line's or a colour."""
+        return self.slice is not None and self.slice.y is not None and self.slice.bands is None
+
     def turned(self, along: _Part, other: _Part) -> tuple[_Part, _Part]:
         """Return what lies across and what upwards, of what is along a line's axis and of its values.
 
@@ -147,7 +166,7 @@ class Drawing(QObject):
         """Whether any value has come that is a number."""
         if self.is_line:
             return self.canvas.line.value_range() is not None
-        return self.palette.by_flags or self.keeper.levels is not None
+        return self.palette.colouring() is not None
 
     def clear(self) -> None:
         """Draw nothing, and forget levels and range."""
@@ -179,10 +198,10 @@ class Drawing(QObject):
                 ShownScale(self.upwards, coordinates[state.y].axis_label),
             )
             self.canvas.set_ground(QRectF(-0.5, -0.5, state.shape[state.x], state.shape[state.y]))
-        self.palette.by_flags = shown.flags is not None
-        self.bar.setVisible(not self.is_line and not self.palette.by_flags)
+        self.palette.by_flags, self.palette.bands = shown.flags is not None, state.bands
+        self.bar.setVisible(not self.is_line and not self.palette.by_flags and state.bands is None)
         self.bar.set_meaning(shown.units, shown.dates)
-        self.bar.set_table(self.palette.table())
+        self._show_table()
 
     def _scale(self, dimension: int) -> AxisScale:
         """Return the axis of an image along a dimension; longitudes grow to the right, latitudes upwards."""
@@ -277,6 +296,8 @@ class Drawing(QObject):
     def _is_map(self) -> bool:
         if self.upwards is None:
             return False
+        if self.is_photograph and is_no_strip(self.across.coordinate, self.upwards.coordinate):
+            return True
         return is_map(self.across.coordinate, self.upwards.coordinate) or self._is_map_by_elements()
 
     def _is_map_by_elements(self) -> bool:
@@ -337,8 +358,11 @@ class Drawing(QObject):
         elif self.base.has_data and self._is_time_to_look(complete):
             sample = self._sample() if complete else self.base.sample(_SAMPLE)
             numbers = self.shown.numbers(sample)
-            self.palette.take(numbers, complete)
-            self._describe(numbers)
+            if self.palette.bands is not None:
+                self.palette.take_white(numbers, self.base.values.dtype)
+            else:
+                self.palette.take(numbers, complete)
+                self._describe(numbers)
         self.draw()
 
     def forget_levels(self) -> None:
@@ -401,10 +425,15 @@ class Drawing(QObject):
         """Use another colour map; a diverging one is centred on zero where there are values on both sides."""
         before = self.palette.is_diverging
         self.palette.map_title, self.palette.reverse = title, reverse
-        self.bar.set_table(self.palette.table())
+        self._show_table()
         if before != self.palette.is_diverging and not self.keeper.by_user:
             self.auto_levels()
         self.draw()
+
+    def _show_table(self) -> None:
+        colours = self.palette.table()
+        if colours is not None:
+            self.bar.set_table(colours)
 
     def choose_flag(self, number: int | None) -> None:
         """Colour one flag only; None: all of them."""
@@ -421,6 +450,8 @@ class Drawing(QObject):
     def _numbers(self) -> npt.NDArray[Any] | None:
         """Return numbers out of the picture as it is now; for extremes nearly all, else some."""
         if self.shown is None or self.base is None or not self.base.has_data:
+            return None
+        if self.palette.bands is not None:
             return None
         return self.shown.numbers(self._sample())
 

@@ -90,6 +90,8 @@ class PlotOptions:
         It is an image.
     has_levels
         Its colours stand for numbers, not for flags.
+    can_colour, colour
+        Its bands can be shown together as colours, and are.
     has_coding
         The CF conventions make a difference.
     extremes
@@ -101,6 +103,8 @@ class PlotOptions:
     has_plot: bool = False
     has_image: bool = False
     has_levels: bool = False
+    can_colour: bool = False
+    colour: bool = False
     has_coding: bool = False
     decoded: bool = True
     log: bool = False
@@ -148,6 +152,8 @@ class PlotHeader(QWidget):
         The user chose a part of each element; empty for the whole.
     xChosen(int), yChosen(object)
         The user chose a dimension for an axis; None for y: a line.
+    colourToggled(bool)
+        Bands are to be shown as colours, or one of them.
     codingToggled(bool)
         Scale, offset and fill value are to be applied, or not.
     mapChosen(str)
@@ -162,6 +168,7 @@ class PlotHeader(QWidget):
     xChosen = Signal(int)
     yChosen = Signal(object)
     codingToggled = Signal(bool)
+    colourToggled = Signal(bool)
     mapChosen = Signal(str)
     logToggled = Signal(bool)
     histogramToggled = Signal(bool)
@@ -186,6 +193,8 @@ class PlotHeader(QWidget):
         self.y_axis = self._combo("yAxisCombo", "Dimension on the y axis")
         self.coding = self._switch("codingButton", "Apply scale, offset and missing values (CF conventions)")
         self.coding.setText("CF")
+        self.colour = self._switch("colourButton", "Red, green and blue together, or one band (B)")
+        self.colour.setText("RGB")
         self.log = self._switch("logButton", "Logarithmic scale (L)")
         self.histogram = self._switch("histogramButton", "Histogram to drag the levels in (H)")
         self.aspect = self._switch("aspectButton", "Equal scale on both axes (A)")
@@ -209,6 +218,7 @@ class PlotHeader(QWidget):
         self.x_axis.activated.connect(self._x_activated)
         self.y_axis.activated.connect(self._y_activated)
         self.coding.clicked.connect(self.codingToggled)
+        self.colour.clicked.connect(self.colourToggled)
         self.log.clicked.connect(self.logToggled)
         self.histogram.clicked.connect(self.histogramToggled)
         self.aspect.clicked.connect(self.aspectToggled)
@@ -300,6 +310,8 @@ class PlotHeader(QWidget):
         """Show only the controls that do something for what is shown, as they are now."""
         self.map.setVisible(options.has_levels)
         self.coding.setVisible(options.has_coding)
+        self.colour.setVisible(options.can_colour)
+        self.colour.setChecked(options.colour)
         self.log.setVisible(options.can_log)
         self.histogram.setVisible(options.has_levels)
         self.aspect.setVisible(options.has_image)
@@ -323,6 +335,7 @@ class PlotHeader(QWidget):
         controls.setSpacing(theme.MEDIUM)
         left: tuple[QWidget, ...] = (self.part, self._x_label, self.x_axis, self._y_label, self.y_axis)
         right: tuple[QWidget, ...] = (
+            self.colour,
             self.coding,
             self.log,
             self.histogram,

@@ -11,6 +11,7 @@ from refbrowser.app.plot.header import PlotOptions
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import Quantity, quantity_of
 from refbrowser.views.plot.levels import Levels
 
@@ -24,6 +25,7 @@ class _Kept:
     log: bool
     levels: Levels | None = None
     extremes: bool = False
+    colour: bool | None = None
 
 
 class Look(QObject):
@@ -38,10 +40,13 @@ class Look(QObject):
         `options` is another one.
     codingChanged()
         The conventions are applied from now on, or no longer.
+    colourChosen(bool)
+        Bands are to be shown as colours, or one by one.
     """
 
     changed = Signal()
     codingChanged = Signal()
+    colourChosen = Signal(bool)
 
     def __init__(self, pane: PaneParts, subject: Subject, stage: Stage, parent: QObject) -> None:
         super().__init__(parent)
@@ -88,6 +93,18 @@ class Look(QObject):
         self.codingChanged.emit()
 
     # Colours
+
+    def wants_colour(self, document: PlotSource, node: ArrayNode, bands: Bands) -> bool:
+        """Whether the bands of an array are shown as colours: as was chosen, else where they are such."""
+        kept = self._kept.get(_key(document, node))
+        return bands.is_sure if kept is None or kept.colour is None else kept.colour
+
+    def set_colour(self, colour: bool) -> None:
+        """Show the bands of a picture as colours, or one of them."""
+        if self._subject.bands is not None and self._subject.is_image:
+            self.colourChosen.emit(colour)
+            self._keep()
+        self._tell()
 
     def set_log(self, log: bool) -> None:
         """Use a logarithmic scale for the levels, or for the values of a line."""
@@ -164,7 +181,8 @@ class Look(QObject):
         self._kept.pop(key, None)
         keeper = self._drawing.keeper
         levels = keeper.levels if keeper.by_user else None
-        self._kept[key] = _Kept(self._subject.decoded, self._drawing.log, levels, keeper.extremes)
+        colour = None if self._subject.bands is None else self._subject.is_colour
+        self._kept[key] = _Kept(self._subject.decoded, self._drawing.log, levels, keeper.extremes, colour)
         if len(self._kept) > _REMEMBERED:
             del self._kept[next(iter(self._kept))]
 
@@ -177,7 +195,9 @@ class Look(QObject):
         self.options = PlotOptions(
             has_plot=is_shown and subject.is_plot,
             has_image=image,
-            has_levels=image and subject.shown.flags is None,
+            has_levels=image and subject.shown.flags is None and not subject.is_colour,
+            can_colour=image and subject.bands is not None,
+            colour=image and subject.is_colour,
             has_coding=is_shown and subject.shown.has_coding,
             decoded=subject.decoded,
             log=drawing.log,

@@ -55,6 +55,7 @@ class PlotKeys:
             Qt.Key.Key_L: self._toggle_log,
             Qt.Key.Key_H: self._toggle_histogram,
             Qt.Key.Key_A: self._toggle_aspect,
+            Qt.Key.Key_B: self._toggle_colour,
             Qt.Key.Key_M: self._toggle_extremes,
             Qt.Key.Key_Escape: presenter.pointing.forget,
         }
@@ -85,6 +86,11 @@ class PlotKeys:
         look = self._presenter.look
         if look.options.has_levels:
             look.set_extremes(not look.options.extremes)
+
+    def _toggle_colour(self) -> None:
+        look = self._presenter.look
+        if look.options.can_colour:
+            look.set_colour(not look.options.colour)
 
     def _toggle_aspect(self) -> None:
         look = self._presenter.look
@@ -391,6 +397,7 @@ class PlotPane(QWidget):
         self.header.partChosen.connect(presenter.choose_part)
         look = presenter.look
         self.header.codingToggled.connect(look.set_decoded)
+        self.header.colourToggled.connect(look.set_colour)
         self.header.logToggled.connect(look.set_log)
         self.header.histogramToggled.connect(look.set_histogram)
         self.header.aspectToggled.connect(look.set_aspect)

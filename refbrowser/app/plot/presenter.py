@@ -23,7 +23,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
-from refbrowser.views.plot.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
+from refbrowser.views.plot.reading import bands_with, coordinate_nodes, reads_the_same, roles_of, same_packing
 from refbrowser.views.plot.series import choices
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
 
@@ -66,6 +66,7 @@ class Presenter(QObject):
         self.loader, self.refiner = self.stage.loader, self.stage.refiner
         self.look = Look(pane, self.subject, self.stage, self)
         self.look.codingChanged.connect(self.changed)
+        self.look.colourChosen.connect(self.choose_colour)
         self._auxiliary.came.connect(self._auxiliary_came)
         self._neighbours = Latest(self, NEIGHBOURS)
         self.coordinates.came.connect(self._coordinates_came)
@@ -121,10 +122,15 @@ class Presenter(QObject):
 
     def _begin(self, document: PlotSource, node: ArrayNode) -> None:
         assert document.hierarchy is not None
-        self.coordinates.begin(node)
         memory = self._memories.setdefault(document.owner("plot"), SliceMemory())
-        self._roles = roles_of(coordinate_nodes(document.hierarchy, node))
-        state = memory.first(node, self._roles)
+        beside = coordinate_nodes(document.hierarchy, node)
+        self._roles = roles_of(beside)
+        bands = self.subject.bands = bands_with(node, beside)
+        self.drawing.is_photograph = bands is not None and bands.is_sure
+        self.coordinates.begin(node, bands)
+        state = memory.first(node, self._roles, bands)
+        if bands is not None and self.look.wants_colour(document, node, bands):
+            state = state.with_bands(bands)
         self.subject.slice = state if self.subject.is_plot else state.with_y(None)
         self.stepped = self.first_slider(state)
         self.subject.view_is_new = True
@@ -164,7 +170,7 @@ class Presenter(QObject):
         subject.node, subject.slice = node, state
         self._pane.header.set_title(subject.label, node.path)
         self.refiner.drop()
-        self.coordinates.begin(node)
+        self.coordinates.begin(node, subject.bands)
         self.coordinates.read(document, node)
         self._take_slice()
         self.read()
@@ -173,6 +179,10 @@ class Presenter(QObject):
         """Show the same array of a changed document; what it reads as before is not read again."""
         picture, before = self.loader.current, self.subject.node
         self.subject.node = node
+        assert document.hierarchy is not None
+        self.subject.bands = bands_with(node, coordinate_nodes(document.hierarchy, node))
+        if self.subject.slice is not None and self.subject.bands is None:
+            self.subject.slice = self.subject.slice.with_bands(None)
         self._pane.header.set_title(self.subject.label, node.path)
         state, names = self.subject.slice, dimension_names(node)
         is_renamed = state is not None and state.names != names
@@ -231,6 +241,19 @@ class Presenter(QObject):
         self.stepped = dimension
         self._take_slice()
         self.refiner.drop()
+        self.read()
+
+    def choose_colour(self, colour: bool) -> None:
+        """Show the bands together as colours, or one of them."""
+        state = self.subject.slice
+        if state is None or self.subject.bands is None:
+            return
+        self.subject.slice = state.with_bands(self.subject.bands if colour else None)
+        if self.stepped not in self.subject.slice.sliders:
+            self.stepped = self.first_slider(self.subject.slice)
+        self.drawing.forget_levels()
+        self.refiner.drop()
+        self._take_slice()
         self.read()
 
     def _change_axes(self, state: SliceState) -> None:
@@ -326,8 +349,22 @@ class Presenter(QObject):
     def _coordinates_came(self, first: bool) -> None:
         # Lines stand over their coordinates: what is visible is then another range.
         self.subject.view_is_new |= first
+        is_same = self._name_bands()
         self._take_slice()
-        self.stage.present()
+        if is_same:
+            self.stage.present()
+        else:
+            self.read()
+
+    def _name_bands(self) -> bool:
+        """Take the order of the bands from their names, where these have come; whether it is as before."""
+        subject, before = self.subject, self.subject.bands
+        if before is None or subject.slice is None:
+            return True
+        subject.bands = before.called(self.coordinates.coordinates[before.dimension].texts)
+        if subject.is_colour:
+            subject.slice = subject.slice.with_bands(subject.bands)
+        return subject.bands == before
 
     # Detail where the view is small
 

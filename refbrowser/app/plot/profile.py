@@ -290,14 +290,16 @@ class ProfileTool(QObject):
     def refresh(self) -> None:
         """Bring line and chart up to date with the picture."""
         drawing, picture = self._drawing, None
-        if self.is_on and drawing.base is not None and drawing.shown is not None and not drawing.is_line:
+        if self.is_on and drawing.base is not None and drawing.shown is not None and drawing.has_profiles:
             self._begin()
             picture = self._picture()
         if picture is None or self.ends is None or drawing.shown is None:
             self.profile = None
             self.line.hide()
             self.pane.chart.set_lines(())
-            self.pane.said.set_text("A line across an image: no image is shown" if self.is_on else "")
+            self.pane.said.set_text(
+                "A line across an image of single values: none is shown" if self.is_on else ""
+            )
             return
         coordinates, axes = drawing.coordinates, picture.plan.slice.axes
         profile = self.profile = profile_of(picture, drawing.shown, coordinates, *self.ends)

@@ -14,6 +14,7 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl, Tasks
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.coordinates import Coordinate, plain_coordinate
 from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plan import ViewPlan, plan_view
@@ -358,6 +359,7 @@ class CoordinateReader(QObject):
         super().__init__(parent)
         self._latest = Latest(self, _COORDINATES)
         self.coordinates: tuple[Coordinate, ...] = ()
+        self._bands: Bands | None = None
         #: Why some dimensions show indices.
         self.errors: tuple[str, ...] = ()
         #: Whether a picture should not be shown yet.
@@ -370,12 +372,14 @@ class CoordinateReader(QObject):
         self._latest.cancel()
         self.coordinates, self.errors, self.waits = (), (), False
 
-    def begin(self, node: ArrayNode) -> None:
-        """Let the dimensions of another array stand for themselves."""
+    def begin(self, node: ArrayNode, bands: Bands | None) -> None:
+        """Let the dimensions of another array stand for themselves, its bands for colours."""
         names = dimension_names(node)
-        self.coordinates = tuple(
-            plain_coordinate(name, size) for name, size in zip(names, node.shape, strict=True)
-        )
+        self._bands = bands
+        self._take(tuple(plain_coordinate(name, size) for name, size in zip(names, node.shape, strict=True)))
+
+    def _take(self, coordinates: tuple[Coordinate, ...]) -> None:
+        self.coordinates = coordinates if self._bands is None else self._bands.name_in(coordinates)
 
     def read(self, document: PlotSource, node: ArrayNode) -> None:
         """Read the coordinates, again after an edit."""
@@ -387,7 +391,7 @@ class CoordinateReader(QObject):
             read_coordinates(self._latest, document, node, arrays, self._came)
         else:
             self._latest.cancel()
-            self.begin(node)
+            self.begin(node, self._bands)
 
     def _has_values(self) -> bool:
         return any(coordinate.values is not None for coordinate in self.coordinates)
@@ -396,7 +400,7 @@ class CoordinateReader(QObject):
         first = False
         if found is not None:
             first = not self._has_values()
-            self.coordinates = found.coordinates
+            self._take(found.coordinates)
             self.errors = tuple(
                 f"{name} shows indices: {getattr(error, 'message', error)}"
                 for name, error in found.errors.items()

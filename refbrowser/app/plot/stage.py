@@ -19,6 +19,7 @@ from refbrowser.app.plot.reader import CoordinateReader, PictureLoader, PlotSour
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.plot.values_view import ChartsPage, PictureRows, ValuesView
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import flag_shares
 from refbrowser.views.plot.coordinates import attribute_text
 from refbrowser.views.plot.interpretation import Interpretation
@@ -62,6 +63,8 @@ class Subject:
         The next picture is to be seen where the one before was: the array got longer.
     window
         The part of the slice that is to be seen next, as indices along its axes; None for no certain one.
+    bands
+        What of the array can be shown as colours; None where nothing can.
     """
 
     def __init__(self) -> None:
@@ -75,12 +78,13 @@ class Subject:
         self.view_is_new = False
         self.kept_view: View | None = None
         self.window: tuple[range, ...] | None = None
+        self.bands: Bands | None = None
         self._shown: Interpretation | None = None
 
     def forget(self) -> None:
         """Let go of the array."""
         self.document = self.node = self.whole = self.slice = None
-        self.choice = self._shown = self.window = self.kept_view = None
+        self.choice = self._shown = self.window = self.kept_view = self.bands = None
         self.view_is_new = self.is_charted = False
 
     @property
@@ -94,6 +98,11 @@ class Subject:
     def is_image(self) -> bool:
         """Whether an image is drawn."""
         return self.is_plot and self.slice is not None and self.slice.y is not None
+
+    @property
+    def is_colour(self) -> bool:
+        """Whether the bands of an image are drawn as colours."""
+        return self.is_image and self.slice is not None and self.slice.bands is not None
 
     @property
     def shown(self) -> Interpretation:
@@ -454,10 +463,11 @@ class Stage(QObject):
         self._pane.legend.set_picture(picture, self._note(picture))
         self._pane.canvas.set_message(self._emptiness(picture))
         shown, flags = self._subject.shown, self._pane.flags
+        colours = self.drawing.palette.table()
         flagged = self._subject.is_image and shown.flags is not None
         flags.setVisible(flagged)
-        if flagged:
-            flags.set_flags(shown.flags, self.drawing.palette.table())
+        if flagged and colours is not None:
+            flags.set_flags(shown.flags, colours)
             if picture.finished:
                 flags.set_shares(flag_shares(picture.sample(), shown))
 

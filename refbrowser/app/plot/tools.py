@@ -78,7 +78,8 @@ class PlotTools(QObject):
     @property
     def can_profile(self) -> bool:
         """Whether there is an image to draw a line across."""
-        return self._presenter.stage.shows_picture and self._presenter.subject.is_image
+        subject = self._presenter.subject
+        return self._presenter.stage.shows_picture and subject.is_image and not subject.is_colour
 
     @property
     def can_series(self) -> bool:

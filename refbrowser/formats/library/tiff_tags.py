@@ -11,7 +11,7 @@ import numpy as np
 
 #: Tags that say where and how elements are stored.
 _LAYOUT = {
-    *range(255, 260), 266, 273, 277, 278, 279, 284, 288, 289, 317, 322, 323, 324, 325, 330, 338, 339,
+    *range(255, 260), 266, 273, 277, 278, 279, 284, 288, 289, 317, 322, 323, 324, 325, 330, 339,
     347, 512, 513, 514, 519, 520, 521, 530, 531, 532, 32997, 32998, 33432, 34377, 34665, 34675,
 }  # fmt: skip
 #: Tags that are told in other words: those of GeoTIFF and GDAL.

@@ -152,13 +152,27 @@ OTHER = 254
 class Colouring(Protocol):
     """A value that tells how elements are coloured; equal ones colour alike."""
 
+    def blank(self, rows: int, columns: int) -> npt.NDArray[np.uint8]:
+        """Return what `positions` gives of elements without a value."""
+        ...
+
     def positions(self, raw: npt.NDArray[Any], shown: Interpretation) -> npt.NDArray[np.uint8]:
-        """Return the position of each element in a table of 256 colours, 255 for no value."""
+        """Return the position of each element in a table of 256 colours, 255 for no value; or colours."""
         ...
 
 
+class _ByTable:
+    """What colours of a table have in common."""
+
+    __slots__ = ()
+
+    def blank(self, rows: int, columns: int) -> npt.NDArray[np.uint8]:
+        """Return positions of no values."""
+        return np.full((rows, columns), NO_VALUE, np.uint8)
+
+
 @dataclass(frozen=True, slots=True)
-class LevelColouring:
+class LevelColouring(_ByTable):
     """By the place of the number between two levels."""
 
     levels: Levels
@@ -169,7 +183,7 @@ class LevelColouring:
 
 
 @dataclass(frozen=True, slots=True)
-class FlagColouring:
+class FlagColouring(_ByTable):
     """By the number of the flag that holds, or with `chosen` by whether that flag holds alone.
 
     Numbers of 254 and more begin again at 0.

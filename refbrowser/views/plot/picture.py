@@ -36,6 +36,8 @@ class ChunkState(IntEnum):
     FILLED = 4
 
 
+#: The state of what is made of several chunks is that of the one that comes last here.
+_SEVERITY = [ChunkState.PENDING, ChunkState.DONE, ChunkState.FILLED, ChunkState.MISSING, ChunkState.FAILED]
 _VALUED = np.array([state in (ChunkState.DONE, ChunkState.FILLED) for state in sorted(ChunkState)])
 
 
@@ -57,7 +59,8 @@ class Picture:
     out
         The array that the reader fills, in native byte order, shape of ``plan.selection``.
     values
-        The same memory in the order of the axes, ``(y, x)`` or ``(x,)``.
+        The same memory in the order of the axes, ``(y, x)`` or ``(x,)``; the bands of a picture in colour are
+        the last one.
     states
         `ChunkState` of each chunk, uint8, one axis per axis of the plot.
     """
@@ -67,7 +70,7 @@ class Picture:
         self.plan = plan
         self.out = np.empty(plan.selection.shape, node.known_dtype.newbyteorder("="))
         state = plan.slice
-        self.values = self.out.T if state.y is not None and state.y > state.x else self.out
+        self.values = state.arranged(self.out)
         self._sides = tuple(node.grid.chunk_shape[axis] for axis in state.axes)
         #: Numbers of the chunks touched along each axis, ascending.
         self.chunk_numbers = tuple(
@@ -81,6 +84,9 @@ class Picture:
         self.finished = False
         self._lock = threading.Lock()
         self._arrived = 0
+        #: How many chunks a cell is of: several where bands are in chunks of their own; and those that came.
+        self._depth = max(1, plan.chunks // max(1, self.states.size))
+        self._came: dict[tuple[int, ...], list[ChunkState]] = {}
         #: Who knows which files are stale, and the references of all chunks.
         self._held: tuple[Access, ReferenceColumns] | None = None
         self._stale: tuple[int, npt.NDArray[np.bool_]] = (0, np.zeros(self.states.shape, bool))
@@ -88,12 +94,14 @@ class Picture:
     def hold_against(self, access: Access) -> None:
         """Note of which file each chunk is, before any is read: those of stale files are to be marked."""
         state, shape = self.plan.slice, self.states.shape
-        grid = np.indices(shape).reshape(len(shape), self.states.size)
+        grid = np.indices((*shape, self._depth)).reshape(len(shape) + 1, self.states.size * self._depth)
         side = self.node.grid.chunk_shape
         at = [index // length for index, length in zip(state.indices, side, strict=True)]
-        coords = np.tile(np.array(at, np.int64), (self.states.size, 1))
-        for numbers, axis, cells in zip(self.chunk_numbers, state.axes, grid, strict=True):
+        coords = np.tile(np.array(at, np.int64), (grid.shape[1], 1))
+        for numbers, axis, cells in zip(self.chunk_numbers, state.axes, grid, strict=False):
             coords[:, axis] = numbers[cells]
+        if state.bands is not None:
+            coords[:, state.bands.dimension] = grid[-1]
         self._held = access, self.node.manifest.columns(coords)
 
     @property
@@ -102,7 +110,8 @@ class Picture:
         turns = self.stale_turns
         if self._held is not None and turns != self._stale[0]:
             access, columns = self._held
-            self._stale = turns, access.are_stale(columns).reshape(self.states.shape)
+            stale = access.are_stale(columns).reshape(*self.states.shape, self._depth)
+            self._stale = turns, np.asarray(stale.any(axis=-1))
         return self._stale[1]
 
     @property
@@ -136,7 +145,10 @@ class Picture:
         with self._lock:
             if error is not None and len(self.errors) < KEPT_ERRORS:
                 self.errors[cell] = error
-            self.states[cell] = state
+            came = self._came.setdefault(cell, [])
+            came.append(state)
+            if len(came) == self._depth:
+                self.states[cell] = max(self._came.pop(cell), key=_SEVERITY.index)
             self._arrived += 1
 
     def count(self, state: ChunkState) -> int:
@@ -242,12 +254,13 @@ class Picture:
         """Return at most about `most` of the values that have come, spread evenly, one axis."""
         if not self.values.size:
             return self.values.ravel()
-        step = max(1, int((self.values.size / most) ** (1 / self.values.ndim)))
-        rows = [np.arange(0, size, step, dtype=np.int64) for size in self.values.shape]
+        axes = self.values.shape[: self.states.ndim]
+        step = max(1, int((self.values.size / most) ** (1 / max(1, len(axes)))))
+        rows = [np.arange(0, size, step, dtype=np.int64) for size in axes]
         taken = self.values[tuple(slice(None, None, step) for _ in rows)]
         if self.all_done:
             return taken.ravel()
-        return taken[have_values(self.element_states(rows))]
+        return taken[have_values(self.element_states(rows))].ravel()
 
 
 def _chunks_of(taken: range, side: int) -> npt.NDArray[np.int64]:

@@ -85,6 +85,8 @@ def plan_view(
     """
     whole = [range(state.shape[axis]) for axis in state.axes] if window is None else list(window)
     most = LIMITS.view_points if state.y is None else LIMITS.view_elements
+    if state.bands is not None:
+        most //= state.shape[state.bands.dimension]
     taken = _steps_for([len(part) for part in whole], most) if steps is None else steps
     ranges = tuple(range(part.start, part.stop, step) for part, step in zip(whole, taken, strict=True))
     selection = Selection.from_index(state.index(ranges), state.shape)

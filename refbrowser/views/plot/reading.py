@@ -16,6 +16,7 @@ from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 from refbrowser.views.dimensions import is_coordinate
 from refbrowser.views.numbers import degrees_text, value_text
+from refbrowser.views.plot.bands import Bands, bands_of
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate, attribute_text, plain_coordinate, role_of
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import ChunkState, Picture
@@ -97,6 +98,13 @@ def coordinate_nodes(hierarchy: Hierarchy, node: ArrayNode) -> tuple[ArrayNode |
 def roles_of(nodes: tuple[ArrayNode | None, ...]) -> tuple[AxisRole, ...]:
     """Return what each dimension's coordinate means, from its metadata alone."""
     return tuple(AxisRole.NONE if node is None else role_of(node.name, node.attributes) for node in nodes)
+
+
+def bands_with(node: ArrayNode, nodes: tuple[ArrayNode | None, ...]) -> Bands | None:
+    """Return the bands of an array of pictures, by its metadata and that of its coordinates alone."""
+    names = dimension_names(node)
+    beside = {name: each.attributes for name, each in zip(names, nodes, strict=True) if each is not None}
+    return bands_of(node, names, beside)
 
 
 def groups_above(hierarchy: Hierarchy, path: str) -> list[GroupNode]:

@@ -66,7 +66,13 @@ def value_at(picture: Picture, shown: Interpretation, position: tuple[int, ...])
     if state is ChunkState.FAILED:
         error = picture.error_at(position)
         return f"could not be read: {error.message}" if error is not None else "could not be read"
-    text = shown.text_with_units(picture.values[position])
+    cut, value = picture.plan.slice, picture.values[position]
+    if cut.bands is None:
+        text = shown.text_with_units(value)
+    else:
+        names, first = cut.band_names, cut.bands.colours
+        order = (*first, *(index for index in range(len(names)) if index not in first))
+        text = ", ".join(f"{names[index]} {shown.text(value[index])}" for index in order)
     if state is ChunkState.FILLED:
         return f"{text} (chunk not stored: fill value)"
     return f"{text} ({STALE_NAME})" if picture.is_stale_at(position) else text

@@ -118,9 +118,9 @@ def read_shown(
     values = session.read(layout.node, access, selection, on_part=told, cancel=cancel, progress=progress)
     if failed:
         raise failed[0]
-    nothing = missing.reshape(selection.shape)
-    if state.y is not None and state.y > state.x:
-        values, nothing = values.T, nothing.T
+    values, nothing = state.arranged(values), state.arranged(missing.reshape(selection.shape))
+    if state.bands is not None:
+        nothing = np.asarray(nothing.any(axis=-1))
     return ShownValues(layout, ranges, values, nothing, _stale_values(layout.node, access, read), filled)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +82,7 @@ def choices(state: SliceState) -> tuple[int, ...]:
 def plan_series(node: ArrayNode, state: SliceState, dimension: int, index: Sequence[int]) -> ViewPlan:
     """Plan the read of an element's series along a dimension; its own index along that does not matter."""
     held = (*index[:dimension], state.indices[dimension], *index[dimension + 1 :])
-    return plan_view(node, replace(state, x=dimension, y=None, indices=tuple(held)))
+    return plan_view(node, state.line(dimension, tuple(held)))
 
 
 def column_of(plan: ViewPlan, node: ArrayNode) -> tuple[int, ...]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy.typing as npt
 
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.coordinates import AxisRole
 
 #: Slices, and indices of dimensions, that are remembered.
@@ -31,6 +34,8 @@ class SliceState:
         The dimension that runs upwards, or None for a line.
     indices
         One index per dimension; those of the axes are kept for when they become sliders.
+    bands
+        The dimension that is shown as colours; None where each of its indices is an image by itself.
     """
 
     shape: tuple[int, ...]
@@ -38,6 +43,7 @@ class SliceState:
     x: int
     y: int | None
     indices: tuple[int, ...]
+    bands: Bands | None = None
 
     @property
     def axes(self) -> tuple[int, ...]:
@@ -47,9 +53,19 @@ class SliceState:
         return (self.x,) if self.y is None else (self.y, self.x)
 
     @property
+    def shown(self) -> tuple[int, ...]:
+        """The dimensions that are seen whole: `axes`, and then that of the bands of an image in colour."""
+        return self.axes if self.bands is None else (*self.axes, self.bands.dimension)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Which axis of what is read each of `shown` is."""
+        return tuple(sorted(self.shown).index(axis) for axis in self.shown)
+
+    @property
     def sliders(self) -> tuple[int, ...]:
-        """The dimensions that are not on an axis, in the array's order."""
-        return tuple(axis for axis in range(len(self.shape)) if axis not in self.axes)
+        """The dimensions that are held at an index, in the array's order."""
+        return tuple(axis for axis in range(len(self.shape)) if axis not in self.shown)
 
     def with_index(self, dimension: int, index: int) -> SliceState:
         """Return the slice moved to `index` along one dimension; the index is held inside the array."""
@@ -59,7 +75,7 @@ class SliceState:
 
     def with_x(self, dimension: int) -> SliceState:
         """Return the slice with another x axis; when that was the y axis, the two are exchanged."""
-        return replace(self, x=dimension, y=self.x if dimension == self.y else self.y)
+        return replace(self, x=dimension, y=self.x if dimension == self.y else self.y)._with_own_bands()
 
     def with_y(self, dimension: int | None) -> SliceState:
         """Return the slice with another y axis (None: a line); exchanged when that was the x axis."""
@@ -67,11 +83,38 @@ class SliceState:
             if self.y is None:
                 return self
             return replace(self, x=self.y, y=dimension)
-        return replace(self, y=dimension)
+        return replace(self, y=dimension)._with_own_bands()
+
+    def with_bands(self, bands: Bands | None) -> SliceState:
+        """Return the slice as an image in colour, or as one of a single band; a line stays one."""
+        return replace(self, bands=bands)._with_own_bands()
+
+    def _with_own_bands(self) -> SliceState:
+        """Return the slice without colours where it is a line, or these are on an axis."""
+        if self.bands is None or (self.y is not None and self.bands.dimension not in self.axes):
+            return self
+        return replace(self, bands=None)
+
+    @property
+    def band_names(self) -> tuple[str, ...]:
+        """What the bands of an image in colour are called; none of another one."""
+        if self.bands is None:
+            return ()
+        return self.bands.names(self.names[self.bands.dimension], self.shape[self.bands.dimension])
+
+    def line(self, dimension: int, indices: tuple[int, ...]) -> SliceState:
+        """Return a line along a dimension through an element."""
+        return replace(self, x=dimension, y=None, indices=indices, bands=None)
+
+    def arranged(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return what was read of this slice in the order of its axes, with its bands last."""
+        return values.transpose(self.order)
 
     def index(self, ranges: Sequence[range]) -> tuple[int | slice, ...]:
         """Return the numpy index of `ranges` along the axes (in the order of `axes`) at this slice."""
         chosen = dict(zip(self.axes, ranges, strict=True))
+        if self.bands is not None:
+            chosen[self.bands.dimension] = range(self.shape[self.bands.dimension])
         return tuple(
             slice(chosen[axis].start, chosen[axis].stop, chosen[axis].step) if axis in chosen else index
             for axis, index in enumerate(self.indices)
@@ -79,7 +122,8 @@ class SliceState:
 
     def text(self) -> str:
         """Return the slice as it is written for `--select` (``0,3,:,:``)."""
-        return ",".join(":" if axis in self.axes else str(index) for axis, index in enumerate(self.indices))
+        held = self.sliders
+        return ",".join(str(index) if axis in held else ":" for axis, index in enumerate(self.indices))
 
 
 def dimension_names(node: ArrayNode) -> tuple[str, ...]:
@@ -88,17 +132,22 @@ def dimension_names(node: ArrayNode) -> tuple[str, ...]:
     return tuple(name or f"dim {axis}" for axis, name in enumerate(given))
 
 
-def first_slice(node: ArrayNode, roles: Sequence[AxisRole], before: SliceState | None = None) -> SliceState:
+def first_slice(
+    node: ArrayNode,
+    roles: Sequence[AxisRole],
+    before: SliceState | None = None,
+    bands: Bands | None = None,
+) -> SliceState:
     """Return the slice to begin with.
 
     The axes are longitude and latitude (or projected x and y) where the roles tell them, else the dimensions
     called x and y, else the last dimensions longer than one; a single such dimension gives a line. Where
-    `before` has the same dimensions, its axes and indices stay. A scalar has no axis.
+    `before` has the same dimensions, its axes and indices stay. A scalar has no axis, and bands are none.
     """
     names = dimension_names(node)
     if before is not None and before.names == names and before.shape == node.shape:
         return before
-    x, y = _first_axes(node.shape, names, roles)
+    x, y = _first_axes(node.shape, names, roles, bands)
     state = SliceState(node.shape, names, x, y, (0,) * len(node.shape))
     if before is not None:
         for dimension, name in enumerate(names):
@@ -136,18 +185,21 @@ class SliceMemory:
         self._indices: dict[tuple[str, int], int] = {}
 
     def keep(self, state: SliceState, named: Sequence[str | None]) -> None:
-        """Remember a slice; `named` are the dimensions' own names, None where they have none."""
-        _put(self._states, (state.names, state.shape), state)
+        """Remember a slice; `named` are the dimensions' own names, None where they have none.
+
+        Whether it is in colour depends on the array, not on its dimensions.
+        """
+        _put(self._states, (state.names, state.shape), state.with_bands(None))
         for name, size, index in zip(named, state.shape, state.indices, strict=False):
             if name is not None:
                 _put(self._indices, (name, size), index)
 
-    def first(self, node: ArrayNode, roles: Sequence[AxisRole]) -> SliceState:
+    def first(self, node: ArrayNode, roles: Sequence[AxisRole], bands: Bands | None = None) -> SliceState:
         """Return the slice to begin with: the last one of such an array, else `first_slice`.
 
         In the second case dimensions of the same name and size keep their index.
         """
-        state = first_slice(node, roles, self._states.get((dimension_names(node), node.shape)))
+        state = first_slice(node, roles, self._states.get((dimension_names(node), node.shape)), bands)
         for dimension, key in enumerate(zip(node.dimensions, node.shape, strict=False)):
             index = self._indices.get(key)  # type: ignore[arg-type]
             if index is not None:
@@ -164,9 +216,11 @@ def _put(into: dict[_Key, _Value], key: _Key, value: _Value) -> None:
 
 
 def _first_axes(
-    shape: tuple[int, ...], names: Sequence[str], roles: Sequence[AxisRole]
+    shape: tuple[int, ...], names: Sequence[str], roles: Sequence[AxisRole], bands: Bands | None
 ) -> tuple[int, int | None]:
     long = [axis for axis, size in enumerate(shape) if size > 1]
+    if bands is not None:
+        long.remove(bands.dimension)
     if len(long) < 2:
         return (long[0] if long else max(0, len(shape) - 1)), None
     east = [axis for axis in long if roles[axis].runs_east]

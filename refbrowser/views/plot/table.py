@@ -105,6 +105,8 @@ class TableLayout:
         """Names of the columns of one element: the fields of a structure; none where it has but one."""
         if isinstance(self.node.type, RowType):
             return ROW_COLUMNS
+        if self.slice.bands is not None:
+            return self.slice.band_names
         dtype = self.node.dtype
         return () if dtype is None or dtype.names is None else dtype.names
 
@@ -259,13 +261,17 @@ class TableLayout:
     def _part(self, values: npt.NDArray[Any], number: int) -> npt.NDArray[Any]:
         if isinstance(self.node.type, RowType):
             return values if number else row_lengths(values)
+        if self.slice.bands is not None:
+            return values[..., number]
         return values[self.fields[number]] if self.fields else values
 
     @cached_property
     def _names(self) -> tuple[Mapping[int, str], ...]:
         """What values of each column of an element are called."""
         dtype = self.node.dtype
-        if isinstance(self.node.type, RowType) or dtype is None or dtype.names is None:
+        if self.slice.bands is not None or isinstance(self.node.type, RowType):
+            return ({},) * self._parts
+        if dtype is None or dtype.names is None:
             return ({},) * self._parts
         return tuple(names_of(dtype[field]) for field in dtype.names)
 

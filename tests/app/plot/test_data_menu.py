@@ -38,6 +38,7 @@ def fields(tmp_path: Path) -> Path:
     flags = {"flag_values": [0, 1], "flag_meanings": "off on"}
     add("flags", np.arange(100, dtype="|i1").reshape(10, 10) % 2, ["y", "x"], **flags)
     add("word", np.array([b"word"]), ["n"])
+    add("photo", np.arange(300, dtype="u2").astype("u1").reshape(10, 10, 3), ["y", "x", "rgb"])
     add("cube", np.arange(48, dtype="<i2").reshape(3, 4, 4), ["t", "y", "x"])
     path = tmp_path / "fields.json"
     path.write_text(json.dumps({"version": 1, "refs": refs}))
@@ -107,6 +108,21 @@ def test_only_what_does_something_can_be_chosen(
     show(array)
     names = {*SWITCHES, "next_map", "auto_levels", "toggle_extremes", "reset_view"}
     assert {name for name in names if window.actions_[name].isEnabled()} == possible
+
+
+@pytest.mark.slow
+def test_bands_are_shown_as_colours(window: MainWindow, show: Show, settle: Callable[[], None]) -> None:
+    plot = show("/photo")
+    action = window.actions_["toggle_colour"]
+    assert action.isEnabled()
+    assert action.isChecked()
+    assert action.text().endswith("\tB")
+    action.trigger()
+    settle()
+    assert not plot.look().options.colour
+    assert not action.isChecked()
+    show("/image")
+    assert not window.actions_["toggle_colour"].isEnabled()
 
 
 def test_colours_and_view(window: MainWindow, show: Show) -> None:
