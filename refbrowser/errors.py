@@ -374,6 +374,29 @@ class Finding:
         """Return this finding with another place."""
         return replace(self, place=place)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it: in what ``check``, ``info``, ``move`` and ``merge`` print."""
+        place = self.place
+        shape: dict[str, Any] = {
+            "kind": str(self.kind),
+            "message": self.message,
+            "pointer": place.pointer,
+            "line": place.line if place.is_in_document else None,
+            "column": place.column if place.is_in_document else None,
+        }
+        if place.rule is not None:
+            shape |= {"rule": place.rule, "field": place.field, "row": place.row}
+        if place.pointer is None:
+            # Of a store: it stands at no place of a document.
+            names = {"key": place.key, "path": place.path, "url": place.url}
+            shape |= {name: value for name, value in names.items() if value is not None}
+        if place.start is not None:
+            # Of a message of a stream, a member of an archive: its bytes in the file.
+            shape |= {"start": place.start, "stop": place.stop}
+        if self.count > 1:
+            shape["count"] = self.count
+        return shape
+
     def error(self) -> RefbrowserError:
         """Return the finding as the error that a reader of the entry gets."""
         return RefbrowserError(self.kind, self.message, self.place, self.advice)

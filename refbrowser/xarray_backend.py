@@ -15,13 +15,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
 import xarray
 from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, StoreBackendEntrypoint
 from xarray.coding.strings import create_vlen_dtype
-from xarray.core.indexing import ExplicitIndexer, LazilyIndexedArray, VectorizedIndexer
+from xarray.core.indexing import BasicIndexer, ExplicitIndexer, LazilyIndexedArray, VectorizedIndexer
 
 from refbrowser.api import StorageOptions
 from refbrowser.api import open as open_named
@@ -44,6 +45,8 @@ from refbrowser.model.nodes import ArrayNode
 
 #: Its records are no chunks: whoever asks for those of the file wants all records together.
 _CLASSIC = "netcdf3"
+#: Bytes of an array of one chunk that is read once.
+_SMALL = 1 << 16
 #: Datasets that came from another process and stay open in this one; one more closes the oldest.
 _KEPT = 8
 
@@ -135,15 +138,24 @@ def _reopened(data: bytes) -> SharedDataset:
 
 
 class RefbrowserArray(BackendArray):
-    """The values of one array, read when they are indexed."""
+    """The values of one array, read when they are indexed; of a small one of one chunk all, once."""
 
-    __slots__ = ("dtype", "path", "shape", "source")
+    __slots__ = ("dtype", "path", "shape", "source", "whole")
 
     def __init__(self, source: SharedDataset, node: ArrayNode) -> None:
         self.source = source
         self.path = node.path
         self.shape = node.shape
         self.dtype = _plain_type(node)
+        #: Its values where all have been read: xarray asks for those of a coordinate several times.
+        self.whole: np.ndarray[Any, Any] | None = None
+
+    def __getstate__(self) -> tuple[SharedDataset, str, tuple[int, ...], np.dtype[Any]]:
+        return self.source, self.path, self.shape, self.dtype
+
+    def __setstate__(self, state: tuple[SharedDataset, str, tuple[int, ...], np.dtype[Any]]) -> None:
+        self.source, self.path, self.shape, self.dtype = state
+        self.whole = None
 
     def __getitem__(self, key: ExplicitIndexer) -> Any:
         """Return the selected values.
@@ -154,13 +166,25 @@ class RefbrowserArray(BackendArray):
             A chunk cannot be read: it names chunk, URL, range and cause.
         """
         read = read_points if isinstance(key, VectorizedIndexer) else read_outer
+        is_box = isinstance(key, BasicIndexer)
         with self.source.reading() as dataset:
+            if is_box and self.whole is not None:
+                return np.array(self.whole[key.tuple])
             node = dataset.hierarchy.find(self.path)
             if not isinstance(node, ArrayNode) or (node.shape, _plain_type(node)) != (self.shape, self.dtype):
                 raise other_source(dataset.path)
-            values = read(dataset.session, node, dataset.access, key.tuple)
-        plain = without_names(values)
-        return plain if self.dtype.names is None else plain.astype(self.dtype, copy=False)
+            is_kept = is_box and self._is_small and node.has_grid and node.grid.size == 1
+            index = (slice(None),) * len(self.shape) if is_kept else key.tuple
+            values = without_names(read(dataset.session, node, dataset.access, index))
+        plain = values if self.dtype.names is None else values.astype(self.dtype, copy=False)
+        if not is_kept:
+            return plain
+        self.whole = plain
+        return np.array(plain[key.tuple])
+
+    @property
+    def _is_small(self) -> bool:
+        return self.dtype.kind in "biufSU" and prod(self.shape) * self.dtype.itemsize <= _SMALL
 
 
 class RefbrowserDataStore(AbstractDataStore):

@@ -284,7 +284,7 @@ def test_advice_is_in_the_words_of_python() -> None:
         ("leave the array out: --leave-out-var /a/b", "leave the array out: leave_out_var='/a/b'"),
         ("for example --new-dim x=list:1,2", "for example new_dim='x=list:1,2'"),
         ("leave them out, or give another --new-dim", "leave them out, or give another new_dim"),
-        ("accept it (refbrowser lock DOC --accept URL)", "accept it (refbrowser lock DOC --accept URL)"),
+        ("accept it (refbrowser lock DOC --update URL)", "accept it (refbrowser lock DOC --update URL)"),
     ):
         error = RefbrowserError(ErrorKind.IO, "it failed", advice=advice)
         assert (error.advice, error.__notes__) == (advice, [expected])

@@ -409,3 +409,28 @@ def test_processes_of_dask_read_it(folder: Path) -> None:
     ):
         ours, theirs = (each.drop_vars(["s", "b"]).mean() for each in (ours, theirs))
         xarray.testing.assert_allclose(ours.compute(), theirs.compute())
+
+
+def test_a_small_coordinate_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    days = {"time": ("time", np.arange(3), {"units": "days since 2001-01-01"}), "y": [1.5, 2.5]}
+    xarray.Dataset({"t": (("time", "y"), np.ones((3, 2)))}, days).to_netcdf(tmp_path / "a.nc")
+    read: list[str] = []
+    read_outer = xarray_backend.read_outer
+
+    def noted(session: Any, node: Any, *more: Any) -> Any:
+        read.append(node.path)
+        return read_outer(session, node, *more)
+
+    monkeypatch.setattr(xarray_backend, "read_outer", noted)
+    with xarray.open_dataset(tmp_path / "a.nc", engine="refbrowser") as found:
+        assert sorted(read) == ["/time", "/y"]
+        loaded = found.load()
+    with xarray.open_dataset(tmp_path / "a.nc", engine="netcdf4") as expected:
+        xarray.testing.assert_identical(loaded, expected.load())
+    # What is given is the user's: it can be changed, and others do not see that.
+    with xarray.open_dataset(tmp_path / "a.nc", engine="refbrowser", decode_times=False) as found:
+        first = found["t"][0].values
+        first[:] = 7
+        assert found["t"][1:].values.tolist() == [[1, 1], [1, 1]]
+        assert found["t"].isel(time=0, y=0).values.shape == ()
+        assert pickle.loads(pickle.dumps(found))["t"].values.tolist() == np.ones((3, 2)).tolist()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.saving.fixing import Fixed
+    from refbrowser.io.identity import FileIdentity
 
 #: Edits that are listed.
 _TITLES = 20
@@ -84,12 +85,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Audit the dataset, report, and return the exit code."""
     from refbrowser.engine.audit.audit_plan import AuditRequest, Level, plan_audit
+    from refbrowser.io.atomic import identity_on_disk
     from refbrowser.views.auditing.audit_lines import blocked_lines, cost_line
 
     _check(arguments)
     level, arrays = Level(arguments.level), tuple(arguments.array)
     request = AuditRequest(level, arrays, arguments.sample, arguments.resume, arguments.lock)
     compute = compute_of(arguments)
+    # Before it is read: what others change meanwhile is not overwritten.
+    before = identity_on_disk(arguments.path) if arguments.write else None
     with open_dataset(arguments, token) as dataset:
         plan = plan_audit(dataset, request)
         if request.level.asks or request.lock:
@@ -102,7 +106,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             if not ask(arguments, large):
                 raise large
         result = _result(dataset, plan, compute, token)
-        fixed = _fixed(dataset, result, arguments, token) if arguments.fix else None
+        fixed = _fixed(dataset, result, arguments, before, token) if arguments.fix else None
     code = result.exit_code(arguments.fail_on)
     for path in arguments.report:
         _write_report(arguments, path, plan, result)
@@ -111,7 +115,11 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _fixed(
-    dataset: Dataset, result: AuditResult, arguments: argparse.Namespace, token: CancelToken
+    dataset: Dataset,
+    result: AuditResult,
+    arguments: argparse.Namespace,
+    before: FileIdentity | None,
+    token: CancelToken,
 ) -> Fixed | None:
     """Make the fixes, and write the document where that is asked for."""
     from refbrowser.exporting.saving.fixing import fix_findings, write_fixed
@@ -121,7 +129,8 @@ def _fixed(
         with ProgressBar("writing") as bar:
             target = arguments.output or arguments.path
             force = arguments.force or arguments.write
-            write_fixed(fixed, dataset.access.base, target, job_control(token, bar), force=force)
+            control = job_control(token, bar)
+            write_fixed(fixed, dataset, target, control, force=force, expected=before)
     return fixed
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import (
     ProgressBar,
-    finding_json,
     finding_line,
     plain,
     tell_error,
@@ -153,8 +152,8 @@ def _tell(path: str, checked: Checked, arguments: argparse.Namespace) -> int:
         write_json(
             {
                 "document": path,
-                "faults": [finding_json(finding) for finding in faults],
-                "warnings": [finding_json(finding) for finding in warnings],
+                "faults": [finding.to_json() for finding in faults],
+                "warnings": [finding.to_json() for finding in warnings],
             }
         )
     else:

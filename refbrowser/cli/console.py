@@ -237,30 +237,6 @@ def write_bytes(blocks: Iterable[bytes | memoryview]) -> None:
     sys.stdout.buffer.flush()
 
 
-def finding_json(finding: Finding) -> dict[str, Any]:
-    """Return a finding in the shape of ``check --json``."""
-    place = finding.place
-    shape: dict[str, Any] = {
-        "kind": str(finding.kind),
-        "message": finding.message,
-        "pointer": place.pointer,
-        "line": place.line if place.is_in_document else None,
-        "column": place.column if place.is_in_document else None,
-    }
-    if place.rule is not None:
-        shape |= {"rule": place.rule, "field": place.field, "row": place.row}
-    if place.pointer is None:
-        # Of a store: it stands at no place of a document.
-        names = {"key": place.key, "path": place.path}
-        shape |= {name: value for name, value in names.items() if value is not None}
-    if place.start is not None:
-        # Of a message of a stream, a member of an archive: its bytes in the file.
-        shape |= {"start": place.start, "stop": place.stop}
-    if finding.count > 1:
-        shape["count"] = finding.count
-    return shape
-
-
 def finding_line(finding: Finding) -> str:
     """Return a finding as one line of text."""
     word = "error" if finding.severity is Severity.FAULT else "warning"

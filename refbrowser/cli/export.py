@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ from refbrowser.cli.options import (
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.option_fields import ExportOptions, chosen_options, group_of, groups
-from refbrowser.formats.option_fields import declared, usual
+from refbrowser.formats.option_fields import Kind, declared, usual
 from refbrowser.formats.registry import form_named, written
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -172,23 +172,30 @@ def add_export_options(parser: argparse.ArgumentParser) -> None:
     """
     parser.set_defaults(shorten_help=_only_of_format)
     flags: set[str] = set()
+    repeated = {
+        each.flag for group in groups() for each in declared(group).values() if each.kind is Kind.TEXTS
+    }
     for group in groups():
         below = parser.add_argument_group(group.heading)
         for each in declared(group).values():
             # Groups that share an option have it once, in the words of the first.
             if each.flag not in flags:
                 flags.add(each.flag)
-                add_option(below, each)
+                add_option(below, replace(each, kind=Kind.TEXTS) if each.flag in repeated else each)
 
 
 def _only_of_format(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Leave in the help the options of the format that was asked for, or name the others in one line each."""
     name = getattr(arguments, "format", None)
     own = None if name is None else group_of(form_named(name))
-    kept = set() if own is None else {each.flag for each in declared(own).values()}
+    kept = {} if own is None else {each.flag: each for each in declared(own).values()}
     known = {each.flag: each for group in groups() for each in declared(group).values()}
     for action in parser._actions:
-        if action.option_strings and action.option_strings[0] in known.keys() - kept:
+        flag = next(iter(action.option_strings), "")
+        if flag in kept:
+            # Groups that share an option may say other things of it.
+            action.help, action.metavar = kept[flag].words.replace("%", "%%"), kept[flag].metavar or None
+        elif flag in known:
             action.help = argparse.SUPPRESS
     if name is None:
         lines = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import finding_json, finding_line, plain, sentence, write_json, write_line
+from refbrowser.cli.console import finding_line, plain, sentence, write_json, write_line
 from refbrowser.cli.options import (
     add_json,
     add_reading,
@@ -69,7 +69,7 @@ def _described(dataset: Dataset, token: CancelToken) -> dict[str, Any]:
         "age": dataset.hierarchy.age,
         "groups": {path: _group(group.node) for path, group in dataset.groups.items()},
         "arrays": {path: _array(array.node) for path, array in dataset.arrays.items()},
-        "problems": [finding_json(finding) for finding in _problems(dataset, token)],
+        "problems": [finding.to_json() for finding in _problems(dataset, token)],
     }
 
 

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", default="", metavar="FILE", help="write to FILE instead of DOC.lock.json"
     )
     parser.add_argument(
-        "--accept",
+        "--update",
         action="append",
         nargs="+",
         default=[],
@@ -61,8 +61,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Write the lock and report."""
     from refbrowser.engine.locking import LockOrder
 
-    accepted = tuple(url for urls in arguments.accept for url in urls)
-    order = LockOrder(arguments.output, accepted, arguments.skip_bad, arguments.whole)
+    updated = tuple(url for urls in arguments.update for url in urls)
+    order = LockOrder(arguments.output, updated, arguments.skip_bad, arguments.whole)
     written = _written(opening_of(arguments.path, arguments), order, token)
     return _told([written], arguments)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,8 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.problems.probing import Probed
     from refbrowser.formats.format import Opened
-    from refbrowser.references.document.document import Document
     from refbrowser.views.moving.move_preview import MovePreview
     from refbrowser.views.moving.prefix_tree import PrefixNode
 
@@ -82,6 +79,7 @@ def _move(
     opened: Opened, roots: Sequence[PrefixNode], arguments: argparse.Namespace, token: CancelToken
 ) -> int:
     from refbrowser.exporting.saving.elsewhere import json_place, rebased, write_elsewhere
+    from refbrowser.exporting.saving.lock_beside import take_lock_to
     from refbrowser.views.moving.move_preview import move_preview
     from refbrowser.views.moving.prefix_tree import node_at
 
@@ -106,32 +104,13 @@ def _move(
             control = job_control(token, bar)
             after = rebased(preview.after, opened.access.base, place)
             write_elsewhere(after, place, control)
-            _take_lock(opened, preview, after, arguments, control)
+            moved = preview.edit.moved if preview.edit is not None else str
+            take_lock_to(arguments.path, arguments.output, moved, opened.access, after, control)
     if arguments.json:
         write_json(_as_json(preview, probed, arguments, is_written=place is not None and code == 0))
     else:
         _write_text(preview, probed, arguments, code)
     return code
-
-
-def _take_lock(
-    opened: Opened, preview: MovePreview, after: Document, arguments: argparse.Namespace, control: JobControl
-) -> None:
-    """Write the lock beside the document beside the one that was written, with the URLs of that."""
-    from refbrowser.exporting.saving.lock_beside import take_lock_along
-    from refbrowser.io.access import Access
-    from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between
-
-    was, edit, out = opened.access, preview.edit, os.path.abspath(arguments.output)
-    assert edit is not None
-    prefix = prefix_between(was.base, os.path.dirname(os.path.realpath(out)))
-
-    def moved(url: str) -> str:
-        url = edit.moved(url)
-        return RebaseUrls(prefix).moved(url) if prefix else url
-
-    access = Access.for_document(out, {*was.allowed, *was.private}, was.settings)
-    take_lock_along(arguments.path, out, moved, was, after, access, control)
 
 
 def _probed(opened: Opened, preview: MovePreview, token: CancelToken) -> list[Probed]:
@@ -198,7 +177,7 @@ def _write_text(
     for line in lines:
         write_line(plain(line.replace("\N{NARROW NO-BREAK SPACE}", " ")))
     for warning in preview.warnings:
-        tell(f"refbrowser: warning: {plain(warning)}")
+        tell(f"refbrowser: warning: {plain(warning.message)}")
     if code:
         write_line("nothing was written, as new places are not right; leave --test out to write all the same")
     elif arguments.output:
@@ -221,7 +200,7 @@ def _as_json(
         "urls_in_refs": preview.entries,
         "texts": [{"name": text.name, "before": text.before, "after": text.after} for text in preview.texts],
         "examples": [{"before": before, "after": after} for before, after in preview.examples],
-        "warnings": list(preview.warnings),
+        "warnings": [each.to_json() for each in preview.warnings],
         "test": [
             {
                 "before": each.probe.before,

@@ -120,6 +120,9 @@ def said_of(arguments: argparse.Namespace, option: Option) -> Any:
     found = getattr(arguments, _dest(option), None)
     if found is None or found == [] or (option.means is not None and not found):
         return None
+    if isinstance(found, list) and option.kind not in (Kind.TEXTS, Kind.ARRAYS):
+        # Another format takes the option several times.
+        found = found[-1]
     if found == "" and option.parse is not None:
         return None
     return found if option.means is None else option.means

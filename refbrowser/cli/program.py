@@ -26,7 +26,7 @@ from refbrowser.cli.console import (
     tell_trace,
 )
 from refbrowser.cli.settings import give_settings
-from refbrowser.cli.verbs import GROUPS, OLD_NAMES, VERBS, suggestion
+from refbrowser.cli.verbs import GROUPS, OLD_NAMES, SHORT_FORMS, VERBS, suggestion
 from refbrowser.errors import (
     AbsentError,
     ErrorKind,
@@ -312,7 +312,7 @@ def _renamed(verb: str, arguments: list[str]) -> list[str]:
         if name in names:
             tell(f"refbrowser: note: {name} is called {names[name]} now; the old name goes on working")
             argument = names[name] + equals + value
-        renamed.append(argument)
+        renamed.append(SHORT_FORMS.get(verb, {}).get(argument, argument))
     return renamed
 
 

@@ -176,7 +176,12 @@ OTHER_WORDS = {
 OLD_NAMES: dict[str, dict[str, str]] = {
     "append": {"--along": "--concat"},
     "audit": {"--lock": "--compare-lock"},
+    "export": {"--compression": "--codec"},
+    "lock": {"--accept": "--update"},
 }
+
+#: Short forms of options that have a value, by verb.
+SHORT_FORMS: dict[str, dict[str, str]] = {"export": {"--zip": "--container=zip"}}
 
 
 def suggestion(word: str) -> str:

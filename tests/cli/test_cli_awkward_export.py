@@ -42,7 +42,7 @@ def test_arrays_are_saved_added_and_removed(
 
 
 def test_options_spell_names_and_compress(source: str, tmp_path: Path) -> None:
-    options = ["--delimiter", "/", "--suffix", "", "--schema-suffix", ".s", "--compression", "none"]
+    options = ["--delimiter", "/", "--suffix", "", "--schema-suffix", ".s", "--codec", "none"]
     assert (
         main(["export", source, f"{tmp_path}/t", "--to", "awkward0", "--container", "folder", *options]) == 0
     )
@@ -54,7 +54,7 @@ def test_options_spell_names_and_compress(source: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ["--to", "awkward0", "--compression", "pickle"],
+        ["--to", "awkward0", "--codec", "pickle"],
         ["--to", "awkward0", "--container", "tar"],
         ["--to", "awkward0", "--append", "--force"],
         ["--to", "awkward0", "--chunks", "auto"],
@@ -78,7 +78,7 @@ def test_an_estimate_writes_nothing(source: str, tmp_path: Path, capsys: pytest.
 
 
 def test_programs_save_with_the_same_options(source: str, tmp_path: Path) -> None:
-    writing = Awkward0Writing(name="mine", suffix=".bin", compression=("none",))
+    writing = Awkward0Writing(name="mine", suffix=".bin", codec=("none",))
     report = refbrowser.export(source, tmp_path / "t", format="awkward0", arrays=["/pt"], options=writing)
     assert report.target == str(tmp_path / "t.awkd")
     with zipfile.ZipFile(tmp_path / "t.awkd") as file:

@@ -55,8 +55,9 @@ def test_a_lock_is_written_and_reads_are_held_against_it(
     assert "warning[E_SOURCE]: the file is not the one that was locked" in told.err
     assert main(["export", document, str(tmp_path / "o.zarr"), "--to", "zarr-v2"]) == 4
     assert main(["cat", document, "t/1.0"]) == 4
+    # By its old name.
     assert main(["lock", document, "--accept", "b"]) == 0
-    capfd.readouterr()
+    assert "--accept is called --update now" in capfd.readouterr().err
     assert main(read) == 0
 
 

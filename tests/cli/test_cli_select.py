@@ -171,10 +171,14 @@ def test_the_help_of_export_has_the_options_of_one_format(capsys: pytest.Capture
     assert main(["export", "--help", "--to", "zarr-v3"]) == 0
     shown = capsys.readouterr().out
     assert "--shards " in shown
-    assert "--container" not in shown
+    assert "--container KIND" in shown
+    assert "--codec CODEC" in shown
+    assert "--schema-suffix" not in shown
     assert main(["export", "--to", "awkward0", "--help"]) == 0
     shown = capsys.readouterr().out
     assert "--container KIND" in shown
+    # An option that formats share is explained for this one.
+    assert "--codec RULE" in shown
     assert "--shards" not in shown
 
 
@@ -207,3 +211,58 @@ def test_an_audit_shows_its_fixes_and_makes_them_where_asked(
     assert "nothing that was found has a fix" in capsys.readouterr().out
     assert main(["audit", "broken.json", "--write"]) == 2
     assert main(["audit", "broken.json", "--fix", "--write", "-o", "z.json"]) == 2
+
+
+def test_fixes_are_written_over_the_file_that_was_audited_and_its_lock_follows(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from refbrowser.exporting.saving import fixing
+
+    zarray = '{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"<i2","compressor":null,"filters":null,'
+    zarray += '"fill_value":0,"order":"C"}'
+    refs = {"a/.zarray": zarray, "a/0": ["x.bin", 0, 4], "a/7": ["y.bin", 0, 4]}
+    for name in ("x.bin", "y.bin"):
+        Path(name).write_bytes(b"\1\0\2\0")
+    document = folder / "broken.json"
+    document.write_text(json.dumps(refs))
+    assert main(["lock", "broken.json"]) == 0
+    # What the lock says of a file stays, though the file was replaced meanwhile.
+    Path("x.bin").write_bytes(b"\1\0\2\0\3\0")
+    fix_findings = fixing.fix_findings
+
+    def changed_meanwhile(*said: object) -> object:
+        document.write_text(json.dumps({**refs, "a/8": ["x.bin", 0, 4]}))
+        return fix_findings(*said)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fixing, "fix_findings", changed_meanwhile)
+        assert main(["audit", "broken.json", "--fix", "--write"]) == 4
+    assert "a/8" in document.read_text()
+    document.write_text(json.dumps(refs))
+    assert main(["audit", "broken.json", "--fix", "--write"]) in (0, 2)
+    assert set(json.loads(document.read_text())) == {"a/.zarray", "a/0"}
+    (locked,) = json.loads(Path("broken.json.lock.json").read_text())["files"].items()
+    assert (locked[0], locked[1]["size"]) == ("x.bin", 4)
+    document.write_text(json.dumps(refs))
+    assert main(["audit", "broken.json", "--fix", "-o", "elsewhere.json"]) in (0, 2)
+    assert Path("elsewhere.json.lock.json").is_file()
+    capsys.readouterr()
+
+
+def test_warnings_are_objects_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["move", "sea_surface.json", "data/", "s3://bucket/d", "--json"]) == 0
+    slash, permission = json.loads(capsys.readouterr().out)["warnings"]
+    assert (slash["kind"], slash["url"]) == ("E_USAGE", "s3://bucket/d")
+    assert slash["message"].startswith("It does not end in /")
+    assert (permission["kind"], permission["url"]) == ("E_BLOCKED", "s3://bucket")
+    base = {"version": 1, "templates": {"u": "x", "v": "y"}, "refs": {"a": ["{{u}}", 0, 1]}}
+    for name, document in (
+        ("base.json", base),
+        ("ours.json", {**base, "refs": {"a": ["{{v}}", 0, 1]}}),
+        ("theirs.json", {**base, "templates": {"u": "x"}}),
+    ):
+        Path(name).write_text(json.dumps(document))
+    assert main(["merge", "base.json", "ours.json", "theirs.json", "-o", "merged.json", "--json"]) in (0, 2)
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert warning["message"].startswith("neither side had this fault: ")
+    assert (warning["kind"], warning["url"]) == ("E_TEMPLATE", "{{v}}")

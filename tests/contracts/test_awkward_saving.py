@@ -91,7 +91,7 @@ def test_awkward0_reads_nested_arrays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(blocks, "BLOCK", 16)
-    save(nested, tmp_path / target, compression=compression)
+    save(nested, tmp_path / target, codec=compression)
     found = awkward0.read(tmp_path / target)
     assert found.keys() == NESTED.keys()
     for name, values in NESTED.items():
@@ -102,7 +102,7 @@ def test_awkward0_reads_nested_arrays(
 def test_awkward0_reads_plain_arrays_in_every_compression(
     plain: Path, tmp_path: Path, compression: tuple[str, ...], awkward0: Awkward0Process
 ) -> None:
-    save(plain, tmp_path / "x.awkd", compression=compression)
+    save(plain, tmp_path / "x.awkd", codec=compression)
     found = awkward0.read(tmp_path / "x.awkd")
     assert found.keys() == PLAIN.keys()
     for name, values in PLAIN.items():
@@ -118,7 +118,7 @@ def test_real_files_are_saved_with_equal_values(name: str, tmp_path: Path, awkwa
     source = DATA / f"{name}.awkd"
     if not source.exists():
         pytest.skip("the sample files are not there")
-    save(source, tmp_path / "x.awkd", compression=ROWS)
+    save(source, tmp_path / "x.awkd", codec=ROWS)
     check(awkward0, tmp_path / "x.awkd", awkward0.read(source))
 
 
@@ -138,7 +138,7 @@ def test_every_class_is_saved_with_equal_values(
     cases = [name for name in CASES if name != "plain_nan"]  # It becomes an array of one.
     names = {f"n{number:02}": name for number, name in enumerate(cases)}
     wanted = awkward0.write(tmp_path / "theirs.awkd", names)
-    save(tmp_path / "theirs.awkd", tmp_path / "ours.awkd", compression=compression)
+    save(tmp_path / "theirs.awkd", tmp_path / "ours.awkd", codec=compression)
     check(awkward0, tmp_path / "ours.awkd", wanted)
 
 

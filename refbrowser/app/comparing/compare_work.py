@@ -16,7 +16,7 @@ from refbrowser.engine.comparing.differences import ArrayComparison, Comparison
 from refbrowser.engine.comparing.taking_over import TakenOver, take_over
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.exporting.saving.merged_file import document_to_merge, read_conflict_file
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.nodes import ArrayNode
@@ -175,7 +175,8 @@ def left_to_settle(listed: ConflictFile, ours: Document, control: TaskControl) -
             left.append(conflict)
     done = len(listed.conflicts) - len(left)
     told = f"{done} of {len(listed.conflicts)} {'is' if done == 1 else 'are'} settled already"
-    return Merged(document, (), tuple(left), (), (told,) if done else ())
+    warning = Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=told)
+    return Merged(document, (), tuple(left), (), (warning,) if done else ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,8 @@ class MergeSheet(QDialog):
             words.append(f"{count_text(left)} conflict{'' if left == 1 else 's'} to be settled")
         if settled:
             words.append(f"{count_text(settled)} conflict{'' if settled == 1 else 's'} settled")
-        warnings = "".join(f" {text[:1].upper()}{text[1:]}." for text in found.warnings[:3])
+        texts = [each.message for each in found.warnings[:3]]
+        warnings = "".join(f" {text[:1].upper()}{text[1:]}." for text in texts)
         self._say(f"{', '.join(words)}.{warnings}" if words else f"{self.sides.nothing}{warnings}")
 
     def _failed(self, error: BaseException) -> None:

@@ -57,7 +57,7 @@ _OPTIONS = {
     "--split-compounds": "“Split compounds into variables”",
     "--force": "“Replace what is there”",
     "--resume": "“Go on with an interrupted export”",
-    "(refbrowser lock DOC --accept URL)": f"(Tools > Accept the new state…), or tick “{ALLOW_STALE}”",
+    "(refbrowser lock DOC --update URL)": f"(Tools > Accept the new state…), or tick “{ALLOW_STALE}”",
 }
 _STALE_TIP = (
     "These files have changed since the references were made: values written from them may be wrong, and "

@@ -436,7 +436,7 @@ class MovePage(QDialog):
         if preview.edit is None or self._node is None:
             return
         self._outcome.show_result(summary_of(preview))
-        self._form.warn(preview.warnings)
+        self._form.warn([each.message for each in preview.warnings])
         new = self._form.new
         self._carried = carried_settings(self._node.prefix, new, self._documents.settings, self._needed(new))
         if self._carried is not None:

@@ -10,6 +10,7 @@ from refbrowser.exporting.folder import FilePlace
 from refbrowser.exporting.saving.save import not_written, write_verified
 from refbrowser.formats.parquet_text import PARQUET
 from refbrowser.formats.references import document_chunks, open_references
+from refbrowser.io.identity import FileIdentity
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between, relative_urls
 
@@ -49,11 +50,20 @@ def rebased(document: Document, base: str, place: FilePlace) -> Document:
     return document
 
 
-def write_elsewhere(document: Document, place: FilePlace, control: JobControl) -> None:
+def write_elsewhere(
+    document: Document, place: FilePlace, control: JobControl, expected: FileIdentity | None = None
+) -> None:
     """Write a document, whole and in one step.
+
+    Parameters
+    ----------
+    expected
+        The state in which the file that is replaced must still be; None for any.
 
     Raises
     ------
+    ChangedOnDiskError
+        The file is not the one that `expected` describes.
     RefbrowserError
         The target cannot be written.
     Cancelled
@@ -66,4 +76,4 @@ def write_elsewhere(document: Document, place: FilePlace, control: JobControl) -
         if again.expansion.rows != document.expansion.rows:
             raise not_written(target)
 
-    write_verified(target, document_chunks(document, target), control, prove)
+    write_verified(target, document_chunks(document, target), control, prove, expected)

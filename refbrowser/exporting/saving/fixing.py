@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.saving.elsewhere import json_place, rebased, write_elsewhere
+from refbrowser.exporting.saving.lock_beside import take_lock_to
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import FindingGroup
+    from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.jobs import JobControl
+    from refbrowser.io.identity import FileIdentity
     from refbrowser.references.document.document import Document
 
 
@@ -44,20 +47,36 @@ def fix_findings(document: Document, groups: Iterable[FindingGroup]) -> Fixed | 
     return Fixed(document.apply(edit), tuple(titles))
 
 
-def write_fixed(fixed: Fixed, base: str, target: str, control: JobControl, *, force: bool) -> None:
-    """Write the document; its relative URLs lead from there to where they led before.
+def write_fixed(
+    fixed: Fixed,
+    dataset: Dataset,
+    target: str,
+    control: JobControl,
+    *,
+    force: bool = False,
+    expected: FileIdentity | None = None,
+) -> None:
+    """Write the document, with the lock that lies beside the one that was audited.
+
+    Its relative URLs lead from there to where they led before.
 
     Parameters
     ----------
-    base
-        Folder of the document, or the URL that it came from.
+    dataset
+        What was audited.
     force
         Replace what is there.
+    expected
+        The state in which the file that is replaced must still be; None for any.
 
     Raises
     ------
+    ChangedOnDiskError
+        The file is not the one that `expected` describes: it was changed since it was read.
     RefbrowserError
         The target is there, or cannot be written.
     """
     place = json_place(target, force=force)
-    write_elsewhere(rebased(fixed.after, base, place), place, control)
+    after = rebased(fixed.after, dataset.access.base, place)
+    write_elsewhere(after, place, control, expected)
+    take_lock_to(dataset.path, target, str, dataset.access, after, control)

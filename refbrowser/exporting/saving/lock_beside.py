@@ -16,6 +16,7 @@ from refbrowser.io.locks.lock import Lock, LockEntry
 from refbrowser.io.locks.lock_format import read_lock, write_lock
 from refbrowser.io.origins import scheme_of
 from refbrowser.references.document.document import Document
+from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between
 
 
 def has_lock(document: str) -> bool:
@@ -87,6 +88,34 @@ def take_lock_along(
     not_locked = {moved(url): why for url, why in lock.not_locked.items()}
     _write(target, replace(lock, entries=entries, not_locked=not_locked), document, access, control)
     return True
+
+
+def take_lock_to(
+    source: str,
+    target: str,
+    moved: Callable[[str], str],
+    was: Access,
+    document: Document,
+    control: JobControl,
+) -> bool:
+    """Take a lock along as `take_lock_along` does, to a place from which relative names are other ones.
+
+    Raises
+    ------
+    RefbrowserError
+        The lock cannot be read or written.
+    Cancelled
+        The control's token was cancelled.
+    """
+    out = os.path.abspath(target)
+    prefix = prefix_between(was.base, os.path.dirname(os.path.realpath(out)))
+
+    def there(url: str) -> str:
+        url = moved(url)
+        return RebaseUrls(prefix).moved(url) if prefix else url
+
+    access = Access.for_document(out, {*was.allowed, *was.private}, was.settings)
+    return take_lock_along(source, out, there, was, document, access, control)
 
 
 def _write(target: str, known: Lock, document: Document, access: Access, control: JobControl) -> None:

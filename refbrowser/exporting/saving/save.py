@@ -166,7 +166,11 @@ def write_document(
 
 
 def write_verified(
-    path: str, blocks: Iterable[bytes], control: JobControl, prove: Callable[[str], object]
+    path: str,
+    blocks: Iterable[bytes],
+    control: JobControl,
+    prove: Callable[[str], object],
+    expected: FileIdentity | None = None,
 ) -> int:
     """Write a document, and read it again before it gets its name; return how many bytes it has.
 
@@ -174,9 +178,13 @@ def write_verified(
     ----------
     prove
         Called with the path of what was written, whose bytes are right; raises what speaks against it.
+    expected
+        The state in which the file that is replaced must still be; None for any.
 
     Raises
     ------
+    ChangedOnDiskError
+        The file is not the one that `expected` describes.
     RefbrowserError
         It cannot be written, or is not what was written.
     Cancelled
@@ -199,7 +207,7 @@ def write_verified(
                 raise not_written(path)
         prove(made)
 
-    write_atomically(path, counted(), cancel=control.token, prove=prove_all)
+    write_atomically(path, counted(), expected=expected, cancel=control.token, prove=prove_all)
     return written
 
 

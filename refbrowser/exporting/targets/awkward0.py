@@ -148,7 +148,7 @@ class Awkward0Target(Target):
         self.kind = self.writing.kind_of(request.target)
         self._name = self.writing.target_of(request.target)
         self.naming = self._naming()
-        self.policy = policy_of(self.writing.compression)
+        self.policy = policy_of(self.writing.codec)
         skip_bad, is_hdf5 = request.skip_bad, self.kind == "hdf5"
         self.planning = Planning(dataset, self.writing, is_hdf5=is_hdf5, skip_bad=skip_bad)
         self.planned = [] if self._only_removes() else self.planning.arrays(request.arrays)

@@ -311,7 +311,7 @@ class Planning:
 
     def _array(self, node: ArrayNode, selection: Selection | None, name: str) -> AnyArray:
         array = self._sources.get(node.path)
-        if array is not None and selection is None and not self._writing.compression:
+        if array is not None and selection is None and not self._writing.codec:
             copied = copied_array(self._dataset, array, name)
             if copied is not None:
                 return copied

@@ -98,11 +98,10 @@ class StoreOptions(ExportOptions):
     container: Literal["folder", "zip"] = field(
         default="folder",
         metadata=option(
-            "--zip",
-            "write one zip file, as for a target that ends in .zip",
+            "--container KIND",
+            "folder, or zip: one zip file, as for a target that ends in .zip (--zip for short)",
             about="A folder, or one zip file.",
             kind=Kind.CHOICE,
-            means="zip",
             parse=one_of("container", ("folder", "zip")),
             title="Container",
             label="C&ontainer",
@@ -575,10 +574,10 @@ class Awkward0Writing(ExportOptions):
             about="Of the names of descriptions; None as ``save`` has it. HDF5 has none.",
         ),
     )
-    compression: tuple[str, ...] = field(
+    codec: tuple[str, ...] = field(
         default=(),
         metadata=option(
-            "--compression RULE",
+            "--codec RULE",
             "none, default, or zlib:6,minsize=8192,types=integer+bool,contexts=*.counts; also lzma, lz4 and "
             "bz2 "
             "(repeatable: the first rule that fits)",
@@ -658,7 +657,7 @@ class Awkward0Writing(ExportOptions):
         # Not before: it is a file of its own beside those that write.
         from refbrowser.formats.awkward0_writing.blobs import policy_of
 
-        _ = policy_of(self.compression)
+        _ = policy_of(self.codec)
 
     @property
     def keeps(self) -> bool:

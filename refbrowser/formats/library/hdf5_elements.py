@@ -5,6 +5,7 @@ It is loaded by `hdf5_reader` and imports nothing of ours.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,7 @@ def _is_exact(kind: Any, dtype: Any) -> bool:
     """Tell whether floats, or the parts of complex ones, are stored as numpy holds them."""
     try:
         if kind.get_class() != _COMPLEX:
-            return bool(h5t.py_create(dtype).equal(kind))
+            return bool(_stored_as(dtype).equal(kind))
         part = kind.get_super()
         return bool(h5t.py_create(part.dtype).equal(part)) and dtype.itemsize == kind.get_size()
     except FAILURES:
@@ -163,15 +164,22 @@ def values_in(dataset: Any, box: tuple[slice, ...], tree: dict[str, Any]) -> Any
 def attribute_values(attribute: Any, tree: dict[str, Any], shape: tuple[int, ...]) -> Any:
     """Return the elements of an attribute; those of arrays in it have their sides behind its own."""
     if not has_nested_arrays(tree):
-        dtype = attribute.dtype
+        is_known = tree["kind"] == "plain" and tree.get("exact") and "names" not in tree
+        dtype = np.dtype(tree["dtype"]) if is_known else attribute.dtype
         values = np.zeros(shape, dtype)
-        attribute.read(values, mtype=h5t.py_create(dtype))
+        attribute.read(values, mtype=_stored_as(dtype) if is_known else h5t.py_create(dtype))
         return values
     _check_is_bytes(tree)
     kind = attribute.get_type()
     stored = np.zeros(shape, f"V{kind.get_size()}")
     attribute.read(stored, mtype=kind)
     return _viewed(stored, tree)
+
+
+@lru_cache(maxsize=64)
+def _stored_as(dtype: Any) -> Any:
+    """Return the type of HDF5 that has numbers and texts as numpy holds them; making one takes long."""
+    return h5t.py_create(dtype)
 
 
 def has_nested_arrays(tree: dict[str, Any]) -> bool:

@@ -142,7 +142,7 @@ class Stale:
         return Finding(severity=severity, kind=kind, message=self.message, place=place, code=code)
 
 
-_ADVICE = "make the references again, or accept the file as it is now (refbrowser lock DOC --accept URL)"
+_ADVICE = "make the references again, or accept the file as it is now (refbrowser lock DOC --update URL)"
 
 
 def text_of(moment: Moment) -> str | None:
@@ -246,7 +246,7 @@ def unconfirmed_finding(doubts: Sequence[Stale]) -> Finding:
     )
 
 
-_IN_DOUBT = "where the file was only copied, accept it as it is now (refbrowser lock DOC --accept URL)"
+_IN_DOUBT = "where the file was only copied, accept it as it is now (refbrowser lock DOC --update URL)"
 
 
 def compared_digests(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.consolidated import (
     CONSOLIDATED,
@@ -238,7 +238,7 @@ class Merged:
     edits: tuple[Edit, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     settled: tuple[Conflict, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Finding, ...] = ()
 
     @property
     def edit(self) -> Edit:
@@ -251,7 +251,7 @@ class Merged:
             "edits": len(self.edits),
             "conflicts": [each.to_json() for each in self.conflicts],
             "settled": [each.to_json() for each in self.settled],
-            "warnings": list(self.warnings),
+            "warnings": [each.to_json() for each in self.warnings],
         }
 
 
@@ -510,18 +510,25 @@ class _Merging:
 
     # What does not fit together
 
-    def _warnings(self) -> Iterator[str]:
-        known = {text for each in self.inputs for text in (*_url_faults(each), *_rule_faults(each))}
-        for text in dict.fromkeys((*_url_faults(self.document), *_rule_faults(self.document))):
+    def _warnings(self) -> Iterator[Finding]:
+        known = {each.message for side in self.inputs for each in (*_url_faults(side), *_rule_faults(side))}
+        found = {each.message: each for each in (*_url_faults(self.document), *_rule_faults(self.document))}
+        for text, each in found.items():
             if text not in known:
-                yield f"neither side had this fault: {text}"
+                yield replace(each, message=f"neither side had this fault: {text}")
 
 
-def _url_faults(document: ReferenceDocument) -> Iterator[str]:
+def _fault(error: RefbrowserError, where: str, place: Place) -> Finding:
+    return Finding(
+        severity=Severity.WARNING, kind=error.kind, message=f"{error.message} in {where}", place=place
+    )
+
+
+def _url_faults(document: ReferenceDocument) -> Iterator[Finding]:
     """Yield why URLs of entries cannot be made, with what stands in them."""
     table = document.refs.table.urls
     for number, error in list(document.urls.faults.items())[:_LOOKED]:
-        yield f"{error.message} in {quoted(table[number])}"
+        yield _fault(error, quoted(table[number]), Place(url=table[number]))
     patches = [*document.refs.replaced.values(), *document.refs.appended.values()][:_LOOKED]
     for patch in patches:
         url = patch.value.url
@@ -530,14 +537,14 @@ def _url_faults(document: ReferenceDocument) -> Iterator[str]:
         try:
             document.renders.render(url)
         except RefbrowserError as error:
-            yield f"{error.message} in {quoted(url)}"
+            yield _fault(error, quoted(url), Place(url=url))
 
 
-def _rule_faults(document: ReferenceDocument) -> Iterator[str]:
+def _rule_faults(document: ReferenceDocument) -> Iterator[Finding]:
     """Yield why the first row of rules cannot be made."""
     for rule in document.rules[:_LOOKED]:
         if rule.count and (error := rule.row(0).error) is not None:
-            yield f"{error.message} in the gen rule of {quoted(rule.key or '')}"
+            yield _fault(error, f"the gen rule of {quoted(rule.key or '')}", Place(rule=rule.index, row=0))
 
 
 # Values of keys

@@ -68,8 +68,8 @@ def merge_lines(merged: Merged, target: str, *, are_marked: bool = False) -> Ite
         yield f"conflict: {conflict_title(conflict)} ({conflict.pointer}{inner})"
         for choice, text in zip(Choice, conflict_sides(conflict), strict=True):
             yield f"  {choice.value}: {text}"
-    for text in merged.warnings:
-        yield f"warning: {text}"
+    for each in merged.warnings:
+        yield f"warning: {each.message}"
     yield summary_of_merge(merged, target, are_marked=are_marked)
 
 

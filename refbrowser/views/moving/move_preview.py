@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.errors import RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.access import Access, Source, Want
 from refbrowser.references.edits.many_edits import RebaseUrls
 from refbrowser.references.edits.moving import MoveUrls
@@ -57,7 +57,7 @@ class MovePreview:
     wants
         What must be allowed before anything is read at the new places.
     warnings
-        What should be looked at first, a sentence each.
+        What should be looked at first.
     refusal
         Why it cannot be done, in one sentence; empty where it can.
     """
@@ -72,7 +72,7 @@ class MovePreview:
     entries: int = 0
     examples: tuple[tuple[str, str], ...] = ()
     wants: tuple[Want, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Finding, ...] = ()
     refusal: str = ""
 
 
@@ -184,28 +184,36 @@ def _warnings(
     node: PrefixNode,
     edit: MoveUrls | RebaseUrls,
     wants: Sequence[Want],
-) -> Iterator[str]:
+) -> Iterator[Finding]:
     """Yield what should be looked at before it is done."""
+
+    def warning(kind: ErrorKind, message: str, url: str) -> Finding:
+        return Finding(severity=Severity.WARNING, kind=kind, message=message, place=Place(url=url))
+
     before = spread(node, EXAMPLES)
     if isinstance(edit, MoveUrls) and edit.old.endswith("/") and edit.new and not edit.new.endswith("/"):
         example = edit.moved(before[0]) if before else edit.new
-        yield f"It does not end in /: the rest of a name follows directly, as in {one_line(example)}"
+        message = f"It does not end in /: the rest of a name follows directly, as in {one_line(example)}"
+        yield warning(ErrorKind.USAGE, message, edit.new)
     both = _places_that_become_one(roots, node, edit)
     if both:
         files = "1 file comes" if both == 1 else f"{count_text(both)} files come"
-        yield f"{files} to a place that the document uses already: two become one"
+        message = f"{files} to a place that the document uses already: two become one"
+        yield warning(ErrorKind.META, message, node.prefix)
     for url in before:
         after = edit.moved(url)
         try:
             # What a rule's URLs begin with may end in a folder.
             access.locate(f"{after}x" if after.endswith("/") else after)
         except RefbrowserError as error:
-            yield f"{quoted(after)} cannot be read: {error.message}"
+            yield warning(error.kind, f"{quoted(after)} cannot be read: {error.message}", after)
             break
     origins = dict.fromkeys(f"{want.pattern}…" if want.origin is None else str(want.origin) for want in wants)
     if origins:
         listed = ", ".join(map(one_line, islice(origins, 3))) + (" …" if len(origins) > 3 else "")
-        yield f"Reading there needs your permission: {listed}"
+        yield warning(
+            ErrorKind.BLOCKED, f"Reading there needs your permission: {listed}", next(iter(origins))
+        )
 
 
 def _places_that_become_one(

@@ -104,12 +104,12 @@ def test_awkward_has_options_of_its_own(dialog: ExportDialog) -> None:
     policy.setEditText("zlib:6,minsize=100")
     said = dialog.order().options
     rules = ("zlib:6,minsize=100",)
-    assert said == {"container": "hdf5", "name": "run-", "compression": rules, "append": True}
+    assert said == {"container": "hdf5", "name": "run-", "codec": rules, "append": True}
     made = chosen_options(form_named("awkward0"), said, "t")
-    assert made == Awkward0Writing(container="hdf5", name="run-", compression=rules, append=True)
+    assert made == Awkward0Writing(container="hdf5", name="run-", codec=rules, append=True)
     assert made.keeps
     policy.setCurrentIndex(policy.findData("none"))
-    assert dialog.order().options["compression"] == ("none",)
+    assert dialog.order().options["codec"] == ("none",)
 
 
 @pytest.mark.slow

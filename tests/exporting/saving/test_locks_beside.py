@@ -84,19 +84,19 @@ def test_any_path_to_a_file_accepts_it(folder: Path, spelled: str, monkeypatch: 
         assert main(make) == 0
         write(folder / "data" / "1.nc", 4)
         os.utime(folder / "data" / "1.nc", (2e9, 2e9))
-        assert main(["lock", "all.json", "--accept", spelled.format(folder=folder)]) == 0
+        assert main(["lock", "all.json", "--update", spelled.format(folder=folder)]) == 0
         assert values("all.json") == [0, 1, 40, 41]
         write(folder / "data" / "1.nc", 2)
     # From elsewhere the path from the current folder counts, and the one from the document.
     (folder / "away").mkdir()
     monkeypatch.chdir(folder / "away")
     for name in ("../data/1.nc", "data/1.nc"):
-        assert main(["lock", "../all.json", "--accept", name]) == 0
+        assert main(["lock", "../all.json", "--update", name]) == 0
 
 
 def test_accept_of_another_file_is_refused(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["make", "data/0.nc", "-o", "a.json", "--lock"]) == 0
-    assert main(["lock", "a.json", "--accept", "data/1.nc"]) == 2
+    assert main(["lock", "a.json", "--update", "data/1.nc"]) == 2
     assert "does not refer to 'data/1.nc'" in capfd.readouterr().err
 
 

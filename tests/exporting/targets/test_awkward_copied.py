@@ -87,7 +87,7 @@ def test_old_spellings_become_those_of_the_last_release(tmp_path: Path) -> None:
 
 
 def test_rows_or_rules_of_compression_are_no_copy(tmp_path: Path) -> None:
-    report, _ = save(dict(members()), tmp_path, compression=("none",))
+    report, _ = save(dict(members()), tmp_path, codec=("none",))
     assert report.copied == 0
     with refbrowser.open(str(tmp_path / "source.awkd")) as dataset:
         chosen = (ArrayChoice.of(dataset, "/one", "1:"),)

@@ -123,7 +123,7 @@ def kept(folder: Path) -> dict[str, bytes]:
 def test_nested_arrays_keep_their_structure(
     nested: Dataset, tmp_path: Path, target: str, compression: tuple[str, ...]
 ) -> None:
-    report = export(nested, f"{tmp_path}/{target}", compression=compression)
+    report = export(nested, f"{tmp_path}/{target}", codec=compression)
     assert report.arrays == len(NESTED)
     assert report.copied == (0 if compression else report.chunks - report.arrays)
     assert report.verified == report.chunks > len(NESTED)
@@ -174,7 +174,7 @@ def test_rows_of_many_blocks_are_one_array(
     monkeypatch.setattr(blocks, "BLOCK", 8)
     told: list[dict[str, Any]] = []
     control = JobControl(publish=told.append)
-    writing = Awkward0Writing(compression=ROWS)
+    writing = Awkward0Writing(codec=ROWS)
     run_export(nested, ExportRequest(str(tmp_path / "nested"), "awkward0", options=writing), control)
     assert read(tmp_path / "nested.awkd") == NESTED
     assert told[-1]["done"] == told[-1]["total"] > len(NESTED)
@@ -414,7 +414,7 @@ def test_a_failure_leaves_the_target_as_it_was(
 
     monkeypatch.setattr("refbrowser.exporting.targets.awkward0.feed", fail)
     with pytest.raises(RefbrowserError):
-        export(nested, f"{tmp_path}/{target}", append=True, compression=ROWS)
+        export(nested, f"{tmp_path}/{target}", append=True, codec=ROWS)
     assert kept(tmp_path) == before
 
 
@@ -470,7 +470,7 @@ def test_options_without_meaning_are_refused(plain: Dataset, tmp_path: Path) -> 
     for request in (
         ExportRequest(str(tmp_path / "x"), "awkward0", resume=True),
         ExportRequest(str(tmp_path / "x.h5"), "awkward0", options=Awkward0Writing(suffix=".x")),
-        ExportRequest(str(tmp_path / "x"), "awkward0", options=Awkward0Writing(compression=("no",))),
+        ExportRequest(str(tmp_path / "x"), "awkward0", options=Awkward0Writing(codec=("no",))),
     ):
         with pytest.raises(RefbrowserError) as caught:
             run_export(plain, request)

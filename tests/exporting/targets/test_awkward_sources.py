@@ -103,7 +103,7 @@ def test_structures_that_become_tables_are_told(tmp_path):
     assert not copied.losses
     group = zarr.open_group(tmp_path / "source.zarr", mode="w", zarr_format=2)
     group.create_array("s", data=values)
-    made = Awkward0Writing(compression=("zlib",))
+    made = Awkward0Writing(codec=("zlib",))
     for source, name in ((path, "a"), (tmp_path / "source.zarr", "s")):
         with refbrowser.open(source) as dataset:
             request = ExportRequest(str(tmp_path / f"{name}.awkd"), "awkward0", options=made)

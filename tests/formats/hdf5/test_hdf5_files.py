@@ -24,6 +24,7 @@ from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.hdf5 import hdf5_arrays
 from refbrowser.formats.library import hdf5_chunks
+from refbrowser.formats.library.process import LibraryFile
 from refbrowser.limits import LIMITS, Limits
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
@@ -692,3 +693,25 @@ def test_xarray_reads_the_same_from_references(tmp_path: Path) -> None:
         xarray.testing.assert_identical(mine.load(), theirs.load())
     texts = target.read_text("utf-8")
     assert not [name for name in ("_Netcdf4Dimid", "_NCProperties", "DIMENSION_SCALE") if name in texts]
+
+
+def test_files_like_one_before_are_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each question takes as long as most of what opening takes beside it."""
+    for name in ("a.nc", "b.nc"):
+        with h5py.File(tmp_path / name, "w") as file:
+            file.create_dataset("t", data=np.arange(60.0), chunks=(30,), compression="gzip", shuffle=True)
+    asked: list[str] = []
+    ask = LibraryFile.ask
+
+    def noted(self: LibraryFile, operation: str, *more: Any) -> None:
+        asked.append(operation)
+        ask(self, operation, *more)
+
+    monkeypatch.setattr(LibraryFile, "ask", noted)
+    monkeypatch.setattr(hdf5_arrays, "_PROVED", set())
+    with refbrowser.open(tmp_path / "a.nc") as dataset:
+        assert asked == ["describe", "chunk"]
+        assert dataset.array("/t")[:].tolist() == list(range(60))
+    with refbrowser.open(tmp_path / "b.nc") as dataset:
+        assert asked == ["describe", "chunk", "describe"]
+        assert dataset.array("/t")[:].tolist() == list(range(60))

@@ -362,7 +362,7 @@ def test_what_does_not_fit_together_is_warned_of() -> None:
     merged = merge_documents(base, ours, theirs)
     assert not merged.conflicts
     (warning,) = merged.warnings
-    assert "{{t}}/y" in warning
+    assert "{{t}}/y" in warning.message
     assert not merge_documents(base, base, theirs).warnings
 
 

@@ -78,7 +78,7 @@ def test_the_place_as_it_is_changes_nothing() -> None:
 )  # fmt: skip
 def test_what_should_be_looked_at_is_told(prefix: str, new: str, warning: str) -> None:
     found = previewed(prefix, new)
-    assert [warning in each for each in found.warnings] == [True]
+    assert [warning in each.message for each in found.warnings] == [True]
     assert found.edit is not None
     assert bool(found.wants) is ("permission" in warning)
 
@@ -86,7 +86,7 @@ def test_what_should_be_looked_at_is_told(prefix: str, new: str, warning: str) -
 def test_a_document_of_the_network_may_not_name_local_files() -> None:
     access = Access.for_document("https://h/doc.json")
     found = previewed("s3://b/run/", "/data/", access=access)
-    assert "a document from the network may not refer to local files" in found.warnings[0]
+    assert "a document from the network may not refer to local files" in found.warnings[0].message
 
 
 def test_what_is_moved_to_where_it_is_in_part_is_no_other_place() -> None:
