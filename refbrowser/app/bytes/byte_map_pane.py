@@ -324,7 +324,7 @@ class ByteMapPane(ArrayPane):
             names = [shown.owners[owner].name for owner in each.owners]
             number = numbers.get(names[0].path, place) if len(nodes) <= URL_STYLES else place
             is_array = len(names) == 1 and names[0].kind is OwnerKind.ARRAY
-            style = "url" if is_array else "plain"
+            style = "url" if is_array else "others"
             styles.append(MapClass(style, each.label, number, URL_STYLES, count=each.count))
         return styles
 

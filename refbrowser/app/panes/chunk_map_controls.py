@@ -91,6 +91,7 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
         "changed": (colors.changed, "#8a5cb4" if dark else "#a877cf", "diagonal"),
         "added": (colors.good, "#3f8f5c" if dark else "#66b487", "grid"),
         "removed": (colors.fault_soft, colors.fault, "lines"),
+        "others": ("#5f6f86" if dark else "#9aacc1", colors.muted, ""),
         "gap": ("#252b34" if dark else "#eef1f5", colors.muted, ""),
         "header": ("#3b4350" if dark else "#d5dbe3", colors.muted, "lines"),
         "tail": ("#3b4350" if dark else "#d5dbe3", colors.muted, "dots"),

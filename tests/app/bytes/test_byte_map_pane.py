@@ -25,6 +25,7 @@ from refbrowser.app.bytes.byte_map_view import ByteMapView
 from refbrowser.app.bytes.cost_pane import CostPane
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
+from refbrowser.app.panes.chunk_map_controls import look_of
 from refbrowser.app.panes.quick_list import QuickList
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
@@ -32,6 +33,7 @@ from refbrowser.io.plan import AUTOMATIC, PlanChoice
 from refbrowser.references.edits.edits import ReplaceUrlPrefix
 from refbrowser.views.bytes.byte_map import PlaceKind
 from refbrowser.views.bytes.file_source import DOCUMENT
+from refbrowser.views.chunks.chunk_colouring import MapClass
 from refbrowser.views.words import size_text
 
 Key, Modifier = Qt.Key, Qt.KeyboardModifier
@@ -428,6 +430,38 @@ class TestLarge:
         found = shown.pane.loader.shown
         assert found is not None
         assert found.count == 120_000
+
+
+    @pytest.mark.slow
+    def test_bytes_of_many_arrays_are_no_gap(
+        self, shown: Shown, opened: Open, tmp_path: Path, qapp: QApplication
+    ) -> None:
+        metadata = json.dumps(json.loads(shown.refs["mask/.zarray"]) | {"shape": [1, 50], "chunks": [1, 50]})
+        refs: dict[str, Any] = {".zgroup": '{"zarr_format": 2}'}
+        for number in range(60):
+            refs[f"a{number}/.zarray"] = metadata
+            refs[f"a{number}/0.0"] = ["many.bin", number * 100, 100]
+        (tmp_path / "many.bin").write_bytes(bytes(6000))
+        path = tmp_path / "many.json"
+        path.write_text(json.dumps({"version": 1, "refs": refs}))
+        shown.document = opened(path)
+        shown.show("/a0")
+        shown.qtbot.waitUntil(lambda: shown.pane.loader.shown is not None)
+        shown.wait()
+        assert "40 other arrays" in shown.legend()
+        try:
+            for scheme in (theme.DARK, theme.LIGHT):
+                theme.apply(qapp, scheme)
+                shown.wait()
+                image = shown.view.grab().toImage()
+                # Above the name that is in the middle.
+                place = shown.place(5_050)
+                ratio = image.devicePixelRatio()
+                seen = image.pixelColor(round(place.x() * ratio), round((place.y() - 5) * ratio))
+                gap = look_of(MapClass("gap"))[0]
+                assert abs(seen.lightness() - gap.lightness()) > 50
+        finally:
+            theme.apply(qapp, theme.LIGHT)
 
 
 class TestPlan:
