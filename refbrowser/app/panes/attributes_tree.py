@@ -63,7 +63,8 @@ class NameColumn(QObject):
             needed = max(_LEAST, self._tree.sizeHintForColumn(0))
             header.resizeSection(0, min(needed, int(width * _MOST)))
         words = max(self._tree.sizeHintForColumn(self._words), header.sectionSizeHint(self._words))
-        is_room = width - header.sectionSize(0) - words >= self._values
+        values = max(self._values, header.sectionSizeHint(VALUE))
+        is_room = width - header.sectionSize(0) - words >= values
         self._tree.setColumnHidden(self._words, not (self._has_words and is_room))
         if not self._by_user and not header.isSectionHidden(self._words):
             header.resizeSection(self._words, words)

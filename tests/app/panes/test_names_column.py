@@ -88,3 +88,13 @@ def test_values_have_the_room_before_their_types(tree: AttributesTree, qtbot: Qt
     qtbot.waitUntil(lambda: not tree.isColumnHidden(TYPE))
     show_values("a text that is much longer than any pane is wide, and can be read below its row")
     assert not tree.isColumnHidden(TYPE)
+
+
+def test_the_title_of_the_values_is_whole(tree: AttributesTree) -> None:
+    rows = tuple(Row(f"a_long_field_{at}", "", type="compound") for at in range(3))
+    for width in range(150, 400, 10):
+        tree.resize(width, 300)
+        tree.show_sections([Section("Fields", rows)], anew=True)
+        if not tree.isColumnHidden(TYPE):
+            assert tree.header().sectionSize(1) >= tree.header().sectionSizeHint(1)
+    assert not tree.isColumnHidden(TYPE)
