@@ -431,7 +431,6 @@ class TestLarge:
         assert found is not None
         assert found.count == 120_000
 
-
     @pytest.mark.slow
     def test_bytes_of_many_arrays_are_no_gap(
         self, shown: Shown, opened: Open, tmp_path: Path, qapp: QApplication
