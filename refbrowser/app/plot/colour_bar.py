@@ -372,7 +372,7 @@ def _percent(share: float) -> str:
 _NAMES = ("Lower level of the colours", "Upper level of the colours")
 #: A lower bar, in pixels, has no room for words over and under the fields, and for the button. What the ends
 #: are is not told elsewhere; the button has a key and an action.
-_LEAST_WITH_WORDS, _LEAST_WITH_AUTO = 145, 185
+_LEAST_WITH_WORDS, _LEAST_WITH_AUTO = 165, 220
 
 
 class ColourBar(QWidget):

@@ -110,6 +110,7 @@ _SAMPLE = 10_000
 _EXTREMES_OF = 4_000_000
 
 
+_ON_EARTH = (AxisRole.LATITUDE, AxisRole.LONGITUDE)
 _Part = TypeVar("_Part")
 
 
@@ -252,8 +253,11 @@ class Drawing(QObject):
         self.canvas.show_range(self._extent(self.across, seen[1]), self._extent(self.upwards, seen[0]))
 
     def notes_of_axes(self) -> list[str]:
-        """Return which axes of an image are not to scale."""
+        """Return which axes of an image are not to scale, or are none of the earth."""
         shown = [self.across.coordinate] + ([] if self.upwards is None else [self.upwards.coordinate])
+        if self._is_map_by_elements():
+            names = " and ".join(one_line(each.name) for each in self.auxiliary if each.role in _ON_EARTH)
+            return [f"axes are indices: point at an element to read its {names}"]
         return [
             f"{one_line(each.name)} is not to scale: its steps differ, each is drawn alike"
             for each in shown
@@ -305,7 +309,7 @@ class Drawing(QObject):
         assert self.upwards is not None
         roles = {each.role for each in self.auxiliary if each.spans(self.slice.axes if self.slice else ())}
         is_map_shaped = is_no_strip(self.across.coordinate, self.upwards.coordinate)
-        return {AxisRole.LATITUDE, AxisRole.LONGITUDE} <= roles and is_map_shaped
+        return set(_ON_EARTH) <= roles and is_map_shaped
 
     @property
     def aspect_locked(self) -> bool:

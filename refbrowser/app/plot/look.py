@@ -70,13 +70,15 @@ class Look(QObject):
 
     def begin(self, document: PlotSource, node: ArrayNode) -> None:
         """Take the choices for another array."""
-        kept = self._kept.get(_key(document, node), _Kept(self._decoded, False))
+        self._quantity = quantity_of(node)
+        # The ends of a cyclic map are one colour: they are to be the ends of the values.
+        first = _Kept(self._decoded, False, extremes=self._quantity is Quantity.CYCLIC)
+        kept = self._kept.get(_key(document, node), first)
         self._subject.decoded = kept.decoded
         self._drawing.log = self._drawing.keeper.log = kept.log
         self._drawing.keeper.extremes = kept.extremes
         if kept.levels is not None:
             self._drawing.keeper.set_by_user(kept.levels)
-        self._quantity = quantity_of(node)
         self._use_map(self._maps[self._quantity])
 
     # Coding

@@ -387,6 +387,7 @@ class Presenter(QObject):
 
     def _auxiliary_came(self) -> None:
         self.drawing.set_auxiliary(self._auxiliary.found, self.subject.label)
+        self.stage.show_notes()
         self.stage.controlsChanged.emit()
         self.pointing.say()
 

@@ -458,6 +458,12 @@ class Stage(QObject):
             self._show_notes(base)
             self.valuesChanged.emit()
 
+    def show_notes(self) -> None:
+        """Say again what there is to know about the picture on the screen."""
+        picture = self.loader.current
+        if picture is not None and self.shows_picture and self._subject.is_plot:
+            self._show_notes(picture)
+
     def _show_notes(self, picture: Picture) -> None:
         """Show what the colours and patterns of a picture mean, and what else there is to know."""
         self._pane.legend.set_picture(picture, self._note(picture))

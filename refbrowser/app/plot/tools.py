@@ -22,7 +22,7 @@ LEAST_PLOT = 100
 #: Charts with what is written over them are so high, in pixels: of each at least 180 is a chart.
 _CHARTS = 220
 #: In a low window they, and the picture above them, have this part of the centre's height.
-_CHARTS_LEAST, _PICTURE_LEAST = 0.33, 0.28
+_CHARTS_LEAST, _PICTURE_LEAST = 0.4, 0.28
 
 
 class PlotTools(QObject):

@@ -31,11 +31,12 @@ class Quantity(StrEnum):
 
 
 _SIGNED = re.compile(
-    r"(anomal|difference|\bbias\b|tendency|vorticity|divergence|increment|residual"
+    r"(: (real|imaginary)( ;|$)|anomal|difference|\bbias\b|tendency|vorticity|divergence|increment|residual"
     r"|\b(east|north)ward\b|\b[xy] (wind|velocity|component)|\b[uv] component|velocity component"
     r"|\b(zonal|meridional|upward air|vertical) (wind|velocity)|lagrangian tendency)"
 )
-_CYCLIC = re.compile(r"(\bdirection\b|\bazimuth|\bphase angle\b|wave phase)")
+#: With the parts of complex numbers, which are named after a colon.
+_CYCLIC = re.compile(r"(: phase( ;|$)|\bdirection\b|\bazimuth|\bphase angle\b|wave phase)")
 _SPEED = re.compile(r"\b(speed|magnitude|variance|deviation|absolute|count|number)\b")
 
 

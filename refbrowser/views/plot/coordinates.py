@@ -177,8 +177,10 @@ class Coordinate:
 
     @property
     def axis_label(self) -> str:
-        """The label of an axis: name and units."""
+        """The label of an axis: name and units; of one whose ticks are indices it says that."""
         label = self.label or self.name
+        if self.texts is None and not self.tells_cells_apart:
+            return f"{label} index"
         bare = self.dates is not None or self.role in (AxisRole.LATITUDE, AxisRole.LONGITUDE)
         if self.dates is not None and self.dates.note:
             return f"{label} [{self.dates.note}]"

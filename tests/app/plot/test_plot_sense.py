@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +50,13 @@ def test_a_map_on_coordinates_of_its_elements_has_north_up(
     # As other maps, with one scale.
     qtbot.waitUntil(lambda: pane.look().options.aspect)
     assert pane.canvas.box.state["aspectLocked"] == 1.0
+    # Its axes are honest, and say where latitude and longitude are.
+    assert (pane.canvas.across.labelText, pane.canvas.upwards.labelText) == ("x index", "y index")
+    assert "axes are indices: point at an element to read its nav_lat and nav_lon" in pane.legend.note.text()
+    said: list[str] = []
+    pane.elementHovered.connect(said.append)
+    pane.point_at((0, 0))
+    assert re.search(r"nav_lat .*°.*nav_lon .*°[EW]", said[-1])
     # What is no map is a matrix: its first row is at the top.
     plotted(array("/field", latitude, ("row", "column")))
     qtbot.waitUntil(lambda: box.yInverted() and not box.xInverted())
@@ -222,10 +230,10 @@ def test_complex_numbers_say_what_is_drawn_of_them(
     assert title.text() == "sar: magnitude"
     names = ["magnitude", "phase", "real", "imaginary"]
     assert [box.itemText(row) for row in range(box.count())] == names
-    for name, expected, units in (
-        ("phase", np.angle(values), "rad"),
-        ("real", values.real, "V"),
-        ("imaginary", values.imag, "V"),
+    for name, expected, units, colours in (
+        ("phase", np.angle(values), "rad", "Cyclic"),
+        ("real", values.real, "V", "Blue–red"),
+        ("imaginary", values.imag, "V", "Blue–red"),
     ):
         box.activated.emit(names.index(name))
         settle()
@@ -234,6 +242,7 @@ def test_complex_numbers_say_what_is_drawn_of_them(
         assert picture.values.dtype == np.dtype("f4")
         np.testing.assert_allclose(picture.values, expected, rtol=1e-6)
         assert title.text() == f"sar: {name}"
+        assert plot.header.map.currentText() == colours
         assert plot._presenter.subject.shown.units == units
         assert box.currentText() == name
 

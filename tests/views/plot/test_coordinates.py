@@ -204,6 +204,9 @@ def test_a_calendar_that_is_not_the_usual_one_is_told() -> None:
     units = TimeUnits("days", "2000-01-01", "360_day")
     assert coordinate([0, 30], dates=DateScale(units)).axis_label == "a [360_day calendar]"
     assert coordinate([0, 30], dates=DateScale(TimeUnits("days", "2000-01-01"))).axis_label == "a"
+    # Ticks that are indices are called so.
+    assert plain_coordinate("a", 3).axis_label == "a index"
+    assert coordinate([5, 5, 5], units="m").axis_label == "a index"
 
 
 def test_indices_stand_for_coordinates_that_are_not_there() -> None:

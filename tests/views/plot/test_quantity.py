@@ -22,6 +22,7 @@ def quantity(path: str = "/field", **attributes: object) -> Quantity:
         {"standard_name": "tendency_of_air_temperature"},
         {"standard_name": "atmosphere_relative_vorticity"},
         {"path": "/t2m_anomaly"},
+        {"long_name": "sar: imaginary"},
     ],
 )
 def test_signed(names: dict[str, str]) -> None:
@@ -30,7 +31,11 @@ def test_signed(names: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "names",
-    [{"standard_name": "wind_from_direction"}, {"long_name": "Solar azimuth angle"}],
+    [
+        {"standard_name": "wind_from_direction"},
+        {"long_name": "Solar azimuth angle"},
+        {"long_name": "sar: phase"},
+    ],
 )
 def test_cyclic(names: dict[str, str]) -> None:
     assert quantity(**names) is Quantity.CYCLIC
