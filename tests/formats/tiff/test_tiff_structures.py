@@ -117,3 +117,21 @@ def test_compressions_of_imagecodecs_are_read(compression: str, tmp_path: Path) 
     tifffile.imwrite(path, colours, tile=(16, 16), photometric="rgb", compression=compression)
     with refbrowser.open(str(path)) as dataset:
         assert np.array_equal(dataset["/image"][...], tifffile.imread(path))
+
+
+def test_a_page_that_is_named_very_often_is_read_once(tmp_path: Path) -> None:
+    """Hundreds of thousands would take the library minutes: its limit of time would end it."""
+    data = bytes(range(4))
+    below = file_of(data, page(2, 2, 8, 2, _273=(4, [8]), _279=(4, [4]), _254=(4, [1])))
+    at = len(below) + len(below) % 2
+    tags = page(2, 2, 8, 2, _273=(4, [8]), _279=(4, [4]), _330=(4, [12] * 1000))
+    # Its first page lies behind that of the other file.
+    whole = file_of(bytes(at - 8), tags)
+    path = tmp_path / "a.tif"
+    path.write_bytes(whole[:8] + below[8:].ljust(at - 8, b"\0") + whole[at:])
+    with refbrowser.open(str(path)) as dataset:
+        assert [each.message for each in dataset.document.notes] == [
+            "a page names a page below it more than once: it is shown once"
+        ]
+        assert dataset["/image"].shape == (2, 2, 2)
+        assert (dataset["/image"][...].reshape(2, 4) == [0, 1, 2, 3]).all()
