@@ -12,8 +12,8 @@ from refbrowser.engine.compute import Compute
 from refbrowser.formats.library.process import end_spare
 from refbrowser.io.origins import local_path
 
-#: Files that are worth starting a process for.
-MANY = 20
+#: Files that are worth starting a process for: to start one takes as long as some 70 small files.
+MANY = 100
 #: Threads for local files: one works while others wait for a library or for the disk.
 _THREADS = 2
 

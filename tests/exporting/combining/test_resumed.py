@@ -253,7 +253,14 @@ def test_a_program_that_is_killed_goes_on_and_a_killed_worker_costs_nothing(tmp_
     texts = [out.read_bytes()]
     for what in ("worker", "program", "again"):
         command = [sys.executable, "-m", "refbrowser", "make", f"{data}/*.nc", "-o", str(out)]
-        command += ["--concat", "time", "--json", "--resume" if what == "again" else "--force"]
+        command += [
+            "--concat",
+            "time",
+            "--dask",
+            "local:2",
+            "--json",
+            "--resume" if what == "again" else "--force",
+        ]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=variables
         ) as process:
