@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         sample,
         with_attributes,
     )
-    from refbrowser.api_references import append, combine, lock, make
-    from refbrowser.api_views import check, diff, explain, merge, plan
+    from refbrowser.api_references import append, combine, lock, make, move
+    from refbrowser.api_views import check, diff, explain, info, merge, plan
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
@@ -64,9 +64,11 @@ __all__ = [
     "explain",
     "export",
     "fold",
+    "info",
     "lock",
     "make",
     "merge",
+    "move",
     "ncstream",
     "open",
     "plan",
@@ -78,6 +80,8 @@ __all__ = [
 
 _PLACES = {
     "plan": "refbrowser.api_views",
+    "info": "refbrowser.api_views",
+    "move": "refbrowser.api_references",
     "explain": "refbrowser.api_views",
     "check": "refbrowser.api_views",
     "append": "refbrowser.api_references",

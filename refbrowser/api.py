@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Unpack
 
 import refbrowser.engine.frozen  # noqa: F401 - says how datasets are pickled
 from refbrowser.engine.dataset import Dataset
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult
     from refbrowser.exporting.option_fields import ExportOptions
     from refbrowser.exporting.request import ExportReport
+    from refbrowser.exporting.targets.keywords import ExportKeywords
     from refbrowser.manifest_documents import VirtualSource
     from refbrowser.references.edits.fold import Folding
 
@@ -338,6 +339,7 @@ def export(
     allow: Iterable[str] = (),
     progress: Callable[..., None] | None = None,
     client: Any = None,
+    **said: Unpack[ExportKeywords],
 ) -> ExportReport:
     """Write a dataset in another format.
 
@@ -360,8 +362,9 @@ def export(
     skip_bad
         Leave out what cannot be read, and list it in the report.
     options
-        How it is written: `StoreOptions` (chunks, codec, shards, folder or zip file), `StreamOptions`,
-        `TableOptions` or `Awkward0Writing` of ``refbrowser.exporting.targets.options``, `ReferenceOptions` of
+        How it is written, as one object in place of single keywords: `StoreOptions` (chunks, codec, shards,
+        container), `StreamOptions`, `TableOptions` or `Awkward0Writing` of
+        ``refbrowser.exporting.targets.options``, `ReferenceOptions` of
         ``refbrowser.exporting.targets.reference_options``, `CommitOptions` of
         ``refbrowser.exporting.icechunk.icechunk_options``, or what a format of another package has; the usual
         ones when None.
@@ -373,6 +376,10 @@ def export(
         Who does the work: a ``distributed.Client`` or a ``concurrent.futures.Executor``, or the text that
         ``--dask`` takes. Formats that are one file are made in this process whoever is given. Workers need
         the same versions of refbrowser, numpy and numcodecs, and see source and target under the same paths.
+    said
+        Options of the format: ``chunks=(1, 90, 360)``, ``codec="zstd:3"``, ``shards``, ``container="zip"``,
+        ``inline=500``, ``profile``... as ``refbrowser export --to FORMAT --help`` lists them, or
+        `refbrowser.exporting.targets.keywords.ExportKeywords`.
 
     Returns
     -------
@@ -383,13 +390,18 @@ def export(
     ------
     RefbrowserError
         The target exists, there is no room, a chunk cannot be read, or verification failed; `client` is none,
-        does not answer, or has no workers.
+        does not answer, or has no workers; or the format has no such option.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> refbrowser.export("sea_surface.json", "sea", format="zarr-v3", codec="zstd:3").arrays
+    13
     """
     from refbrowser.engine.compute import Compute
     from refbrowser.exporting.exporter import run_export
-    from refbrowser.exporting.option_fields import chosen_options
     from refbrowser.exporting.request import ArrayChoice, ExportRequest
-    from refbrowser.formats.registry import form_named
+    from refbrowser.exporting.targets.keywords import options_said
 
     if not isinstance(dataset, Dataset):
         with open(dataset, allow=allow) as opened:
@@ -404,7 +416,11 @@ def export(
                 options=options,
                 progress=progress,
                 client=client,
+                **said,
             )
+    if options is not None and said:
+        message = f"options say how it is written: {quoted(min(said))} is said besides"
+        raise RefbrowserError(ErrorKind.USAGE, message)
     chosen = None
     if arrays is not None:
         indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(texts_of(arrays), ...)
@@ -416,7 +432,7 @@ def export(
         force=force,
         resume=resume,
         skip_bad=skip_bad,
-        options=options or chosen_options(form_named(format), {}, path_of(target)),
+        options=options or options_said(format, said, path_of(target)),
     )
     return run_export(dataset, request, control_of(progress), compute=Compute.of(client))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,13 @@ from refbrowser.engine.opening import OpenRequest, open_document
 from refbrowser.errors import native_errors
 
 if TYPE_CHECKING:
-    from refbrowser.engine.locking import LockWritten
     from refbrowser.exporting.combining.appending import Appended
     from refbrowser.exporting.combining.combine import CombineReport
     from refbrowser.exporting.combining.combined import Plan
     from refbrowser.exporting.saving.making import Made, MakeReport
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
+    from refbrowser.io.locks.lock_made import LockWritten
+    from refbrowser.views.moving.move_preview import MovePreview
 
 
 @native_errors()
@@ -304,17 +306,86 @@ def append(
 
 
 @native_errors()
+def move(
+    document: Path,
+    old: str,
+    new: str,
+    target: Path | None = None,
+    *,
+    template: str = "",
+    force: bool = False,
+    allow: Iterable[str] = (),
+    storage_options: StorageOptions = (),
+    progress: Callable[..., None] | None = None,
+) -> MovePreview:
+    """Write a document with URLs that begin otherwise, with its lock; without `target` nothing is written.
+
+    Parameters
+    ----------
+    document
+        The path of a reference document.
+    old
+        What URLs begin with now, once templates are rendered; ``.`` for names relative to the document.
+    new
+        What they begin with then.
+    target
+        The document to be made, which may be `document` with `force`; None for none.
+    template
+        The name of a template that `new` becomes; empty for none.
+    force
+        Replace the target.
+    allow, storage_options
+        As `open` has them.
+    progress
+        Called as `progress(done, total, ...)`.
+
+    Returns
+    -------
+    MovePreview
+        `files` and `references` that move, `examples` of URLs before and after, `warnings`, and the document
+        `after`.
+
+    Raises
+    ------
+    RefbrowserError
+        No URL begins with `old`; the document cannot be read, or the target is there or cannot be written.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> refbrowser.move("sea_surface.json", "data/", "https://data.example.org/").examples[0]
+    ('data/ice_2024.dat', 'https://data.example.org/ice_2024.dat')
+    """
+    from refbrowser.engine.sources import listed_sources_of
+    from refbrowser.exporting.saving.elsewhere import json_place, write_along
+    from refbrowser.views.moving.move_preview import preview_of
+    from refbrowser.views.moving.prefix_tree import prefix_tree
+
+    path = path_of(document)
+    place = None if target is None else json_place(path_of(target), force=force)
+    settings = settings_of(storage_options, [path, *texts_of(allow)])
+    control = control_of(progress)
+    opened = open_document(OpenRequest(path, texts_of(allow), settings), control)
+    roots = prefix_tree(listed_sources_of(opened.document, control.check), control.check)
+    preview = preview_of(opened.document, opened.access, roots, old, new, template, control.check)
+    if place is not None and preview.after is not None and preview.edit is not None:
+        write_along(path, opened.access, preview.after, place, control, moved=preview.edit.moved)
+    return preview
+
+
+@native_errors()
 def lock(
     document: Path | Dataset,
     target: Path | None = None,
     *,
-    accept: Iterable[str] = (),
+    update: Iterable[str] = (),
     skip_bad: bool = False,
     whole: bool = False,
     allow: Iterable[str] = (),
     storage_options: StorageOptions = (),
     templates: Mapping[str, str] | None = None,
     progress: Callable[..., None] | None = None,
+    accept: Iterable[str] = (),
 ) -> LockWritten:
     """Write what is known of the files of a document, so that it is noticed when one is replaced.
 
@@ -324,7 +395,7 @@ def lock(
         The path of a reference document, or an opened dataset.
     target
         The file; ``DOC.lock.json`` beside the document when None.
-    accept
+    update
         Files, as the document spells them, whose new state the lock that is there takes; none: all files.
     skip_bad
         Replace a lock that is there although files could not be looked at.
@@ -334,6 +405,8 @@ def lock(
         As `open` has them, where `document` is a path.
     progress
         Called as `progress(done, total)` with files.
+    accept
+        The old name of `update`.
 
     Returns
     -------
@@ -349,7 +422,10 @@ def lock(
     from refbrowser.engine.locking import LockOrder, write_lock_of
     from refbrowser.io.fetch import Fetcher
 
-    order = LockOrder("" if target is None else path_of(target), texts_of(accept), skip_bad, whole)
+    if accept:
+        warnings.warn("accept is called update now; the old name goes on working", DeprecationWarning, 3)
+    update = (*texts_of(update), *texts_of(accept))
+    order = LockOrder("" if target is None else path_of(target), update, skip_bad, whole)
     control = control_of(progress)
     if isinstance(document, Dataset):
         fetcher = document.session.fetcher

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.comparing.differences import Comparison
     from refbrowser.engine.reading.reader import ReadPlan
     from refbrowser.references.merging.merge import Merged
+    from refbrowser.views.description import Description
     from refbrowser.views.explain.explanation import Explanation
 
 
@@ -137,6 +138,44 @@ def merge(
         force=force,
     )
     return merge_files(request, control_of(progress))
+
+
+@native_errors()
+def info(dataset: Dataset | Path, *, allow: Iterable[str] = ()) -> Description:
+    """Return what is in a dataset: groups, dimensions, arrays with all that is known of them, and problems.
+
+    Parameters
+    ----------
+    dataset
+        An opened dataset, or what to open.
+    allow
+        Origins that may be read from, where `dataset` is a path.
+
+    Returns
+    -------
+    Description
+        Its text is what ``refbrowser info`` prints; `to_json()`, of which ``info(...)["arrays"]`` is part, is
+        what ``--json`` prints; `problems` are findings.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be opened.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> refbrowser.info("sea_surface.json")["arrays"]["/ocean/sst"]["shape"]
+    [12, 180, 360]
+    """
+    from refbrowser.engine.store_listing import list_store
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.views.description import Description
+
+    with _opened(dataset, allow) as opened:
+        if opened.document.store is not None:
+            list_store(opened)
+        return Description(opened, CancelToken())
 
 
 @native_errors()

@@ -112,6 +112,13 @@ def quoted(text: object, limit: int = QUOTE_LIMIT) -> str:
     return f"'{shown}…'" if len(plain) > limit else f"'{shown}'"
 
 
+def sentence(message: str, advice: str, place: object) -> str:
+    """Return ``what; advice (where)``."""
+    # Advice may be a sentence of its own: here it goes on after the message.
+    line = f"{message}; {advice[0].lower()}{advice[1:].removesuffix('.')}" if advice else message
+    return f"{line} ({place})" if place else line
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where something is: in a document, in a rule, under a key, in a file.
@@ -345,7 +352,7 @@ def native_errors() -> Iterator[None]:
         raise native.with_traceback(error.__traceback__) from error.__cause__
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Finding:
     """One thing that was found in a document or dataset, with the fix where there is one.
 
@@ -369,6 +376,11 @@ class Finding:
     rows: tuple[tuple[int, int], ...] = ()
     checked: int | None = None
     code: str = ""
+
+    def __repr__(self) -> str:
+        times = f" [{self.count} times]" if self.count > 1 else ""
+        where = f" ({self.place})" if str(self.place) else ""
+        return f"<{self.severity} {self.kind}: {quoted(self.message, 400)[1:-1]}{times}{where}>"
 
     def at(self, place: Place) -> Finding:
         """Return this finding with another place."""

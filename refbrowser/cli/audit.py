@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Audit the dataset, report, and return the exit code."""
     from refbrowser.engine.audit.audit_plan import AuditRequest, Level, plan_audit
-    from refbrowser.io.atomic import identity_on_disk
+    from refbrowser.io.identity import identity_on_disk
     from refbrowser.views.auditing.audit_lines import blocked_lines, cost_line
 
     _check(arguments)

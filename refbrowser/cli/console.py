@@ -12,7 +12,7 @@ from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from refbrowser.errors import Finding, Outcome, RefbrowserError, Severity, quoted
+from refbrowser.errors import Finding, Outcome, RefbrowserError, Severity, quoted, sentence
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,13 +115,6 @@ def tell_damage(damage: Sequence[Finding]) -> None:
     if len(damage) > DAMAGE_SHOWN:
         more = f"the source is damaged in {len(damage) - DAMAGE_SHOWN} more places"
         tell(f"refbrowser: warning[{damage[0].kind}]: {more}; refbrowser check lists them")
-
-
-def sentence(message: str, advice: str, place: object) -> str:
-    """Return ``what; advice (where)``."""
-    # Advice may be a sentence of its own: here it goes on after the message.
-    line = f"{message}; {advice[0].lower()}{advice[1:].removesuffix('.')}" if advice else message
-    return f"{line} ({place})" if place else line
 
 
 def _times(count: int) -> str:

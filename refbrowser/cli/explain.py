@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import tell_damage, tell_findings, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, find_array, open_dataset
-from refbrowser.cli.values import json_ready
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
+from refbrowser.model.json_values import json_ready
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

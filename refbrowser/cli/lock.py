@@ -22,8 +22,9 @@ from refbrowser.formats.registry import BUILT_IN
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from refbrowser.engine.locking import LockOrder, LockWritten
+    from refbrowser.engine.locking import LockOrder
     from refbrowser.engine.opening import OpenRequest
+    from refbrowser.io.locks.lock_made import LockWritten
 
 #: Files that could not be looked at that are told one by one.
 _SHOWN = 20

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, plain, tell, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_yes, job_control, open_document
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -78,34 +78,27 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _move(
     opened: Opened, roots: Sequence[PrefixNode], arguments: argparse.Namespace, token: CancelToken
 ) -> int:
-    from refbrowser.exporting.saving.elsewhere import json_place, rebased, write_elsewhere
-    from refbrowser.exporting.saving.lock_beside import take_lock_to
-    from refbrowser.views.moving.move_preview import move_preview
-    from refbrowser.views.moving.prefix_tree import node_at
+    from refbrowser.exporting.saving.elsewhere import json_place, write_along
+    from refbrowser.views.moving.move_preview import preview_of
 
     place = json_place(arguments.output, force=arguments.force) if arguments.output else None
-    node = node_at(roots, arguments.old)
-    if node is None:
-        message = f"no URL of the document begins with {quoted(arguments.old)}"
-        advice = "refbrowser move DOC lists what they begin with"
-        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=arguments.path), advice)
-    preview = move_preview(
-        opened.document, opened.access, roots, node, arguments.new, arguments.as_template, token.check
+    preview = preview_of(
+        opened.document,
+        opened.access,
+        roots,
+        arguments.old,
+        arguments.new,
+        arguments.as_template,
+        token.check,
     )
-    if preview.refusal:
-        message = preview.refusal[0].lower() + preview.refusal[1:].rstrip(".")
-        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=arguments.path))
-    if preview.after is None:
-        raise RefbrowserError(ErrorKind.USAGE, "OLD and NEW are the same", Place(document=arguments.path))
+    assert preview.after is not None
     probed = _probed(opened, preview, token) if arguments.test else []
     code = _code_of(probed)
     if place is not None and code == 0:
         with ProgressBar("writing") as bar:
             control = job_control(token, bar)
-            after = rebased(preview.after, opened.access.base, place)
-            write_elsewhere(after, place, control)
             moved = preview.edit.moved if preview.edit is not None else str
-            take_lock_to(arguments.path, arguments.output, moved, opened.access, after, control)
+            write_along(arguments.path, opened.access, preview.after, place, control, moved=moved)
     if arguments.json:
         write_json(_as_json(preview, probed, arguments, is_written=place is not None and code == 0))
     else:

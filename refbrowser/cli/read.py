@@ -183,8 +183,8 @@ def _write_rows(array: Array, selection: Selection, arguments: argparse.Namespac
 
 def _json_blocks(array: Array, selection: Selection, control: JobControl) -> Iterator[str]:
     """Yield the text of a JSON document of the values: block by block, so that a few are held at a time."""
-    from refbrowser.cli.values import json_text
     from refbrowser.engine.jobs import JobControl
+    from refbrowser.model.json_values import json_text
     from refbrowser.model.netcdf.element_types import as_texts, is_text
 
     texts = is_text(array.dataset.hierarchy, array.node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,7 @@ from refbrowser.errors import (
     quoted,
 )
 from refbrowser.io.access import Access, AccessMemory, lock_path, storage_url, urls_named
-from refbrowser.io.atomic import identity_on_disk
-from refbrowser.io.identity import FileIdentity, ObjectIdentity
+from refbrowser.io.identity import FileIdentity, ObjectIdentity, identity_on_disk
 from refbrowser.io.local import failed, open_regular, read_bytes
 from refbrowser.io.locks.lock import (
     SAMPLE,
@@ -38,6 +37,7 @@ from refbrowser.io.locks.lock import (
     unconfirmed_finding,
 )
 from refbrowser.io.locks.lock_format import parse_lock, read_lock, write_lock
+from refbrowser.io.locks.lock_made import LockMade, LockWritten
 from refbrowser.io.locks.lock_watch import LockWatch
 from refbrowser.io.locks.whole import whole_digest
 from refbrowser.io.origins import scheme_of
@@ -333,30 +333,6 @@ def _ends(descriptor: int, size: int) -> tuple[bytes, bytes]:
 # Making
 
 
-@dataclass(slots=True)
-class LockMade:
-    """What came of looking at files.
-
-    Attributes
-    ----------
-    lock
-        What is known of those that could be looked at, and why others could not.
-    failed
-        Why files could not be looked at, by their URLs.
-    requests
-        What was asked for, tries counted.
-    """
-
-    lock: Lock
-    failed: dict[str, RefbrowserError] = field(default_factory=dict)
-    requests: int = 0
-
-    @property
-    def errors(self) -> list[RefbrowserError]:
-        """Why files could not be looked at, in their order."""
-        return [*self.failed.values()]
-
-
 def make_lock(
     urls: Sequence[str],
     access: Access,
@@ -434,25 +410,6 @@ class LockOrder:
     accept: tuple[str, ...] = ()
     skip_bad: bool = False
     whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LockWritten:
-    """What was written.
-
-    Attributes
-    ----------
-    path
-        The lock.
-    made
-        What was looked at.
-    lock
-        What the lock says now; None where it was left as it was, or there is none.
-    """
-
-    path: str
-    made: LockMade
-    lock: Lock | None
 
 
 def write_lock_of(

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.reading.chunk_log import ChunkLog
-from refbrowser.engine.reading.decoding import DecodePool
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind, columns_of
 
 if TYPE_CHECKING:
+    from refbrowser.engine.reading.chunk_log import ChunkLog
+    from refbrowser.engine.reading.decoding import DecodePool
     from refbrowser.io.access import Access
     from refbrowser.io.fetch import Fetcher
 
@@ -109,12 +109,38 @@ class Resources:
         sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL))
         if fetcher is not None:
             self.fetcher = fetcher
-        self.pool = DecodePool(threads)
-        self.chunk_log = ChunkLog()
+        self._threads = threads
+        self._making = threading.Lock()
+        self._pool: DecodePool | None = None
+        self._chunk_log: ChunkLog | None = None
         self.cache = ChunkCache() if cache is None else ChunkCache(cache)
         self.is_closed = False
         #: Why no other process can open again what is read with it; empty where others can.
         self.only_here = ""
+
+    @property
+    def pool(self) -> DecodePool:
+        """What decodes; made when it is first needed."""
+        from refbrowser.engine.reading.decoding import DecodePool
+
+        with self._making:
+            if self._pool is None:
+                self._pool = DecodePool(self._threads)
+            return self._pool
+
+    @pool.setter
+    def pool(self, pool: DecodePool) -> None:
+        self._pool = pool
+
+    @property
+    def chunk_log(self) -> ChunkLog:
+        """What becomes of chunks that are read."""
+        from refbrowser.engine.reading.chunk_log import ChunkLog
+
+        with self._making:
+            if self._chunk_log is None:
+                self._chunk_log = ChunkLog()
+            return self._chunk_log
 
     @cached_property
     def fetcher(self) -> Fetcher:
@@ -202,7 +228,10 @@ class Resources:
         self.is_closed = True
         if "fetcher" in vars(self):
             self.fetcher.close()
-        self.pool.close()
+        with self._making:
+            pool = self._pool
+        if pool is not None:
+            pool.close()
         self.cache.clear()
 
 

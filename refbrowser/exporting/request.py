@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import iadd
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.option_fields import ExportOptions
+from refbrowser.model.report import Report, counted, first_of
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
@@ -180,8 +181,8 @@ class ExportEstimate:
     partly_here: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ExportReport(Report):
     """What an export did.
 
     Attributes
@@ -222,6 +223,17 @@ class ExportReport:
     written_bytes: int = 0
     requests: int = 0
     opened_by: tuple[str, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was written, and what was not kept."""
+        missing = f", {self.missing:,} missing" if self.missing else ""
+        yield (
+            f"{self.target} ({self.format}): {counted(self.arrays, 'array')}, "
+            f"{counted(self.chunks, 'chunk')}, {self.copied:,} copied undecoded, "
+            f"{self.verified:,} verified{missing}"
+        )
+        yield from first_of([f"left out: {error.message}" for error in self.skipped])
+        yield from first_of([f"not kept: {line}" for line in loss_lines(self.losses)])
 
 
 @dataclass(slots=True)

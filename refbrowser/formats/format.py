@@ -225,7 +225,7 @@ class Opening:
 
     def identity(self) -> FileIdentity | None:
         """Return the state of the file as it is now; None of what is not local."""
-        from refbrowser.io.atomic import identity_on_disk
+        from refbrowser.io.identity import identity_on_disk
 
         return None if self.seen.local is None else identity_on_disk(self.seen.local)
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pkgutil import resolve_name
 
-from refbrowser.formats.stores.flavour import find_flavour
 from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource
 from refbrowser.model.nodes import Flavour, Hierarchy
 
@@ -39,6 +38,8 @@ def hierarchy_of_flavour(
         Of the dataset, a name as in ``refbrowser export --to``.
     """
     if flavour is None:
+        from refbrowser.formats.stores.flavour import find_flavour
+
         flavour = find_flavour(source.metadata_keys(), source.value) or Flavour.ZARR_V2
     builder: HierarchyBuilder = resolve_name(_BUILDERS[flavour])
     return replace(builder(source, manifests, format), flavour=flavour)

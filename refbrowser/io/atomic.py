@@ -240,14 +240,6 @@ def remove_unchanged(path: str | os.PathLike[str], expected: FileIdentity) -> No
     sync_folder(os.path.dirname(os.path.abspath(path)))
 
 
-def identity_on_disk(path: str | os.PathLike[str]) -> FileIdentity | None:
-    """Return the identity of the file at `path` (links followed), None where there is none."""
-    try:
-        return FileIdentity.of(os.stat(path))
-    except OSError:
-        return None
-
-
 def _made(
     target: str,
     old: os.stat_result | None,

@@ -278,3 +278,11 @@ def _difference(first: ObjectIdentity, seen: ObjectIdentity) -> str:
     if first.modified != seen.modified:
         return f"modified {quoted(first.modified)} before, {quoted(seen.modified)} now"
     return f"entity tag {quoted(first.etag)} before, {quoted(seen.etag)} now"
+
+
+def identity_on_disk(path: str | os.PathLike[str]) -> FileIdentity | None:
+    """Return the identity of the file at `path` (links followed), None where there is none."""
+    try:
+        return FileIdentity.of(os.stat(path))
+    except OSError:
+        return None

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import AbsentError, ErrorKind, NotPermittedError, Place, RefbrowserError
-from refbrowser.io.atomic import identity_on_disk
-from refbrowser.io.identity import FileIdentity
+from refbrowser.io.identity import FileIdentity, identity_on_disk
 
 if TYPE_CHECKING:
     from refbrowser.io.task import FetchTask

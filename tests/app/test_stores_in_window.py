@@ -30,7 +30,7 @@ from refbrowser.app.panes.problems_pane import ProblemsPane
 from refbrowser.app.shell.drops import Drop
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.formats.registry import title_of
-from refbrowser.io.atomic import identity_on_disk
+from refbrowser.io.identity import identity_on_disk
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.edits.edits import SetMetadata, SetReference
 from refbrowser.views.hierarchy import ItemKind

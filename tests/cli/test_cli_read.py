@@ -12,7 +12,7 @@ import pytest
 
 from refbrowser.cli import main
 from refbrowser.cli.read import _npy_blocks
-from refbrowser.cli.values import duration_text, json_values
+from refbrowser.model.json_values import duration_text, json_values
 
 
 @pytest.fixture

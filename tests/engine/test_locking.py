@@ -269,7 +269,7 @@ def test_a_change_in_the_middle_is_not_confirmed(tmp_path: Path) -> None:
         urls = files_of(dataset.document)
         (finding,) = lock_findings(urls, locked.lock, dataset.access, dataset.session.fetcher)
         assert finding == warning
-    refbrowser.lock(document, accept=["a"])
+    refbrowser.lock(document, update=["a"])
     with refbrowser.open(document) as dataset:
         dataset["t"][0]
         assert dataset.access.memory.warnings == ()
@@ -343,7 +343,7 @@ def test_the_middle_of_a_file_is_compared_where_all_of_it_was_locked(files: File
     files.put("f0.bin", content(0)[:4000] + b"changed!" + content(0)[4008:])
     files.touch("f0.bin")
     assert "stale-file" in told()
-    refbrowser.lock(document, accept=[files.url("f0.bin")], **options)
+    refbrowser.lock(document, update=[files.url("f0.bin")], **options)
     assert told() == []
 
 
@@ -601,13 +601,13 @@ def test_only_files_of_the_document_are_accepted(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(content(0))
     document = write_document(tmp_path, ["a"])
     with pytest.raises(RefbrowserError, match="there is no such file"):
-        refbrowser.lock(document, accept=["a"])
+        refbrowser.lock(document, update=["a"])
     refbrowser.lock(document)
     # Any path to a file of the document is one to it.
-    refbrowser.lock(document, accept=["./a"])
+    refbrowser.lock(document, update=["./a"])
     (tmp_path / "b").write_bytes(content(0))
     with pytest.raises(RefbrowserError, match=r"does not refer to '\./b'") as caught:
-        refbrowser.lock(document, accept=["./b"])
+        refbrowser.lock(document, update=["./b"])
     assert caught.value.kind is ErrorKind.USAGE
 
 
@@ -651,7 +651,7 @@ def test_stale_files_are_problems_of_the_arrays_that_refer_to_them(tmp_path: Pat
         assert (problem.fix.remedy, problem.fix.text) == (Remedy.ACCEPT, "a")
         assert "8000 bytes then, 8001 now" in problem.message
         # Once it is accepted there is none any more.
-        written = refbrowser.lock(dataset, accept=["a"])
+        written = refbrowser.lock(dataset, update=["a"])
         hold_against(dataset.access, written.lock)
         assert collect(dataset.document, dataset.hierarchy, access=dataset.access).items == ()
         assert dataset.access.memory.warnings == ()

@@ -13,8 +13,9 @@ import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io import atomic
-from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk, write_atomically
+from refbrowser.io.atomic import ChangedOnDiskError, write_atomically
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.identity import identity_on_disk
 from refbrowser.io.names.siblings import remove_leftovers
 
 

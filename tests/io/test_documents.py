@@ -17,10 +17,9 @@ from servers.http_server import Fault, HttpServer
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io import fetch
 from refbrowser.io.access import Access
-from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetch import Fetcher, read_document
-from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.identity import ObjectIdentity, identity_on_disk
 
 DATA = pattern(300_000)
 

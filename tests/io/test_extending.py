@@ -9,8 +9,9 @@ import pytest
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io import atomic
-from refbrowser.io.atomic import ChangedOnDiskError, extend_file, identity_on_disk
+from refbrowser.io.atomic import ChangedOnDiskError, extend_file
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.identity import identity_on_disk
 
 MARK = b"THE.END."
 OLD = b"what was there before"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from refbrowser.io.atomic import identity_on_disk, write_atomically
-from refbrowser.io.identity import FileIdentity
+from refbrowser.io.atomic import write_atomically
+from refbrowser.io.identity import FileIdentity, identity_on_disk
 from refbrowser.io.local import FileWatcher
 
 News = list[tuple[int, FileIdentity | None]]

@@ -144,7 +144,7 @@ def test_a_picture_knows_its_stale_chunks(dataset: Dataset) -> None:
     assert "9 (changed since the lock)" in told
     assert "lock" not in readout(picture, Interpretation(node, True), coordinates, (0, 0))
     # Accepted, it is marked no more.
-    written = refbrowser.lock(dataset, accept=["f1"])
+    written = refbrowser.lock(dataset, update=["f1"])
     dataset.access.memory.locked.replace(written.lock)
     assert not picture.stale.any()
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.frame import Frame
     from refbrowser.app.shell.preferences import Preferences
-    from refbrowser.engine.locking import LockWritten
     from refbrowser.exporting.saving.save import StoreChange
+    from refbrowser.io.locks.lock_made import LockWritten
     from refbrowser.views.editing.typed import Refused
 
 #: What to do where a path is that of what is open.

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.app.controller.work import OnDisk, Saved
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.engine.locking import LockWritten
     from refbrowser.errors import Finding
     from refbrowser.exporting.saving.save import SaveOrder, StoreChange, StoreWritten
     from refbrowser.io.identity import FileIdentity
     from refbrowser.io.locks.lock import Stale
+    from refbrowser.io.locks.lock_made import LockWritten
     from refbrowser.model.listing import StoreListing
     from refbrowser.references.document.document import Document
     from refbrowser.references.document.origins import StoreOrigin

@@ -19,8 +19,7 @@ from refbrowser.formats.opening import open_named
 from refbrowser.formats.references import document_chunks
 from refbrowser.formats.registry import REFERENCES, ZARR
 from refbrowser.io.access import Access, Want
-from refbrowser.io.atomic import identity_on_disk
-from refbrowser.io.identity import FileIdentity, ObjectIdentity
+from refbrowser.io.identity import FileIdentity, ObjectIdentity, identity_on_disk
 from refbrowser.io.origins import Origin, scheme_of
 from refbrowser.model.nodes import ArrayNode
 

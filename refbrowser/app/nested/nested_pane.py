@@ -19,10 +19,10 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, pop_up, separator, tool_button
-from refbrowser.cli.values import json_ready
 from refbrowser.engine.nested.python_values import python_values
 from refbrowser.engine.nested.rows import read_rows, unread_error
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.model.json_values import json_ready
 from refbrowser.model.nested import NestedRows
 from refbrowser.views.hierarchy import nested_text
 from refbrowser.views.nested.nested_lines import LineMaker, NestedPath

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from refbrowser.engine.audit.reader_notes import ReaderNote
 from refbrowser.engine.problems.chunk_table import ChunkMarks, Ints
 from refbrowser.engine.problems.finding_kinds import FindingKind, code_of, kind_of
 from refbrowser.errors import Finding, Severity
+from refbrowser.model.report import Report, counted, first_of
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -138,8 +139,8 @@ class ArrayMarks:
     code: npt.NDArray[np.uint8]
 
 
-@dataclass(slots=True, eq=False)
-class AuditResult:
+@dataclass(slots=True, eq=False, repr=False)
+class AuditResult(Report):
     """What was found so far.
 
     Attributes
@@ -186,6 +187,19 @@ class AuditResult:
     states: dict[str, str] = field(default_factory=dict)
     read: dict[str, list[Ints]] = field(default_factory=dict)
     is_edited: bool = False
+
+    def lines(self) -> Iterator[str]:
+        """Yield faults and warnings, worst first."""
+        looked = f"; {counted(self.urls, 'file')} and {counted(self.chunks, 'chunk')} looked at"
+        cut = "" if self.is_complete else ", interrupted"
+        yield (
+            f"audit ({self.level}{cut}): {counted(self.faults, 'fault')}, {counted(self.warnings, 'warning')}"
+            f"{looked if self.level.asks else ''}"
+        )
+        groups = [(each, each.findings[0].message) for each in self.groups]
+        yield from first_of(
+            [f"{each.severity}: {each.kind.title} [{each.count}]: {first}" for each, first in groups]
+        )
 
     @property
     def faults(self) -> int:

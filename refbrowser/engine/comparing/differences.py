@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model.report import Report, counted, first_of
 from refbrowser.references.edits.compare import Side
 
 
@@ -454,8 +455,8 @@ class ArrayComparison:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Comparison(Report):
     """How two datasets differ.
 
     Attributes
@@ -485,6 +486,21 @@ class Comparison:
     spelled: tuple[Difference, ...] = ()
     unlooked: int = 0
     notes: tuple[str, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield the verdict, and the first differences."""
+        told = [
+            f"{self.here} and {self.there}: {self.verdict}",
+            f"{counted(len(self.arrays), 'array')} in both",
+        ]
+        if self.chunks_different:
+            told.append(f"{counted(self.chunks_different, 'chunk')} with other references")
+        if self.values_different:
+            told.append(f"{counted(self.values_different, 'value')} differ")
+        yield "; ".join(told)
+        yield from first_of(
+            [f"{each.path or 'the document'}: {each.kind}: {each.name}" for each in self.differences]
+        )
 
     @property
     def chunks_different(self) -> int:

@@ -46,6 +46,7 @@ from refbrowser.io.access import Access
 from refbrowser.io.names.giving import recover
 from refbrowser.io.origins import Origin, local_path, parse_storage_options
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.report import Report, counted, first_of
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.edits import Compound, Edit, RemoveRule, SetMetadata
@@ -76,8 +77,8 @@ _OF_VALUES = (
 )
 
 
-@dataclass(slots=True, kw_only=True)
-class Appended:
+@dataclass(slots=True, kw_only=True, repr=False)
+class Appended(Report):
     """What was added to a document.
 
     Attributes
@@ -106,6 +107,15 @@ class Appended:
     references: int = 0
     compared: int = 0
     unread: int = 0
+
+    def lines(self) -> Iterator[str]:
+        """Yield what was added, what differs in it, and what was left out."""
+        yield (
+            f"{self.target}: {counted(self.files, 'file')} added; {self.along}: {self.before} before, "
+            f"{self.after} now; {counted(self.compared, 'chunk')} compared"
+        )
+        yield from first_of([f"note: {each.message}" for each in self.mismatches])
+        yield from first_of([f"left out: {source}: {why}" for source, why in self.left_out])
 
 
 def append_files(

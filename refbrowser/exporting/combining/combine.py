@@ -48,6 +48,7 @@ from refbrowser.io.origins import Origin, local_path, parse_storage_options, spl
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import end_texts
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.report import Report, first_of
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.edits.fold import folded
@@ -64,8 +65,8 @@ _COMPARED, _ELEMENTS = 3, 1 << 20
 _ROUNDS = 5
 
 
-@dataclass(slots=True, kw_only=True)
-class CombineReport:
+@dataclass(slots=True, kw_only=True, repr=False)
+class CombineReport(Report):
     """What became of files.
 
     Attributes
@@ -104,6 +105,17 @@ class CombineReport:
     losses: tuple[str, ...] = ()
     is_relative: bool = False
     relocked: bool = False
+
+    def lines(self) -> Iterator[str]:
+        """Yield the document, what differs in its files, and what was left out."""
+        sizes = ", ".join(f"{name} {size}" for name, size in self.sizes.items())
+        yield (
+            f"{self.target}: {self.files} files as one: {sizes}; {self.arrays} arrays, "
+            f"{self.references} references, {self.compared} chunks compared"
+        )
+        yield from first_of([f"note: {each.message}" for each in self.mismatches])
+        yield from first_of([f"left out: {source}: {why}" for source, why in self.left_out])
+        yield from first_of([f"not kept: {loss}" for loss in self.losses])
 
 
 def gather(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.folder import FilePlace
+from refbrowser.exporting.saving.lock_beside import take_lock_to
 from refbrowser.exporting.saving.save import not_written, write_verified
 from refbrowser.formats.parquet_text import PARQUET
 from refbrowser.formats.references import document_chunks, open_references
+from refbrowser.io.access import Access
 from refbrowser.io.identity import FileIdentity
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between, relative_urls
@@ -77,3 +80,38 @@ def write_elsewhere(
             raise not_written(target)
 
     write_verified(target, document_chunks(document, target), control, prove, expected)
+
+
+def write_along(
+    source: str,
+    access: Access,
+    document: Document,
+    place: FilePlace,
+    control: JobControl,
+    *,
+    moved: Callable[[str], str] = str,
+    expected: FileIdentity | None = None,
+) -> None:
+    """Write what was made of a document, with the lock beside it; relative URLs lead where they led before.
+
+    Parameters
+    ----------
+    source, access
+        The document that it was made of, and how that finds its files.
+    moved
+        What a URL of that is in `document`.
+    expected
+        The state in which the file that is replaced must still be; None for any.
+
+    Raises
+    ------
+    ChangedOnDiskError
+        The file is not the one that `expected` describes.
+    RefbrowserError
+        The target or its lock cannot be written.
+    Cancelled
+        The control's token was cancelled.
+    """
+    after = rebased(document, access.base, place)
+    write_elsewhere(after, place, control, expected)
+    take_lock_to(source, os.fspath(place.target), moved, access, after, control)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.saving.elsewhere import json_place, rebased, write_elsewhere
-from refbrowser.exporting.saving.lock_beside import take_lock_to
+from refbrowser.exporting.saving.elsewhere import json_place, write_along
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import FindingGroup
@@ -77,6 +76,4 @@ def write_fixed(
         The target is there, or cannot be written.
     """
     place = json_place(target, force=force)
-    after = rebased(fixed.after, dataset.access.base, place)
-    write_elsewhere(after, place, control, expected)
-    take_lock_to(dataset.path, target, str, dataset.access, after, control)
+    write_along(dataset.path, dataset.access, fixed.after, place, control, expected=expected)

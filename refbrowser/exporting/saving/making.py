@@ -34,6 +34,7 @@ from refbrowser.io.origins import (
     parse_storage_options,
 )
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.report import Report, counted, first_of
 from refbrowser.references.document.document import Document
 
 #: Forms of references.
@@ -113,8 +114,8 @@ class MakeTask:
     request: MakeRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Made(Report):
     """A document that was made.
 
     Attributes
@@ -152,6 +153,17 @@ class Made:
     is_relative: bool = False
     relocked: bool = False
 
+    def lines(self) -> Iterator[str]:
+        """Yield what was made, and what was not kept."""
+        if self.was_there:
+            yield f"{self.target}: newer than its file, left as it is"
+            return
+        yield (
+            f"{self.target}: {counted(self.arrays, 'array')}, {counted(self.references, 'reference')}; "
+            f"{counted(self.compared, 'chunk')} compared with {self.with_what}"
+        )
+        yield from first_of([f"not kept: {loss}" for loss in self.losses])
+
     @property
     def with_what(self) -> str:
         """What the chunks were compared with, in words."""
@@ -162,12 +174,18 @@ class Made:
         return f"the file, {self.alone} of them with our own reader only"
 
 
-@dataclass(slots=True)
-class MakeReport:
+@dataclass(slots=True, repr=False)
+class MakeReport(Report):
     """What became of all files, in the order in which they were done."""
 
     made: list[Made] = field(default_factory=list)
     left_out: list[tuple[str, RefbrowserError]] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the documents, and the files of which there are none."""
+        yield f"{counted(len(self.made), 'document')} made, {counted(len(self.left_out), 'file')} left out"
+        yield from first_of([next(each.lines()) for each in self.made])
+        yield from first_of([f"left out: {source}: {error.message}" for source, error in self.left_out])
 
 
 def tasks_of(request: MakeRequest) -> list[MakeTask]:

@@ -23,9 +23,9 @@ from refbrowser.formats.stores.flavour import ENTRY
 from refbrowser.formats.stores.metadata_walk import CONSOLIDATED_V3, read_store
 from refbrowser.formats.stores.reader import FolderReader, is_safe_key
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
-from refbrowser.io.atomic import identity_on_disk, is_protected, remove_unchanged, write_atomically, write_own
+from refbrowser.io.atomic import is_protected, remove_unchanged, write_atomically, write_own
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.identity import NO_FILE, FileIdentity
+from refbrowser.io.identity import NO_FILE, FileIdentity, identity_on_disk
 from refbrowser.io.names.own import own_folder
 from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS

@@ -38,10 +38,10 @@ from refbrowser.formats.awkward0_writing.blobs import PutBlob
 from refbrowser.io.access import Access
 from refbrowser.io.archives.directory import kept_members
 from refbrowser.io.archives.reading import data_start as start_of_data
-from refbrowser.io.atomic import ChangedOnDiskError, check_unprotected, identity_on_disk
+from refbrowser.io.atomic import ChangedOnDiskError, check_unprotected
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
-from refbrowser.io.identity import FileIdentity
+from refbrowser.io.identity import FileIdentity, identity_on_disk
 from refbrowser.io.names.giving import give_name
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, WholeFile

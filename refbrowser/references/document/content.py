@@ -25,7 +25,6 @@ from refbrowser.references.document.origins import (
 from refbrowser.references.document.reader import DocumentSource, read_source
 from refbrowser.references.document.refs import References
 from refbrowser.references.document.table import TableBuilder
-from refbrowser.references.document.writer import region_chunks
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.layouts import ChunkLayout, Generated
 from refbrowser.references.templates.templates import TemplateSet
@@ -666,6 +665,8 @@ class ReferenceText(DocumentContent):
             yield self.outer
             return
         yield self.outer[: self.hole]
+        from refbrowser.references.document.writer import region_chunks  # What is only read is not written.
+
         yield from region_chunks(self.refs, self.span)
         yield self.outer[self.hole :]
 

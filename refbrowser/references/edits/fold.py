@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.limits import LIMITS
+from refbrowser.model.report import Report, counted
 from refbrowser.references.document.chunk_codes import BITS, unpack_many
 from refbrowser.references.document.content import DocumentContent, ReferenceText
 from refbrowser.references.document.reference_values import ValueKind
@@ -95,8 +96,8 @@ class NewRule:
     size: int
 
 
-@dataclass(frozen=True, eq=False)
-class Folding:
+@dataclass(frozen=True, eq=False, repr=False)
+class Folding(Report):
     """What folding a document comes to.
 
     Attributes
@@ -127,6 +128,14 @@ class Folding:
     size_before: int
     size_after: int
     references_before: int
+
+    def lines(self) -> Iterator[str]:
+        """Yield what it saves."""
+        yield (
+            f"folded: {counted(len(self.rules), 'gen rule')}, {counted(len(self.templates), 'template')}; "
+            f"{self.size_before:,} bytes before, {self.size_after:,} now; "
+            f"{counted(self.compared, 'reference')} compared"
+        )
 
     @property
     def is_smaller(self) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.model.metadata_keys import is_metadata_key
+from refbrowser.model.report import Report, counted, first_of
 from refbrowser.references.document.consolidated import (
     CONSOLIDATED,
     CONSOLIDATED_V3,
@@ -216,8 +217,8 @@ class Conflict:
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Merged:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Merged(Report):
     """What came of a merge.
 
     Attributes
@@ -239,6 +240,12 @@ class Merged:
     conflicts: tuple[Conflict, ...] = ()
     settled: tuple[Conflict, ...] = ()
     warnings: tuple[Finding, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield edits, conflicts and warnings."""
+        yield f"merged: {counted(len(self.edits), 'edit')}, {counted(len(self.conflicts), 'conflict')}"
+        yield from first_of([f"conflict: {each.pointer}" for each in self.conflicts])
+        yield from first_of([f"warning: {each.message}" for each in self.warnings])
 
     @property
     def edit(self) -> Edit:

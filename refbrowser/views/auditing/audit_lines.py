@@ -9,6 +9,7 @@ from itertools import groupby
 from refbrowser.engine.audit.audit_plan import AuditCost, Level
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
 from refbrowser.errors import Finding
+from refbrowser.model.report import counted
 
 #: Findings of one group, and files of one code, that are told one by one.
 TOLD, FILES_TOLD = 3, 10
@@ -38,11 +39,6 @@ def rolled(groups: Iterable[FindingGroup], most: int) -> Iterator[FindingGroup |
         if rest:
             count = sum(group.count for group in rest)
             yield RestOfGroups(code, same[0].kind.title, len(rest), count)
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: ``1 chunk``, ``12,000 chunks``."""
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 def size_words(size: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import quoted
+from refbrowser.model.report import Report
 from refbrowser.views.numbers import value_text
 
 #: Foreign text is cut at this many characters.
@@ -266,8 +267,8 @@ class Step:
         return lines
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Explanation(Report):
     """Why an element, or a key, shows as it does.
 
     Attributes
@@ -290,6 +291,10 @@ class Explanation:
     def step(self, name: str) -> Step | None:
         """Return the first step of a name."""
         return next((step for step in self.steps if step.name == name), None)
+
+    def lines(self) -> Iterator[str]:
+        """Yield what `text` says."""
+        yield from self.text().splitlines()
 
     def __str__(self) -> str:
         return self.text()

@@ -11,9 +11,10 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.access import Access, Source, Want
+from refbrowser.model.report import Report, counted, first_of
 from refbrowser.references.edits.many_edits import RebaseUrls
 from refbrowser.references.edits.moving import MoveUrls
-from refbrowser.views.moving.prefix_tree import PrefixKind, PrefixNode
+from refbrowser.views.moving.prefix_tree import PrefixKind, PrefixNode, node_at
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ class TextChange:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class MovePreview:
+@dataclass(frozen=True, slots=True, repr=False)
+class MovePreview(Report):
     """What a move would do.
 
     Attributes
@@ -74,6 +75,15 @@ class MovePreview:
     wants: tuple[Want, ...] = ()
     warnings: tuple[Finding, ...] = ()
     refusal: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """Yield how many files move, examples, and what should be looked at first."""
+        if self.refusal:
+            yield f"cannot be moved: {self.refusal}"
+            return
+        yield f"{counted(self.files, 'file')} in {counted(self.references, 'reference')} move"
+        yield from first_of([f"{before} -> {after}" for before, after in self.examples])
+        yield from first_of([f"warning: {each.message}" for each in self.warnings])
 
 
 def move_preview(
@@ -126,6 +136,44 @@ def move_preview(
         wants=wants,
         warnings=tuple(_warnings(access, roots, node, edit, wants)),
     )
+
+
+def preview_of(
+    document: Document,
+    access: Access,
+    roots: Sequence[PrefixNode],
+    old: str,
+    new: str,
+    template: str = "",
+    pause: Callable[[], None] = lambda: None,
+) -> MovePreview:
+    """Return what moving the URLs that begin in some way would do.
+
+    Parameters
+    ----------
+    old
+        The beginning, as the tree has it.
+    roots, new, template, pause
+        As `move_preview` has them.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: no URL begins so, nothing changes, or it cannot be done.
+    """
+    node, place = node_at(roots, old), Place(document=document.name)
+    if node is None:
+        message = f"no URL of the document begins with {quoted(old)}"
+        raise RefbrowserError(
+            ErrorKind.USAGE, message, place, "refbrowser move DOC lists what they begin with"
+        )
+    preview = move_preview(document, access, roots, node, new, template, pause)
+    if preview.refusal:
+        message = preview.refusal[0].lower() + preview.refusal[1:].rstrip(".")
+        raise RefbrowserError(ErrorKind.USAGE, message, place)
+    if preview.after is None:
+        raise RefbrowserError(ErrorKind.USAGE, "OLD and NEW are the same", place)
+    return preview
 
 
 _NO_BEGINNING = (

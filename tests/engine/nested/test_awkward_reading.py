@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.cli.values import _deep_text, json_text
 from refbrowser.engine.nested.python_values import check_number, python_values
 from refbrowser.engine.nested.rows import UnreadError, read_rows
 from refbrowser.engine.reading.parts import PartState
@@ -29,6 +28,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.limits import LIMITS
+from refbrowser.model.json_values import _deep_text, json_text
 from refbrowser.model.selection import Selection
 from refbrowser.views.nested.nested_values import row_value
 

@@ -1,0 +1,182 @@
+"""The hierarchy of a dataset as JSON and as lines of text: groups, dimensions, arrays, problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import Finding, Severity, quoted, sentence
+from refbrowser.model.json_values import json_ready
+from refbrowser.model.report import Report, first_of
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.model.nodes import ArrayNode, GroupNode
+
+#: Attribute values are cut at this many characters in text.
+SHOWN = 100
+
+
+class Description(Report):
+    """What is in a dataset, as it was when it was described.
+
+    Parameters
+    ----------
+    dataset
+        It may be closed afterwards.
+
+    Attributes
+    ----------
+    text
+        The hierarchy, a line for each thing.
+    problems
+        What is wrong with the document and what it describes.
+    """
+
+    def __init__(self, dataset: Dataset, token: CancelToken) -> None:
+        self.problems = tuple(_problems(dataset, token))
+        self._json = _described(dataset)
+        self.text = tuple(_hierarchy_lines(dataset))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as ``info --json`` prints it: `format`, `groups`, `arrays`, `problems`."""
+        return {**self._json, "problems": [finding.to_json() for finding in self.problems]}
+
+    def __getitem__(self, member: str) -> Any:
+        """Return a member of `to_json`: ``["arrays"]["/ocean/sst"]["shape"]``."""
+        return self.to_json()[member]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the hierarchy, and what is wrong."""
+        yield from self.text
+        yield from first_of([f"{each.severity}: {each.message}" for each in self.problems])
+
+
+def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
+    from refbrowser.engine.collecting import collected_later
+    from refbrowser.engine.problems.findings import findings_at_hand
+    from refbrowser.model.netcdf.dataset import netcdf_view
+    from refbrowser.model.netcdf.validation import validate
+
+    findings = findings_at_hand(dataset.document, dataset.hierarchy, dataset.access, lambda: token.cancelled)
+    token.check()
+    # What only netCDF refuses is no problem of another format.
+    with collected_later():
+        everything = validate(netcdf_view(dataset.hierarchy))
+        grammar = [each for each in everything if each.severity is Severity.FAULT]
+    return [*findings.all, *grammar]
+
+
+def _described(dataset: Dataset) -> dict[str, Any]:
+    return {
+        "format": dataset.format,
+        "flavour": dataset.hierarchy.flavour.value,
+        "age": dataset.hierarchy.age,
+        "groups": {path: _group(group.node) for path, group in dataset.groups.items()},
+        "arrays": {path: _array(array.node) for path, array in dataset.arrays.items()},
+    }
+
+
+def _group(node: GroupNode) -> dict[str, Any]:
+    return {
+        "attributes": json_ready(node.attributes),
+        "dimensions": {
+            name: {"size": dimension.size, "unlimited": dimension.unlimited}
+            for name, dimension in node.dimensions.items()
+        },
+    }
+
+
+def _array(node: ArrayNode) -> dict[str, Any]:
+    stored, missing = _chunk_counts(node)
+    error = node.error or node.unreadable
+    return {
+        "shape": list(node.shape),
+        "dtype": node.type.name,
+        "dimensions": list(node.dimensions),
+        "chunks": None if not node.has_grid else list(node.grid.chunk_shape),
+        "order": node.order,
+        "codecs": [
+            {"name": codec.name, "configuration": json_ready(codec.configuration)} for codec in node.codecs
+        ],
+        "fill_value": json_ready(node.fill_value),
+        "attributes": json_ready(node.attributes),
+        **_of_members(node),
+        "stored_chunks": stored,
+        "missing_chunks": missing,
+        **({"not_referencable": node.not_referencable} if node.not_referencable else {}),
+        "error": None if error is None else f"{error.kind}: {error.message}",
+    }
+
+
+def _of_members(node: ArrayNode) -> dict[str, Any]:
+    """Return the attributes of the members of structures, where there are any."""
+    found = {name: json_ready(each.attributes) for name, each in node.type.members.items()}
+    return {"member_attributes": found} if found else {}
+
+
+def _chunk_counts(node: ArrayNode) -> tuple[int | None, int | None]:
+    stored = None if not node.has_manifest else node.manifest.stored()
+    if stored is None or not node.has_grid:
+        return None, None
+    return stored, node.grid.size - stored
+
+
+def _hierarchy_lines(dataset: Dataset) -> Iterator[str]:
+    yield f"{dataset.path}  {dataset.format}{_flavour(dataset)}"
+    for path, group in dataset.groups.items():
+        yield ""
+        yield path
+        for dimension in group.node.dimensions.values():
+            more = " (unlimited)" if dimension.unlimited else ""
+            yield f"  {dimension.name} = {dimension.size}{more}"
+        yield from _attribute_lines(group.attrs, "  ")
+        for array in group.arrays.values():
+            yield from _array_lines(array.node)
+    if not dataset.groups:
+        for array in dataset.arrays.values():
+            yield from _array_lines(array.node)
+
+
+def _flavour(dataset: Dataset) -> str:
+    """Return whose rules the metadata follows where the format does not tell, and the age of its writer."""
+    flavour, age = dataset.hierarchy.flavour, dataset.hierarchy.age
+    told = [flavour.label] if dataset.document.has_keys and dataset.format != flavour.value else []
+    told += [age] if age else []
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _array_lines(node: ArrayNode) -> Iterator[str]:
+    yield f"  {node.path}  {_type_and_shape(node)}"
+    error = node.error or node.unreadable
+    if error is not None:
+        yield f"      {error.kind}: {sentence(error.message, error.advice, error.place)}"
+    if node.has_grid:
+        stored, missing = _chunk_counts(node)
+        counts = "" if stored is None else f", {stored} stored, {missing} missing"
+        codecs = ", ".join(codec.name for codec in node.codecs) or "none"
+        yield f"      chunks {list(node.grid.chunk_shape)} {node.order}{counts}; codecs {codecs}"
+        fill = "undefined" if node.fill_value is None else str(json_ready(node.fill_value))
+        yield f"      fill value {fill}"
+    yield from _attribute_lines(node.attributes, "      ")
+    for name, each in node.type.members.items():
+        yield f"      {name}"
+        yield from _attribute_lines(each.attributes, "        ")
+
+
+def _type_and_shape(node: ArrayNode) -> str:
+    """Return ``<i2 (y = 5)``; of a nested array what Awkward writes: ``5 * var * float64``."""
+    if node.nested is not None and node.shape and not any(node.dimensions):
+        return f"{node.shape[0]} * {node.type.name}"
+    names = ", ".join(
+        f"{name if name is not None else '?'} = {size}"
+        for name, size in zip(node.dimensions, node.shape, strict=False)
+    )
+    return f"{node.type.name} ({names})"
+
+
+def _attribute_lines(attributes: Any, indent: str) -> Iterator[str]:
+    for name, value in attributes.items():
+        text = quoted(json_ready(value), 4 * SHOWN)[1:-1]
+        yield f"{indent}:{name} = {text if len(text) <= SHOWN else text[:SHOWN] + '…'}"
