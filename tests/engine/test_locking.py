@@ -582,7 +582,7 @@ def test_accepted_files_alone_change(files: Files, document: Path) -> None:
     for number in (1, 2):
         files.put(f"f{number}.bin", with_head(content(number)))
     written = refbrowser.lock(
-        document, accept=[files.url("f1.bin")], allow=files.allow, storage_options=files.options
+        document, update=[files.url("f1.bin")], allow=files.allow, storage_options=files.options
     )
     assert written.lock is not None
     now = json.loads(path.read_text())
