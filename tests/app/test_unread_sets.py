@@ -88,6 +88,11 @@ def test_a_set_is_opened_without_its_references(
         document.document.expansion.find("a/0")
     assert raised.value.kind is ErrorKind.BUDGET
     assert document.document.left
+    # As when an element of the plot is explained: the key cannot be shown, and that is no error.
+    window.centre.references.go_to_key("a/0", focus=False)
+    settle()
+    assert document.document.left
+    assert not window.centre.error_bar.isVisibleTo(window)
     button.click()
     qtbot.waitUntil(lambda: window.centre.references.table.model().row_count() == 6)
     assert not window.centre.references.unread.isVisibleTo(window)

@@ -361,6 +361,26 @@ def test_metadata_of_an_unread_set_is_at_hand(tmp_path: Path, monkeypatch: pytes
     assert not read
 
 
+def test_values_of_an_unread_set_are_exported_without_reading_it_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data.bin").write_bytes(bytes(range(16)))
+    refs: dict[str, Any] = {
+        ".zgroup": '{"zarr_format": 2}',
+        "a/.zarray": json.dumps({**ARRAY, "shape": [4, 2]}),
+    }
+    refs |= {
+        f"a/{row}.{column}": ["data.bin", 8 * row + 4 * column, 4] for row in (0, 1) for column in (0, 1)
+    }
+    path = tmp_path / "refs.parq"
+    write_parquet(open_references(json.dumps(refs).encode()), path)
+    lazily(monkeypatch)
+    monkeypatch.setattr(parquet_text, "LIMITS", Limits(references=3))
+    assert main(["export", str(path), str(tmp_path / "out.zarr"), "--to", "zarr-v2"]) == 0
+    with refbrowser.open(tmp_path / "out.zarr") as dataset:
+        assert dataset["a"][0].tolist() == [256, 1284]
+
+
 def test_one_key_of_an_unread_set_needs_its_record_file_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -452,6 +452,10 @@ class ReferencesPane(QWidget):
         if document is None or document.document is None:
             return
         state = document.document
+        if state.is_unread:
+            if focus:
+                self._found(UNREAD)
+            return
 
         def find(_control: TaskControl) -> int | str:
             from refbrowser.app.controller.work import row_of_key

@@ -215,7 +215,9 @@ AnyPositions = Positions | NoPositions
 
 def positions_of(document: DocumentContent) -> AnyPositions:
     """Return where the parts of a document stand in its text."""
-    return Positions(document) if isinstance(document, ReferenceText) else NoPositions()
+    # The text of references that were left is made when they are read: nobody has seen its lines.
+    has_text = isinstance(document, ReferenceText) and not document.is_unread
+    return Positions(document) if has_text else NoPositions()
 
 
 #: Lines before and after, and bytes of one line before and after the column, that are given.
