@@ -277,9 +277,14 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
     pairs += type_pairs(node)
     if node.has_grid:
         chunk = shape_text(node.grid.chunk_shape) or "one value"
-        pairs.append(("Chunks", f"{count_text(node.grid.size)} of {chunk}"))
+        inner = next(filter(None, map(_inner_shape, node.codecs)), None)
+        what = "Chunk" if inner is None else "Shard"
+        pairs.append((f"{what}s", f"{count_text(node.grid.size)} of {chunk}"))
+        if inner is not None:
+            pairs.append(("Inner chunks", shape_text(inner)))
         if node.dtype is not None and not node.dtype.hasobject:
-            pairs.append(("Chunk size", size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
+            size = _bytes(node.dtype.itemsize, node.grid.chunk_shape)
+            pairs.append((f"{what} size", size_text(size)))
     if node.not_referencable:
         pairs.append(("References", f"none: {node.not_referencable}"))
     elif node.values.held:
@@ -346,12 +351,26 @@ def _bytes(size: int, shape: tuple[int, ...]) -> int:
     return size
 
 
+def _inner_shape(codec: Any) -> tuple[int, ...] | None:
+    """Return the shape of the chunks within a shard; None of a codec that makes no shards."""
+    shape = codec.configuration.get("chunk_shape")
+    is_shape = isinstance(shape, list) and all(isinstance(side, int) for side in shape)
+    return tuple(shape) if is_shape and isinstance(codec.configuration.get("codecs"), list) else None
+
+
 def codec_text(codec: Any) -> str:
-    """Return a codec with its configuration on one line."""
+    """Return a codec with its configuration on one line; of shards, what their chunks are encoded by."""
     from refbrowser.references.text.typed_values import typed_text
 
+    if _inner_shape(codec) is not None:
+        inside = " → ".join(map(_name_of, codec.configuration["codecs"]))
+        return f"{codec.name}({inside})"
     inside = ", ".join(f"{name}={typed_text(value)}" for name, value in codec.configuration.items())
     return f"{codec.name}({inside})" if inside else str(codec.name)
+
+
+def _name_of(codec: Any) -> str:
+    return str(codec.get("name", "?") if isinstance(codec, dict) else codec)
 
 
 def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
