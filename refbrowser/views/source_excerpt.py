@@ -11,7 +11,7 @@ from refbrowser.io.origins import local_path
 from refbrowser.views.words import one_line
 
 #: Lines before and behind that of the place, and characters of a line on either side of it.
-_AROUND, _REACH = 2, 36
+_AROUND, _REACH = 2, 28
 #: A place further into a file than this, in bytes, is not looked for.
 _MOST = 1 << 27
 

@@ -137,7 +137,9 @@ class ErrorCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("fault", "", "", parent)
         self._error: BaseException | None = None
-        self._source = plain_label("", wrap=False)
+        # As it stands: neither wrapped nor cut, with a mark that is to be below its place.
+        self._source = QLabel()
+        self._source.setTextFormat(Qt.TextFormat.PlainText)
         self._source.setObjectName("errorSource")
         self._source.setAccessibleName("The place in the text")
         self._source.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

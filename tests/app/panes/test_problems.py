@@ -222,6 +222,8 @@ def test_a_comma_too_many_is_taken_out_of_a_copy(
     source = window.centre.error.findChild(QLabel, "errorSource")
     qtbot.waitUntil(lambda: "▲" in source.text())
     assert source.isVisible()
+    # Whole: what is cut at the right would not be seen.
+    assert source.width() >= source.sizeHint().width()
     fix = button(window, "problemsFixButton")
     table.selectRow(0)
     assert fix.isEnabled()
