@@ -19,7 +19,13 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 #: What compares files of a format; those of others are counted as not compared.
-COMPARED = {"grib": "compared_grib", "tiff": "compared_tiff", "hdf5": "compared_hdf5"}
+COMPARED = {
+    "grib": "compared_grib", "tiff": "compared_tiff", "hdf5": "compared_hdf5", "fits": "compared_fits",
+    "netcdf3": "compared_netcdf3",
+    "zarr": "compared_zarr", "nczarr": "compared_zarr", "refs": "compared_zarr",
+}  # fmt: skip
+#: What a folder that is a store has.
+MARKS = (".zgroup", ".zarray", ".zmetadata", "zarr.json")
 SECONDS, MEMORY = 120, 4 << 30
 Verdicts = list[tuple[str, str]]
 
@@ -32,7 +38,7 @@ def main() -> int:
         json.dump(list(_verdicts(Path(sys.argv[2]))), sys.stdout)
         return 0
     words = sys.argv[2:]
-    paths = [each for each in sorted(Path(sys.argv[1]).rglob("*")) if each.is_file()]
+    paths = list(_datasets(Path(sys.argv[1])))
     paths = [each for each in paths if not words or any(word in str(each) for word in words)]
     counts: Counter[tuple[str, str]] = Counter()
     with ThreadPoolExecutor(2) as pool:
@@ -45,6 +51,15 @@ def main() -> int:
     for (kind, verdict), count in sorted(counts.items()):
         _say(f"{kind:12} {verdict:15} {count:7}")
     return 1 if {"wrong", "placed wrongly", "missing", "crash"} & {verdict for _, verdict in counts} else 0
+
+
+def _datasets(folder: Path) -> Iterator[Path]:
+    """Yield files, and folders that are stores."""
+    for each in sorted(folder.iterdir()):
+        if each.is_file() or any((each / mark).exists() for mark in MARKS):
+            yield each
+        elif each.is_dir():
+            yield from _datasets(each)
 
 
 def _say(line: str) -> None:
@@ -84,10 +99,12 @@ def _verdicts(path: Path) -> Iterator[tuple[str, str]]:
         yield "refused", error.message
         return
     with dataset:
-        if dataset.format not in COMPARED:
+        # ``zarr-v3`` and ``refs-v1`` are of one kind with the others.
+        kind = dataset.format.partition("-")[0]
+        if kind not in COMPARED:
             yield "not compared", dataset.format
             return
-        yield from import_module(COMPARED[dataset.format]).compare(path, dataset)
+        yield from import_module(COMPARED[kind]).compare(path, dataset)
 
 
 if __name__ == "__main__":

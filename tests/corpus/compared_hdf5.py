@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
-import numpy as np
+from verdicts import Verdict, verdict_on
 
 from refbrowser.engine.dataset import Dataset
-from refbrowser.errors import RefbrowserError
 
 #: What netCDF-4 writes of a dimension without values.
 _NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable"
 
 
-def compare(path: Path, dataset: Dataset) -> Iterator[tuple[str, str]]:
+def compare(path: Path, dataset: Dataset) -> Iterator[Verdict]:
     """Yield a verdict on each dataset that has numbers."""
     with h5py.File(path, "r") as file:
         names: list[str] = []
@@ -29,19 +28,4 @@ def compare(path: Path, dataset: Dataset) -> Iterator[tuple[str, str]]:
             if name not in dataset.arrays:
                 yield "missing", name
                 continue
-            try:
-                theirs = item[...]
-            except (OSError, ValueError, TypeError) as error:
-                yield "library fails", f"{name}: {error}"
-                continue
-            try:
-                ours = np.asarray(dataset[name][...])
-            except RefbrowserError as error:
-                yield "refused", f"{name}: {error.message}"
-                continue
-            if ours.shape != theirs.shape:
-                yield "wrong", f"{name}: shape {ours.shape} / {theirs.shape}"
-            elif not np.array_equal(ours, theirs, equal_nan=theirs.dtype.kind in "fc"):
-                yield "wrong", f"{name}: {int((ours != theirs).sum())} of {ours.size} elements differ"
-            else:
-                yield "agree", name
+            yield verdict_on(name, lambda at=name: dataset[at][...], lambda of=item: of[...])
