@@ -78,6 +78,7 @@ def test_nothing_is_read_without_permission(tmp_path: Path, capsys: pytest.Captu
         (("--array", "HT", "--index", "0"), "there is no element [0]: the shape is 300 × 500"),
         (("--array", "HT", "--index", "0,500"), "there is no element [0, 500]"),
         (("--array", "none", "--index", "0"), "there is no group or array '/none'"),
+        (("/HT",), "'/HT' is an array, not a key; give --array /HT --index 0,0 for one of its elements"),
     ],
 )
 def test_wrong_questions(
