@@ -12,6 +12,7 @@ import numpy as np
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.engine.frozen import FrozenDataset
 from refbrowser.engine.node_metadata import Origin, metadata_keys, place_of
 from refbrowser.engine.sources import sources_of
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
@@ -379,6 +380,9 @@ def test_values_of_an_unread_set_are_exported_without_reading_it_whole(
     assert main(["export", str(path), str(tmp_path / "out.zarr"), "--to", "zarr-v2"]) == 0
     with refbrowser.open(tmp_path / "out.zarr") as dataset:
         assert dataset["a"][0].tolist() == [256, 1284]
+    # Other processes open it by its path.
+    with refbrowser.open(path) as dataset:
+        assert FrozenDataset.of(dataset).dataset()["a"][0].tolist() == [256, 1284]
 
 
 def test_one_key_of_an_unread_set_needs_its_record_file_alone(

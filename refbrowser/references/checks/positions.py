@@ -216,8 +216,9 @@ AnyPositions = Positions | NoPositions
 def positions_of(document: DocumentContent) -> AnyPositions:
     """Return where the parts of a document stand in its text."""
     # The text of references that were left is made when they are read: nobody has seen its lines.
-    has_text = isinstance(document, ReferenceText) and not document.is_unread
-    return Positions(document) if has_text else NoPositions()
+    if isinstance(document, ReferenceText) and not document.is_unread:
+        return Positions(document)
+    return NoPositions()
 
 
 #: Lines before and after, and bytes of one line before and after the column, that are given.
