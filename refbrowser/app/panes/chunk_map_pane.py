@@ -41,6 +41,8 @@ def plotted_parts(plot: PlotPane, node: ArrayNode) -> tuple[range, ...] | None:
     for axis, taken in zip(state.axes, _ranges(plot, state, grid), strict=True):
         side = grid.chunk_shape[axis]
         parts[axis] = range(taken[0] // side, taken[-1] // side + 1) if taken else range(0)
+    if state.bands is not None:
+        parts[state.bands.dimension] = range(grid.grid_shape[state.bands.dimension])
     return tuple(parts)
 
 

@@ -84,14 +84,18 @@ def plan_view(
         Of how many values each axis takes one; when None, as many as the memory of one view allows.
     """
     whole = [range(state.shape[axis]) for axis in state.axes] if window is None else list(window)
-    most = LIMITS.view_points if state.y is None else LIMITS.view_elements
-    if state.bands is not None:
-        most //= state.shape[state.bands.dimension]
-    taken = _steps_for([len(part) for part in whole], most) if steps is None else steps
+    taken = _steps_for([len(part) for part in whole], _most(state)) if steps is None else steps
     ranges = tuple(range(part.start, part.stop, step) for part, step in zip(whole, taken, strict=True))
     selection = Selection.from_index(state.index(ranges), state.shape)
     chunks, decoded = _cost(node, selection)
     return ViewPlan(state, ranges, selection, chunks, decoded)
+
+
+def _most(state: SliceState) -> int:
+    """Return how many elements a view of a slice holds; of a picture in colour each is several values."""
+    if state.y is None:
+        return LIMITS.view_points
+    return LIMITS.view_elements // (1 if state.bands is None else state.shape[state.bands.dimension])
 
 
 def _cost(node: ArrayNode, selection: Selection) -> tuple[int, int]:
@@ -119,7 +123,7 @@ def sampled_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
     """Return the finest plan of a whole slice that takes every n-th value and needs no question."""
     lengths = [state.shape[axis] for axis in state.axes]
     sides = [node.grid.chunk_shape[axis] for axis in state.axes]
-    steps = list(_steps_for(lengths, LIMITS.view_elements))
+    steps = list(_steps_for(lengths, _most(state)))
     plan = plan_view(node, state, steps=steps)
     while plan.too_large and any(step < length for step, length in zip(steps, lengths, strict=True)):
         # Chunks are only left out by steps longer than they are.

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.panes.chunk_map_pane import plotted_parts
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow
@@ -111,6 +112,10 @@ def test_bands_in_chunks_of_their_own(plotted: Plotted, pane: PlotPane, qtbot: Q
     qtbot.waitUntil(lambda: drawn_at(pane, 5, 3) == (100, 42, 0))
     pane.point_at((5, 3))
     assert pane.element() == (0, 5, 3)
+    # All of them are plotted.
+    node = pane.array()
+    assert node is not None
+    assert plotted_parts(pane, node) == (range(3), range(1), range(2))
     assert "could not be read (1)" in pane.legend._entries[ChunkState.FAILED][1].text()
     said: list[str] = []
     pane.elementHovered.connect(said.append)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
 import pytest
 
 from refbrowser.io.access import Access
+from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.values import Chunks
+from refbrowser.views.plot import plan as plan_module
 from refbrowser.views.plot.bands import Bands, TrueColouring, bands_of, white_of
 from refbrowser.views.plot.coordinates import AxisRole, plain_coordinate
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import ChunkState, Picture
-from refbrowser.views.plot.plan import plan_view
+from refbrowser.views.plot.plan import plan_view, sampled_plan
 from refbrowser.views.plot.readout import value_at
 from refbrowser.views.plot.series import plan_series
 from refbrowser.views.plot.slicing import SliceState, dimension_names, first_slice
@@ -206,3 +210,11 @@ def test_lines_of_python_have_the_bands_last() -> None:
     code = zarr_snippet(SnippetSource("picture.json", [], Access("/", from_network=False)), view)
     assert "values = array[:, :, 2:].transpose(1, 2, 0)" in code
     assert not SnippetView(node, state.with_bands(None), (range(8), range(9)), decoded=True).is_turned
+
+
+def test_a_picture_in_colour_holds_no_more_than_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan_module, "LIMITS", replace(LIMITS, view_elements=3_000))
+    node = picture_node((100, 100, 3), ("y", "x", "rgb"))
+    state = SliceState(node.shape, ("y", "x", "rgb"), 1, 0, (0, 0, 0)).with_bands(Bands(2))
+    for found in (plan_view(node, state), sampled_plan(node, state)):
+        assert prod(found.selection.shape) <= 3_000
