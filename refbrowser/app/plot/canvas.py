@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pyqtgraph import GraphicsObject, ImageItem, InfiniteLine, PlotDataItem, mkPen
-from PySide6.QtCore import QEvent, QMargins, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QGraphicsRectItem, QStyleOptionGraphicsItem, QWidget
+from pyqtgraph import ImageItem, InfiniteLine, PlotDataItem, mkPen
+from PySide6.QtCore import QEvent, QMargins, QRectF, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from refbrowser.app.plot.axes_view import ARROWS, AxesView
 from refbrowser.app.plot.colour_bar import Table
-from refbrowser.app.plot.legends import draw_glyph, ground_color, stale_brush, state_brush
+from refbrowser.app.plot.legends import ChunkStateItem, ground_color
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
 from refbrowser.views.plot.colouring import Colouring, boxes_of, decimation, extremes, window
 from refbrowser.views.plot.coordinates import AxisScale
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.levels import FARTHEST, Levels, finite
-from refbrowser.views.plot.picture import ChunkState, Picture, have_values
+from refbrowser.views.plot.picture import Picture, have_values
 
 #: Chunks that come at once are coloured box by box up to so many boxes, else all cells around them.
 BOXES_MOST = 16
@@ -268,138 +268,6 @@ class LineLayer:
             first = int(np.searchsorted(places, low, "left"))
             last = int(np.searchsorted(places, high, "right"))
         return slice(max(0, first - 1), last + 1)
-
-
-_SHOWN = (ChunkState.PENDING, ChunkState.MISSING, ChunkState.FAILED, ChunkState.FILLED)
-#: A glyph is drawn in failed cells at least this large, in pixels, and in at most so many.
-_GLYPH_CELL, _GLYPHS_MOST = 24.0, 200
-
-
-class ChunkStateItem(GraphicsObject):
-    """Chunks that did not come, of an image, or of a line as bands over the whole height."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._picture: Picture | None = None
-        self._edges: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
-        self._seen = (-1, 0)
-        self._boxes: dict[ChunkState, npt.NDArray[np.int64]] = {}
-        self._brushes = {state: state_brush(state) for state in _SHOWN}
-        self._stale = np.zeros((0, 4), np.int64)
-        self._stale_brush = stale_brush()
-        self.setZValue(10)
-
-    def restyle(self) -> None:
-        """Take the colours of the theme."""
-        self._brushes = {state: state_brush(state) for state in _SHOWN}
-        self._stale_brush = stale_brush()
-        self.update()
-
-    def set_picture(
-        self, picture: Picture | None, edges: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None
-    ) -> None:
-        """Show the chunks of a picture; `edges` are their borders in the view, vertical axis first."""
-        self.prepareGeometryChange()
-        self._picture, self._edges = picture, edges
-        self._seen = (-1, 0)
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Look at the states again."""
-        picture = self._picture
-        if picture is None:
-            self._boxes = {}
-            self._stale = np.zeros((0, 4), np.int64)
-        elif (picture.arrived, picture.stale_turns) == self._seen:
-            return
-        else:
-            self._seen = picture.arrived, picture.stale_turns
-            states = self._cells(picture.states)
-            self._boxes = {state: boxes_of(states == state) for state in _SHOWN}
-            self._stale = boxes_of(self._cells(picture.stale_done))
-        self.update()
-
-    def _cells(self, of_chunks: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return what is known of chunks as rows and columns of the view; a line is one of these."""
-        assert self._edges is not None
-        vertical, horizontal = self._edges
-        return of_chunks.reshape(len(vertical) - 1, len(horizontal) - 1)
-
-    def stale_boxes(self) -> npt.NDArray[np.int64]:
-        """Return the boxes of cells that are marked as of files that are not those of the lock."""
-        return self._stale
-
-    def boxes(self, state: ChunkState) -> npt.NDArray[np.int64]:
-        """Return the boxes of cells that are drawn for a state, shape (n, 4)."""
-        return self._boxes.get(state, np.zeros((0, 4), np.int64))
-
-    def boundingRect(self) -> QRectF:
-        if self._edges is None:
-            return QRectF()
-        vertical, horizontal = self._edges
-        if not len(vertical) or not len(horizontal):
-            return QRectF()
-        return QRectF(
-            QPointF(float(horizontal.min()), float(vertical.min())),
-            QPointF(float(horizontal.max()), float(vertical.max())),
-        )
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
-    ) -> None:
-        is_any = len(self._stale) or any(len(boxes) for boxes in self._boxes.values())
-        if self._edges is None or not is_any:
-            return
-        transform = painter.transform()
-        clip = transform.mapRect(option.exposedRect)
-        vertical, horizontal = self._edges
-        y = transform.m22() * vertical + transform.dy()
-        x = transform.m11() * horizontal + transform.dx()
-        painter.save()
-        painter.resetTransform()
-        painter.setPen(Qt.PenStyle.NoPen)
-        for state, boxes in self._boxes.items():
-            if not len(boxes):
-                continue
-            rects = _device_rects(boxes, y, x, clip)
-            painter.setBrush(self._brushes[state])
-            painter.drawRects(rects)
-            if state is ChunkState.FAILED:
-                self._draw_glyphs(painter, y, x, clip)
-        if len(self._stale):
-            # Over the values, which are seen through it.
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._stale_brush)
-            painter.drawRects(_device_rects(self._stale, y, x, clip))
-        painter.restore()
-
-    def _draw_glyphs(self, painter: QPainter, y: Any, x: Any, clip: QRectF) -> None:
-        assert self._picture is not None
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        states = self._cells(self._picture.states)
-        y = np.clip(y, clip.top(), clip.bottom())
-        x = np.clip(x, clip.left(), clip.right())
-        for row, column in np.argwhere(states == ChunkState.FAILED)[:_GLYPHS_MOST]:
-            cell = QRectF(QPointF(x[column], y[row]), QPointF(x[column + 1], y[row + 1])).normalized()
-            if min(cell.width(), cell.height()) >= _GLYPH_CELL:
-                draw_glyph(painter, cell.center(), min(26.0, min(cell.width(), cell.height()) * 0.6))
-
-
-def _device_rects(boxes: npt.NDArray[np.int64], y: Any, x: Any, clip: QRectF) -> list[QRectF]:
-    top, bottom = y[boxes[:, 0]], y[boxes[:, 1]]
-    left, right = x[boxes[:, 2]], x[boxes[:, 3]]
-    top, bottom = np.minimum(top, bottom), np.maximum(top, bottom)
-    left, right = np.minimum(left, right), np.maximum(left, right)
-    # What is far outside is cut, so that no coordinate overflows the painter.
-    top, bottom = np.maximum(top, clip.top() - 2), np.minimum(bottom, clip.bottom() + 2)
-    left, right = np.maximum(left, clip.left() - 2), np.minimum(right, clip.right() + 2)
-    seen = (bottom > top) & (right > left)
-    return [
-        QRectF(QPointF(a, b), QPointF(c, d))
-        for a, b, c, d in zip(
-            left[seen].tolist(), top[seen].tolist(), right[seen].tolist(), bottom[seen].tolist(), strict=True
-        )
-    ]
 
 
 class ShownScale(NamedTuple):

@@ -1,10 +1,13 @@
-"""How chunks that show no values look, and the legends that say so: of states, and of flags."""
+"""How chunks that show no values look, in the picture and in legends: of states, and of flags."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from pyqtgraph import GraphicsObject
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import (
@@ -13,6 +16,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
+    QStyleOptionGraphicsItem,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -23,7 +27,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
 from refbrowser.model.cf import Flag, FlagSet
 from refbrowser.views.numbers import value_text
-from refbrowser.views.plot.colouring import OTHER
+from refbrowser.views.plot.colouring import OTHER, boxes_of
 from refbrowser.views.plot.interpretation import flag_title
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.words import count_text
@@ -122,6 +126,138 @@ def draw_glyph(painter: QPainter, centre: QPointF, size: float) -> None:
     painter.drawText(
         QRectF(centre.x() - size / 2, centre.y() - size / 2, size, size), Qt.AlignmentFlag.AlignCenter, "!"
     )
+
+
+_SHOWN = (ChunkState.PENDING, ChunkState.MISSING, ChunkState.FAILED, ChunkState.FILLED)
+#: A glyph is drawn in failed cells at least this large, in pixels, and in at most so many.
+_GLYPH_CELL, _GLYPHS_MOST = 24.0, 200
+
+
+class ChunkStateItem(GraphicsObject):
+    """Chunks that did not come, of an image, or of a line as bands over the whole height."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._picture: Picture | None = None
+        self._edges: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
+        self._seen = (-1, 0)
+        self._boxes: dict[ChunkState, npt.NDArray[np.int64]] = {}
+        self._brushes = {state: state_brush(state) for state in _SHOWN}
+        self._stale = np.zeros((0, 4), np.int64)
+        self._stale_brush = stale_brush()
+        self.setZValue(10)
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        self._brushes = {state: state_brush(state) for state in _SHOWN}
+        self._stale_brush = stale_brush()
+        self.update()
+
+    def set_picture(
+        self, picture: Picture | None, edges: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None
+    ) -> None:
+        """Show the chunks of a picture; `edges` are their borders in the view, vertical axis first."""
+        self.prepareGeometryChange()
+        self._picture, self._edges = picture, edges
+        self._seen = (-1, 0)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look at the states again."""
+        picture = self._picture
+        if picture is None:
+            self._boxes = {}
+            self._stale = np.zeros((0, 4), np.int64)
+        elif (picture.arrived, picture.stale_turns) == self._seen:
+            return
+        else:
+            self._seen = picture.arrived, picture.stale_turns
+            states = self._cells(picture.states)
+            self._boxes = {state: boxes_of(states == state) for state in _SHOWN}
+            self._stale = boxes_of(self._cells(picture.stale_done))
+        self.update()
+
+    def _cells(self, of_chunks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return what is known of chunks as rows and columns of the view; a line is one of these."""
+        assert self._edges is not None
+        vertical, horizontal = self._edges
+        return of_chunks.reshape(len(vertical) - 1, len(horizontal) - 1)
+
+    def stale_boxes(self) -> npt.NDArray[np.int64]:
+        """Return the boxes of cells that are marked as of files that are not those of the lock."""
+        return self._stale
+
+    def boxes(self, state: ChunkState) -> npt.NDArray[np.int64]:
+        """Return the boxes of cells that are drawn for a state, shape (n, 4)."""
+        return self._boxes.get(state, np.zeros((0, 4), np.int64))
+
+    def boundingRect(self) -> QRectF:
+        if self._edges is None:
+            return QRectF()
+        vertical, horizontal = self._edges
+        if not len(vertical) or not len(horizontal):
+            return QRectF()
+        return QRectF(
+            QPointF(float(horizontal.min()), float(vertical.min())),
+            QPointF(float(horizontal.max()), float(vertical.max())),
+        )
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        is_any = len(self._stale) or any(len(boxes) for boxes in self._boxes.values())
+        if self._edges is None or not is_any:
+            return
+        transform = painter.transform()
+        clip = transform.mapRect(option.exposedRect)
+        vertical, horizontal = self._edges
+        y = transform.m22() * vertical + transform.dy()
+        x = transform.m11() * horizontal + transform.dx()
+        painter.save()
+        painter.resetTransform()
+        painter.setPen(Qt.PenStyle.NoPen)
+        for state, boxes in self._boxes.items():
+            if not len(boxes):
+                continue
+            rects = _device_rects(boxes, y, x, clip)
+            painter.setBrush(self._brushes[state])
+            painter.drawRects(rects)
+            if state is ChunkState.FAILED:
+                self._draw_glyphs(painter, y, x, clip)
+        if len(self._stale):
+            # Over the values, which are seen through it.
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._stale_brush)
+            painter.drawRects(_device_rects(self._stale, y, x, clip))
+        painter.restore()
+
+    def _draw_glyphs(self, painter: QPainter, y: Any, x: Any, clip: QRectF) -> None:
+        assert self._picture is not None
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        states = self._cells(self._picture.states)
+        y = np.clip(y, clip.top(), clip.bottom())
+        x = np.clip(x, clip.left(), clip.right())
+        for row, column in np.argwhere(states == ChunkState.FAILED)[:_GLYPHS_MOST]:
+            cell = QRectF(QPointF(x[column], y[row]), QPointF(x[column + 1], y[row + 1])).normalized()
+            if min(cell.width(), cell.height()) >= _GLYPH_CELL:
+                draw_glyph(painter, cell.center(), min(26.0, min(cell.width(), cell.height()) * 0.6))
+
+
+def _device_rects(boxes: npt.NDArray[np.int64], y: Any, x: Any, clip: QRectF) -> list[QRectF]:
+    top, bottom = y[boxes[:, 0]], y[boxes[:, 1]]
+    left, right = x[boxes[:, 2]], x[boxes[:, 3]]
+    top, bottom = np.minimum(top, bottom), np.maximum(top, bottom)
+    left, right = np.minimum(left, right), np.maximum(left, right)
+    # What is far outside is cut, so that no coordinate overflows the painter.
+    top, bottom = np.maximum(top, clip.top() - 2), np.minimum(bottom, clip.bottom() + 2)
+    left, right = np.maximum(left, clip.left() - 2), np.minimum(right, clip.right() + 2)
+    seen = (bottom > top) & (right > left)
+    return [
+        QRectF(QPointF(a, b), QPointF(c, d))
+        for a, b, c, d in zip(
+            left[seen].tolist(), top[seen].tolist(), right[seen].tolist(), bottom[seen].tolist(), strict=True
+        )
+    ]
 
 
 def swatch(state: ChunkState, width: int = 22, height: int = 14) -> QPixmap:
