@@ -587,6 +587,7 @@ class Awkward0Writing(ExportOptions):
             kind=Kind.TEXTS,
             title="Compression",
             label="Co&mpression",
+            widget="exportAwkwardCompression",
             tip="Or your own rule, for example zlib:6,minsize=8192,types=integer+bool,contexts=*.counts",
             items=(
                 Item("", "Default: large integers"),
