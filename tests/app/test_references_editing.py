@@ -123,7 +123,7 @@ class TestRenaming:
         assert document.document.to_bytes() == before
 
     @pytest.mark.parametrize(
-        ("text", "reason"), [("line/4", "there is a reference with this key"), ("", "the key is empty")]
+        ("text", "reason"), [("line/4", "a reference with this key exists already"), ("", "the key is empty")]
     )
     def test_a_bad_key_stays_in_the_field_with_the_reason_beside(
         self, window: MainWindow, document: OpenDocument, text: str, reason: str
