@@ -58,9 +58,9 @@ def _question(arguments: argparse.Namespace, dataset: Dataset) -> Question:
     if arguments.key is not None:
         path = f"/{arguments.key.strip('/')}"
         if path in dataset.arrays:
-            index = ",".join("0" for _ in dataset.array(path).shape)
+            first = ",".join("0" for _ in dataset.array(path).shape)
             message = f"{quoted(path)} is an array, not a key"
-            advice = f"give --array {path} --index {index} for one of its elements"
+            advice = f"give --array {path} --index {first} for one of its elements"
             raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)
         return Question(key=arguments.key)
     array = find_array(dataset, arguments.array)
