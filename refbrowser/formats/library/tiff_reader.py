@@ -66,7 +66,7 @@ class TiffReader:
         if raw.circle is not None:
             self._problems.append("its pages form a cycle: each is shown once")
         _complete()
-        tifffile.TiffPage.subifds = _Below(self._problems)
+        tifffile.TiffPage.subifds = tiff_tags.Below(self._problems)
         logger = tifffile.logger()
         logger.addHandler(_Gathered(self._problems))
         logger.propagate = False
@@ -313,25 +313,6 @@ class _Nameless(io.RawIOBase):
                 if 0 <= at < count:
                     room[at] = 0
         return count
-
-
-class _Below:
-    """Where the pages below a page lie, each once: the library would read as many as are named.
-
-    Stands in the place of what the library sets for each page.
-    """
-
-    def __init__(self, problems: list[str]) -> None:
-        self._problems = problems
-
-    def __get__(self, page: Any, kind: type) -> Any:
-        return None if page is None else vars(page).get("_below")
-
-    def __set__(self, page: Any, named: Any) -> None:
-        vars(page)["_below"] = once = tuple(dict.fromkeys(named)) if isinstance(named, tuple) else named
-        said = "a page names a page below it more than once: it is shown once"
-        if once != named and said not in self._problems:
-            self._problems.append(said)
 
 
 class _Gathered(logging.Handler):

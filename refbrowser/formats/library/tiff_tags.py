@@ -146,3 +146,22 @@ def _value(value: Any) -> Any:
         numbers = all(isinstance(each, int | float) for each in found)
         return found if found and (numbers or all(isinstance(each, str) for each in found)) else None
     return value if isinstance(value, str | int | float) and value != "" else None
+
+
+class Below:
+    """Where the pages below a page lie, each once: the library would read as many as are named.
+
+    Stands in the place of what the library sets for each page.
+    """
+
+    def __init__(self, problems: list[str]) -> None:
+        self._problems = problems
+
+    def __get__(self, page: Any, kind: type) -> Any:
+        return None if page is None else vars(page).get("_below")
+
+    def __set__(self, page: Any, named: Any) -> None:
+        vars(page)["_below"] = once = tuple(dict.fromkeys(named)) if isinstance(named, tuple) else named
+        said = "a page names a page below it more than once: it is shown once"
+        if once != named and said not in self._problems:
+            self._problems.append(said)
