@@ -28,7 +28,7 @@ from refbrowser.engine.compute import HERE, Compute
 from refbrowser.engine.workers.processes import Processes
 from refbrowser.exporting.saving import making
 from refbrowser.exporting.saving.making import MakeRequest, make
-from refbrowser.exporting.workers.file_processes import computing
+from refbrowser.exporting.workers.file_processes import MANY, computing
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import is_running
 from refbrowser.limits import LIMITS, adjust
@@ -37,7 +37,7 @@ from refbrowser.limits import LIMITS, adjust
 @pytest.mark.slow
 def test_what_a_killed_process_was_at_is_done_again(tmp_path: Path) -> None:
     mark = str(tmp_path / "killed")
-    sources = [str(tmp_path / str(number)) for number in range(40)]
+    sources = [str(tmp_path / str(number)) for number in range(2 * MANY)]
     with computing(HERE, sources) as chosen, chosen.open() as executor:
         assert chosen.processes > 1
         items = [(mark, number) for number in range(40)]
@@ -136,7 +136,7 @@ def test_processes_have_the_limits_of_the_program_and_its_modules(tmp_path: Path
 def test_work_that_nobody_wants_ends_with_its_processes(compute: Compute, tmp_path: Path) -> None:
     items = [str(tmp_path / "at")] * 2
     with (
-        computing(compute, [str(tmp_path / str(number)) for number in range(40)]) as chosen,
+        computing(compute, [str(tmp_path / str(number)) for number in range(2 * MANY)]) as chosen,
         chosen.open() as executor,
         closing(executor.run(answers_once, items, CancelToken())) as run,
     ):
@@ -148,7 +148,7 @@ def test_work_that_nobody_wants_ends_with_its_processes(compute: Compute, tmp_pa
 def test_what_ended_processes_were_writing_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _documents(tmp_path, 40)
+    _documents(tmp_path, 2 * MANY)
     monkeypatch.setattr(making, "make_one", leaves)
     with pytest.raises(ValueError, match="of the function"):
         make(MakeRequest(sources=(f"{tmp_path}/*.json",), target=str(tmp_path / "made")))
