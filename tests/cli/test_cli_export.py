@@ -297,6 +297,7 @@ def test_processes_of_this_machine_make_the_same_files(era: str, tmp_path: Path)
     assert len(files["here"]) > 22
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--zip"]])
 def test_an_older_dataset_is_replaced_by_force_where_nothing_is_to_be_resumed(
     tmp_path: Path, options: list[str]

@@ -132,6 +132,7 @@ def test_processes_have_the_limits_of_the_program_and_its_modules(tmp_path: Path
         sys.path.remove(str(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compute", [HERE, Compute.parse("local:2")], ids=str)
 def test_work_that_nobody_wants_ends_with_its_processes(compute: Compute, tmp_path: Path) -> None:
     items = [str(tmp_path / "at")] * 2
@@ -145,6 +146,7 @@ def test_work_that_nobody_wants_ends_with_its_processes(compute: Compute, tmp_pa
     assert not is_running(process)
 
 
+@pytest.mark.slow
 def test_what_ended_processes_were_writing_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

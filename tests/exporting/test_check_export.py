@@ -116,6 +116,7 @@ _ATTEMPTS = """yield {"reading": path}
         try:"""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("not held back" in in_force().values(), reason="this system has no way to confine it")
 def test_what_reads_the_target_has_nothing_but_that(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -303,6 +303,7 @@ def test_rules_of_too_many_rows_use_the_store_of_refbrowser(
     assert (found == stored).all()
 
 
+@pytest.mark.slow
 def test_templates_that_run_code_are_not_given_to_an_fsspec_that_runs_them(tmp_path: Path, run: Run) -> None:
     mark = tmp_path / "run"
     code = f"{{{{ cycler.__init__.__globals__.os.mkdir('{mark.as_posix()}') }}}}"

@@ -132,6 +132,7 @@ _ATTEMPTS = """    try:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("not held back" in in_force().values(), reason="this system has no way to confine it")
 def test_what_writes_has_its_folder_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")

@@ -119,6 +119,7 @@ def test_compressions_of_imagecodecs_are_read(compression: str, tmp_path: Path) 
         assert np.array_equal(dataset["/image"][...], tifffile.imread(path))
 
 
+@pytest.mark.slow
 def test_a_page_that_is_named_very_often_is_read_once(tmp_path: Path) -> None:
     """Hundreds of thousands would take the library minutes: its limit of time would end it."""
     data = bytes(range(4))
