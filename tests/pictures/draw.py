@@ -1,8 +1,8 @@
-"""Draws the scenes: ``python tests/pictures/draw.py FOLDER [--scale 2] [SCENE...]``.
+"""Draws the scenes: ``python tests/pictures/draw.py FOLDER [--scale 2] [--one-theme] [SCENE...]``.
 
 A window is brought into one scene after another; it is drawn in one theme, and again when the other was
-chosen. With ``--renew`` the expected pictures and the README's are made anew; look at them before you keep
-them.
+chosen. With ``--one-theme`` half of the scenes is drawn in each. With ``--renew`` the expected pictures and
+the README's are made anew; look at them before you keep them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, Qt
@@ -64,7 +65,15 @@ def save(drawn: QWidget, path: Path) -> None:
     drawn.grab().save(str(path), quality=QUICK)
 
 
-def draw(folder: Path, names: tuple[str, ...]) -> None:
+def themes_of(scenes: Sequence[str], is_one_enough: bool) -> dict[str, Sequence[str]]:
+    """Return the themes that each scene is drawn in; it begins with the last one of the scene before."""
+    if is_one_enough:
+        half = len(scenes) // 2
+        return {scene: THEMES[:1] if number < half else THEMES[1:] for number, scene in enumerate(scenes)}
+    return {scene: THEMES[:: -1 if number % 2 else 1] for number, scene in enumerate(scenes)}
+
+
+def draw(folder: Path, names: tuple[str, ...], is_one_theme_enough: bool) -> None:
     """Draw scenes into a folder with one for each theme, a picture each, with its name."""
     from PySide6.QtGui import QFont, QFontInfo
     from PySide6.QtWidgets import QApplication
@@ -91,12 +100,15 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
     for each in THEMES:
         (folder / each).mkdir(parents=True, exist_ok=True)
     sizes: dict[str, tuple[int, int]] = {}
-    themes = list(THEMES)
-    theme.choose(application, themes[0])
+    in_force = THEMES[0]
+    theme.choose(application, in_force)
     settings = Path(os.environ["HOME"]) / "settings"
     QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(settings))
     shared = SharedWindow(PATIENT)
-    for name in names or tuple(SCENES):
+    for name, themes in themes_of(names or tuple(SCENES), is_one_theme_enough).items():
+        if in_force != themes[0]:
+            in_force = themes[0]
+            theme.choose(application, in_force)
         # Paths are seen in the pictures.
         files = Path(tempfile.gettempdir()) / f"refbrowser-pictures-{os.environ['QT_SCALE_FACTOR']}"
         # A process that was killed left its own.
@@ -104,13 +116,11 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
         stage = Stage(files, shared)
         drawn = SCENES[name](stage) or stage.window
         QApplication.processEvents()
-        save(drawn, folder / themes[0] / f"{name}.png")
-        for each in themes[1:]:
-            theme.choose(application, each)
+        save(drawn, folder / in_force / f"{name}.png")
+        for in_force in themes[1:]:
+            theme.choose(application, in_force)
             stage.follow()
-            save(drawn, folder / each / f"{name}.png")
-        # The next scene begins in the theme that is in force.
-        themes.reverse()
+            save(drawn, folder / in_force / f"{name}.png")
         drawn.resize(*SMALL)
         QApplication.processEvents()
         sizes[name] = (drawn.width(), drawn.height())
@@ -141,6 +151,7 @@ def main() -> None:
     parser.add_argument("--renew", action="store_true")
     parser.add_argument("scenes", nargs="*")
     parser.add_argument("--scale", default="1")
+    parser.add_argument("--one-theme", action="store_true")
     arguments = parser.parse_args()
     if arguments.renew:
         renew()
@@ -151,7 +162,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "HOME"):
             os.environ[name] = home
-        draw(arguments.folder, tuple(arguments.scenes))
+        draw(arguments.folder, tuple(arguments.scenes), arguments.one_theme)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Each main view and state looks as it did: drawn by the program, compared with pictures that were looked at.
 
+The normal run draws each in one theme, a long one in both.
+
 Where a picture differs, what was drawn and where it differs lie beside each other in a folder that the
 message names. ``python tests/pictures/draw.py --renew`` makes the expected pictures anew.
 """
@@ -15,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from compare import difference, marked
+from deep import is_long
 from draw import CHECKOUT, NO_FONT, README, SETS, SHOWN, SIZES, SMALL, THEMES, expected_size, kept_in
 from PySide6.QtGui import QColor, QImage, QPainter
 
@@ -23,11 +26,11 @@ ALLOWED = 0.008
 ALLOWED_IN = {"loading": 0.02, "partial": 0.02}
 
 
-def drawn(scale: float, scenes: Sequence[str], folder: Path) -> Path:
+def drawn(scale: float, scenes: Sequence[str], folder: Path, *options: str) -> Path:
     """Draw scenes in a process of its own: the scale belongs to one."""
     command = [sys.executable, str(Path(__file__).with_name("draw.py")), str(folder), *scenes]
     done = subprocess.run(
-        [*command, "--scale", str(scale)],
+        [*command, "--scale", str(scale), *options],
         capture_output=True,
         text=True,
         timeout=300,
@@ -63,11 +66,12 @@ def differing(folder: Path, scale: int) -> dict[tuple[str, str], float]:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("scale", SETS)
 def test_pictures(scale: int, tmp_path: Path) -> None:
-    folder = drawn(scale, SETS[scale], tmp_path / "first")
+    folder = drawn(scale, SETS[scale], tmp_path / "first", *(() if is_long() else ("--one-theme",)))
     assert too_large(folder) == {}
-    for theme in THEMES:
-        found = {path.stem for path in (folder / theme).glob("*.png")}
-        assert found == {path.stem for path in kept_in(theme, scale).glob("*.png")}
+    found = sorted(path.stem for path in folder.rglob("*.png"))
+    expected = sorted(path.stem for path in kept_in(THEMES[0], scale).glob("*.png"))
+    assert expected == sorted(path.stem for path in kept_in(THEMES[1], scale).glob("*.png"))
+    assert found == (sorted(expected * 2) if is_long() else expected)
     off = differing(folder, scale)
     if off:
         # On a busy machine a picture may be taken a moment early. What is drawn otherwise is so each time.
