@@ -144,7 +144,7 @@ def test_another_format_under_the_name_of_an_interrupted_export_is_asked_about(
     exports.interrupt()
     # The name stays the same: what is told is of this format all the same.
     exports.choose("zarr-v2", target)
-    assert "Another export to this target was interrupted" in exports.words
+    assert "A different export to this target was interrupted" in exports.words
     assert "another format" in exports.answer("Cancel")
     exports.ready()
     assert partial_of(str(target)).is_dir()

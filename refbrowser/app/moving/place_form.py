@@ -50,7 +50,7 @@ class PlaceForm(QWidget):
         super().__init__()
         self._old = named(LineLabel(elide=Qt.TextElideMode.ElideMiddle), "moveOld")
         self._old.setFont(theme.mono_font())
-        self._new = named(QLineEdit(), "moveNew", "The new place: the new beginning of the URLs")
+        self._new = named(QLineEdit(), "moveNew", "The new place: what the URLs begin with then")
         self._new.setPlaceholderText("the new place of the files, such as s3://bucket/folder/")
         self._new.setFont(theme.mono_font())
         self._new.textChanged.connect(lambda _text: self.typed.emit())

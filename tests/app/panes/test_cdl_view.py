@@ -109,6 +109,9 @@ class TestText:
         path.write_text(json.dumps(contents("Other")))
         document = opened(path)
         settle()
+        # A document begins with its plot; the text is one key away.
+        window.actions_["show_cdl"].trigger()
+        settle()
         assert pane.text.toPlainText().startswith("netcdf other {")
         window.documents.close(document)
         settle()

@@ -97,6 +97,7 @@ def _compare(client: Any, source: Path, folder: Path, killing: tuple[str, ...]) 
     assert not any(client.processing().values())
 
 
+@pytest.mark.slow
 def test_the_same_files_though_workers_die(client: Any, source: Path, tmp_path: Path) -> None:
     _compare(client, source, tmp_path, ("zarr-v3",))
 
@@ -114,6 +115,7 @@ class _Fatal:
         return (str, (self.mark,))
 
 
+@pytest.mark.slow
 def test_an_answer_that_dies_with_its_worker_is_made_again(client: Any, tmp_path: Path) -> None:
     items = [str(tmp_path / "mark"), *map(str, range(20))]
     with (
@@ -145,6 +147,7 @@ with refbrowser.open(sys.argv[1]) as dataset:
 """
 
 
+@pytest.mark.slow
 def test_a_program_that_is_killed_goes_on(
     client: Any, cluster: Any, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +179,7 @@ def _executing(dask_worker: Any) -> int:
     return int(dask_worker.state.executing_count)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_one_line_and_nothing_is_left(
     client: Any, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
