@@ -64,6 +64,7 @@ def shown_strings(text: str) -> list[str]:
     return [node.value.replace("&", "") for node in constants if isinstance(node.value, str)]
 
 
+@pytest.mark.slow
 def test_no_words_that_need_the_manual() -> None:
     root = Path(refbrowser.__file__).parent
     strings = {

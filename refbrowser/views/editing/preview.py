@@ -388,11 +388,11 @@ PENDING = "…"
 COLUMNS = (
     Column("", 28, mono=False),
     Column("Row", 44, right=True),
-    Column("Key", 96, stretch=2),
-    Column("URL", 96, stretch=2, elide_middle=True),
+    Column("Key", 76, stretch=2),
+    Column("URL", 76, stretch=2, elide_middle=True),
     Column("Offset", 76, right=True),
     Column("Length", 66, right=True),
-    Column("Notes", 150, stretch=5, mono=False),
+    Column("Notes", 90, stretch=5, mono=False),
 )
 
 
