@@ -243,6 +243,7 @@ class TestPython:
     def press(self, user: User) -> str:
         return user.press(user.window.hierarchy.tree, Qt.Key.Key_C, CONTROL | SHIFT)
 
+    @pytest.mark.slow
     def test_of_the_sample(self, user: User, tmp_path: Path) -> None:
         user.open(SAMPLE, "/ocean/sst")
         user.plot.set_index(0, 6)
@@ -252,6 +253,7 @@ class TestPython:
         (values,) = run(code, tmp_path, "values")
         np.testing.assert_allclose(values, shown(user.plot), rtol=1e-6)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("action", ["copy_python", "copy_xarray"])
     def test_of_real_data(self, user: User, shared_data: Path, tmp_path: Path, action: str) -> None:
         if action == "copy_xarray":
@@ -262,6 +264,7 @@ class TestPython:
         assert np.isnan(wanted).any()
         np.testing.assert_allclose(values, wanted, rtol=1e-6)
 
+    @pytest.mark.slow
     def test_turned_and_as_stored(self, user: User, shared_data: Path, tmp_path: Path) -> None:
         user.open(shared_data / "real" / "eraint_uvz.refs.json", "/z")
         user.plot.set_decoded(False)
@@ -273,6 +276,7 @@ class TestPython:
         assert values.shape == wanted.shape == (480, 241)
         assert (values == wanted).all()
 
+    @pytest.mark.slow
     def test_of_an_edited_document_reads_the_file(self, user: User, tmp_path: Path) -> None:
         made = ValueDocument(tmp_path)
         made.add("line", np.arange(4.0), ["x"])
@@ -286,6 +290,7 @@ class TestPython:
         assert values.tolist() == [0, 1, 2, 3]
         document.undo()
 
+    @pytest.mark.slow
     def test_of_a_document_behind_a_url(self, user: User, tmp_path: Path) -> None:
         pytest.importorskip("aiohttp")
         made = ValueDocument(tmp_path)

@@ -75,6 +75,7 @@ def warm(
     return window
 
 
+@pytest.mark.slow
 def test_documents_that_are_closed_are_gone(
     warm: MainWindow, opened: Open, small: Path, settle: Callable[[], None], qtbot: QtBot
 ) -> None:
@@ -92,6 +93,7 @@ def test_documents_that_are_closed_are_gone(
         open_and_close(DOCUMENTS)
 
 
+@pytest.mark.slow
 def test_arrays_that_were_looked_at_are_gone(warm: MainWindow, settle: Callable[[], None]) -> None:
     document = warm.documents.current
     assert document is not None

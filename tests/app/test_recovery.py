@@ -175,6 +175,7 @@ def test_restored_edits_are_kept_again(
     settle()
 
 
+@pytest.mark.slow
 def test_a_program_that_still_runs_keeps_its_edits(
     small: Path,
     window: MainWindow,

@@ -29,6 +29,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_reading_a_large_document_shows_first_rows_and_never_freezes(
     window: MainWindow, large: Path, small: Path, opened: Callable[[Path], OpenDocument], qtbot: QtBot
 ) -> None:

@@ -98,6 +98,7 @@ def type_everywhere(typist: Typist) -> None:
     typist.attribute("units", "degC")
 
 
+@pytest.mark.slow
 def test_save_applies_what_is_typed_in_every_editor_as_one_step(typist: Typist) -> None:
     window, document = typist.window, typist.document
     before = typist.path.read_bytes()
@@ -136,6 +137,7 @@ def test_save_applies_what_is_typed_in_every_editor_as_one_step(typist: Typist) 
     assert drafts_of(document).count == 0
 
 
+@pytest.mark.slow
 def test_what_is_not_valid_stops_the_save_and_is_shown(typist: Typist) -> None:
     window, document = typist.window, typist.document
     before = typist.path.read_bytes()
@@ -196,6 +198,7 @@ def test_what_is_not_valid_stops_the_save_and_is_shown(typist: Typist) -> None:
     assert not window.centre.error_bar.isVisible()
 
 
+@pytest.mark.slow
 def test_enter_applies_in_fields_of_one_line(typist: Typist) -> None:
     window, document = typist.window, typist.document
 
@@ -259,6 +262,7 @@ def test_the_undo_key_is_of_the_document_wherever_the_keyboard_is(typist: Typist
         assert document.history.position == before
 
 
+@pytest.mark.slow
 def test_what_was_typed_before_a_sudden_end_is_offered_and_put_back(
     typist: Typist, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:

@@ -93,6 +93,7 @@ def swept(window: MainWindow) -> Iterator[None]:
     timer.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("swept")
 @pytest.mark.parametrize("menu", menus())
 def test_each_action_can_be_carried_out(
@@ -218,6 +219,7 @@ def _in_group(widget: QWidget, reached: set[QWidget]) -> bool:
 # What is left
 
 
+@pytest.mark.slow
 def test_nothing_of_a_document_stays(
     window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:

@@ -82,6 +82,7 @@ def test_arrays_that_contain_themselves(case: str, awkward0: Awkward0Process, tm
     assert same(shown(found, 5), shown(values, 5))
 
 
+@pytest.mark.slow
 def test_several_arrays_are_appended(awkward0: Awkward0Process, tmp_path: Path) -> None:
     path = tmp_path / "several.awkd"
     values = awkward0.write(path, {"one": "lists"})

@@ -380,7 +380,7 @@ def test_odd_references_are_counted_and_only_some_described(monkeypatch: pytest.
     large = {f"b/{number}": ["s3://b/x", BIG, 1] for number in range(1_000)}
     document = ReferenceDocument.of(json.dumps(REFS | past | large).encode())
     monkeypatch.setattr(ranges, "_PAGE", 500)
-    monkeypatch.setattr(ranges._Files, "_size", lambda *_: 8)
+    monkeypatch.setattr(ranges.FileEnds, "_size", lambda *_: 8)
     described = Mock(side_effect=ranges._past)
     monkeypatch.setattr(ranges, "_past", described)
 

@@ -19,6 +19,7 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.preferences import PREFERENCES
 from refbrowser.app.widgets import theme
 from refbrowser.cli.program import VERBS
+from refbrowser.cli.verbs import SHORT_FORMS
 
 MANUAL = Path(__file__).resolve().parents[3] / "resources" / "manual"
 TEXTS = {name: read_page(name).text for name in PAGES}
@@ -75,6 +76,7 @@ class TestManual:
         from importlib import import_module
 
         known = {"--help", "--quiet", "--verbose", "--along", "--no-index"}  # old names, and what git has
+        known |= {short for forms in SHORT_FORMS.values() for short in forms}
         for name in (*VERBS, "window"):
             parser = argparse.ArgumentParser()
             import_module(f"refbrowser.cli.{name}").add_arguments(parser)

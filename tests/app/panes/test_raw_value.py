@@ -30,6 +30,7 @@ def is_whole(field: LongText, shown: ShownText) -> bool:
     return field.blockCount() == sum(portion.count("\n") + 1 for portion in shown.portions)
 
 
+@pytest.mark.slow
 def test_texts_of_any_kind_are_shown_and_copied_whole(field: LongText, qtbot: QtBot) -> None:
     ends = "a\r\nb\rc\u2029\n\nd"
     for text in (

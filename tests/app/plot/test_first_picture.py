@@ -43,6 +43,7 @@ def shown(window: MainWindow) -> tuple[str, str] | None:
     return node.path, "canvas" if plot.page() is plot.canvas else "cards"
 
 
+@pytest.mark.slow
 @pytest.mark.fresh
 def test_the_first_variable_of_data_is_drawn_and_seen_in_the_tree(
     eager: MainWindow, small: Path, opened: Open, settle: Settle

@@ -656,7 +656,7 @@ def test_a_coordinate_that_an_edit_takes_away_is_not_drawn(
     qtbot.waitUntil(lambda: "longitude" in pane.canvas.across.labelText)
     document.set_nodes({"field": field})
     document.hierarchyChanged.emit()
-    assert pane.coordinates()[1].axis_label == "lon"
+    assert pane.coordinates()[1].axis_label == "lon index"
 
 
 def test_scalars_and_texts_are_shown_as_text(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:

@@ -181,6 +181,7 @@ def full(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) -> Ma
     return window
 
 
+@pytest.mark.slow
 def test_each_pane_follows_a_live_switch(
     full: MainWindow, styled: QApplication, settle: Settle, qtbot: QtBot
 ) -> None:

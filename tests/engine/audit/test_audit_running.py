@@ -311,6 +311,7 @@ refbrowser.audit(sys.argv[1], level="full", client=None)
 """
 
 
+@pytest.mark.slow
 def test_an_audit_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = sound(tmp_path)
     DAMAGES["bytes that do not decode"].make(made)
@@ -372,6 +373,7 @@ def test_stale_journals_are_not_used(tmp_path: Path) -> None:
 # Others who work
 
 
+@pytest.mark.slow
 def test_processes_find_the_same(tmp_path: Path) -> None:
     made = sound(tmp_path)
     for name in ("bytes that do not decode", "values beyond the valid range", "a file that is gone"):

@@ -114,6 +114,7 @@ def documents(draw: DrawFn) -> Any:
     return {**document, "refs": refs}
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(documents(), documents(), st.sampled_from([Side.HERE, Side.THERE]))
 def test_after_taking_all_over_nothing_differs(one: Any, other: Any, to: Side) -> None:
