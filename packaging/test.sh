@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what the tests need and runs the quick ones, or those that are marked slow, or what pytest is told to:
-# sh packaging/test.sh [--slow | options of pytest, such as --long or a file]
+# Installs what the tests need and runs the quick ones, or those that are marked slow, or both, or what pytest is
+# told to: sh packaging/test.sh [--slow | --all | options of pytest, such as --long or a file]
 set -u
 . "$(dirname -- "$0")/environment.sh"
 
@@ -26,7 +26,7 @@ cd "$root" || exit 1
 workers=$((2 * $(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)))
 # Each worker loads all tests: what all of them would compile at the same time is compiled before, on two cores.
 unset PYTHONDONTWRITEBYTECODE
-if [ $# -eq 0 ]; then
+if [ $# -eq 0 ] || [ "$1" = --all ]; then
     for part in tests/app "tests --ignore=tests/app"; do
         # shellcheck disable=SC2086  # a path and an option
         QT_QPA_PLATFORM=offscreen "$venv/bin/python" -m pytest --collect-only -qq $part >/dev/null &
@@ -34,11 +34,12 @@ if [ $# -eq 0 ]; then
     # What Hypothesis knows of a million characters is kept in a file; each worker would work it out otherwise.
     "$venv/bin/python" -c 'from hypothesis import strategies; strategies.text().validate()' &
     wait
-    set -- -m "not slow"
-elif [ "$1" = --slow ]; then
-    shift
-    set -- -m slow "$@"
 fi
+case ${1-} in
+"") set -- -m "not slow" ;;
+--slow) shift && set -- -m slow "$@" ;;
+--all) shift ;;
+esac
 # -rs names each reason for a skip and how often it applied, --durations the slowest tests.
 export QT_QPA_PLATFORM=offscreen
 # (With a space before it, pytest would take the file for a test of its folder before it reads our options.)

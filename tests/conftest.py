@@ -81,8 +81,10 @@ def gs_server(of_all_workers: Path) -> Iterator[ObjectServer]:
 
 
 @pytest.fixture(scope="session")
-def abfs_server(of_all_workers: Path) -> Iterator[ObjectServer]:
-    """Azurite; tests that ask for it are skipped where it cannot be had."""
+def abfs_server(of_all_workers: Path, pytestconfig: pytest.Config) -> Iterator[ObjectServer]:
+    """Azurite; tests that ask for it are skipped where it cannot be had, and in runs that are not long."""
+    if not pytestconfig.getoption("--long"):
+        pytest.skip("installing Azurite takes a minute: run with --long")
     with object_server("abfs", of_all_workers) as server:
         yield server
 
@@ -117,8 +119,16 @@ def _fix_constants() -> None:
 LONGEST = ("test_pictures", "test_monkey", "test_foreign_text", "test_words_of_made", "test_huge_claims")
 
 
+#: Fixtures that start other software: which test pays for it is chance, so all of theirs are slow.
+OTHER_SOFTWARE = {"s3_server", "gs_server", "abfs_server", "corpus", "corpus_v2", "corpus_v3"}
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.stem not in LONGEST)
+    for item in items:
+        if OTHER_SOFTWARE & set(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
     if config.getoption("--long"):
         return
     skip = pytest.mark.skip(reason="a long test: run with --long")

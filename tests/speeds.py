@@ -20,6 +20,8 @@ import pytest
 SLOW = 0.2
 #: Seconds from which a test without the mark fails.
 TOO_SLOW = 5 * SLOW
+#: The property of a report that holds the seconds of CPU of a test.
+PROPERTY = "seconds of CPU"
 
 
 def cpu_time() -> float:
@@ -59,7 +61,7 @@ def loading_time() -> LoadingTime:
 
 
 class SlowTests:
-    """A plugin of pytest that fails tests which are slow and not marked."""
+    """A plugin of pytest that fails tests which are slow and not marked, and adds up what each speed took."""
 
     def __init__(self, allowed: float = TOO_SLOW) -> None:
         self.allowed = allowed
@@ -70,8 +72,19 @@ class SlowTests:
         began, loaded = cpu_time(), self.loading.seconds
         result = yield
         seconds = cpu_time() - began - (self.loading.seconds - loaded)
+        item.user_properties.append((PROPERTY, seconds))
         if seconds > self.allowed and not {"slow", "long"} & set(item.keywords):
             pytest.fail(
                 f"took {seconds:.1f} s of CPU: mark it slow (above {SLOW} s) or make it cheaper", False
             )
         return result
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say how many tests of each speed passed, and the CPU that they took."""
+        seconds: dict[str, list[float]] = {"quick": [], "slow": []}
+        for report in terminalreporter.getreports("passed"):
+            part = seconds["slow" if "slow" in report.keywords else "quick"]
+            part.extend(value for name, value in report.user_properties if name == PROPERTY)
+        for part, taken in seconds.items():
+            if taken:
+                terminalreporter.write_line(f"{part} tests: {len(taken)}, {sum(taken):.0f} s of CPU")

@@ -47,9 +47,8 @@ def test_only_the_body_of_a_test_without_the_mark_counts(pytester: pytest.Pytest
     pytester.makeini(INI)
     inner = "from busy import work\nwork(0.1)"
     pytester.makepyfile(busy=BUSY, loaded=LOADED, inner=inner, test_kinds=KINDS)
-    outcomes = pytester.inline_run("-p", "no:cacheprovider", plugins=[SlowTests(allowed=0.05)])
-    passed, _, failed = outcomes.listoutcomes()
-    names = [report.nodeid.split("::")[1] for report in failed]
-    assert names == ["test_unmarked", "test_that_fails_by_itself"]
-    assert "mark it slow" in str(failed[0].longrepr)
-    assert len(passed) == 4
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", plugins=[SlowTests(allowed=0.05)])
+    result.assert_outcomes(passed=4, failed=2)
+    result.stdout.fnmatch_lines(["*mark it slow*", "quick tests: 3, ? s of CPU", "slow tests: 1, ? s of CPU"])
+    failed = {line.split()[1] for line in result.outlines if line.startswith("FAILED")}
+    assert failed == {"test_kinds.py::test_unmarked", "test_kinds.py::test_that_fails_by_itself"}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deep import some
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
@@ -158,7 +159,7 @@ def visit(window: MainWindow, document: OpenDocument, settle: Settle, qtbot: QtB
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("claim", some(tuple(CLAIMS), 2))
 def test_claims(
     window: MainWindow,
     opened: Open,

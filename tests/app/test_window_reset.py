@@ -84,7 +84,7 @@ def has_stopped(used: SharedWindow) -> bool:
     return all(each.state() != QAbstractAnimation.State.Running for each in moving)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_wild_walk_leaves_nothing(
     two: tuple[SharedWindow, SharedWindow], qtbot: QtBot, small: Path, tmp_path: Path
 ) -> None:

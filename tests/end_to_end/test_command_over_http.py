@@ -169,14 +169,14 @@ def test_values_come_in_spite_of(
 @pytest.mark.parametrize(
     ("fault", "kinds"),
     [
-        (Fault("status", value=404), {"E_SOURCE", "E_RANGE"}),
+        pytest.param(Fault("status", value=404), {"E_SOURCE", "E_RANGE"}, marks=pytest.mark.long),
         (Fault("ignore_ranges"), {"E_SOURCE", "E_RANGE"}),
-        (Fault("truncate", value=100), {"E_SOURCE", "E_RANGE"}),
-        (Fault("shift", value=2), {"E_RANGE", "E_SOURCE"}),
+        pytest.param(Fault("truncate", value=100), {"E_SOURCE", "E_RANGE"}, marks=pytest.mark.long),
+        pytest.param(Fault("shift", value=2), {"E_RANGE", "E_SOURCE"}, marks=pytest.mark.long),
         (Fault("content_range", value="bytes 0-999/1000"), {"E_RANGE", "E_SOURCE"}),
         (Fault("total", value=CHUNKS * SPACING + 1, after=2), {"E_SOURCE"}),
         (Fault("encoding", value="gzip"), {"E_SOURCE", "E_RANGE"}),
-        (Fault("garbage"), {"E_SOURCE"}),
+        pytest.param(Fault("garbage"), {"E_SOURCE"}, marks=pytest.mark.long),
         (Fault("redirect", value="http://127.0.0.2:1/x"), {"E_BLOCKED", "E_SOURCE"}),
         pytest.param(Fault("stall", value=300), {"E_SOURCE"}, marks=pytest.mark.long),
     ],

@@ -35,7 +35,10 @@ def draw(*arguments: str, home: Path, **environment: str) -> subprocess.Complete
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "scheme", "scale", "size"),
-    [("light", theme.LIGHT, 1, (1280, 800)), ("dark", theme.DARK, 2, (1000, 700))],
+    [
+        pytest.param("light", theme.LIGHT, 1, (1280, 800), marks=pytest.mark.long),
+        ("dark", theme.DARK, 2, (1000, 700)),
+    ],
 )
 def test_the_plot_in_each_theme(
     small: Path, tmp_path: Path, name: str, scheme: theme.Colors, scale: int, size: tuple[int, int]
@@ -60,7 +63,9 @@ def test_the_plot_in_each_theme(
     [
         (("{}/window.png", "{}/none.json"), 6, "none.json", True),
         (("{}/window.png", "{}/small.json", "--array", "/none"), 2, "no array '/none'", True),
-        (("{}/none/window.png", "{}/small.json"), 4, "could not be written", False),
+        pytest.param(
+            ("{}/none/window.png", "{}/small.json"), 4, "could not be written", False, marks=pytest.mark.long
+        ),
         (("{}/window.png", "--size", "big"), 2, "'big'", False),
         (("{}/window.png", "--theme", "pink"), 2, "'pink'", False),
     ],
