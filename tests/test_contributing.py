@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+from pages import CHECKOUT, missing, named_paths
+
 PAGE = (CHECKOUT / "CONTRIBUTING.md").read_text("utf-8")
 
 
 def test_every_file_that_is_named_is_there() -> None:
-    named = set(re.findall(r"`((?:refbrowser|tests|packaging)/[\w/.]+)`", PAGE))
-    assert len(named) > 20
-    assert not [path for path in sorted(named) if not (CHECKOUT / path).exists()]
+    assert len(named_paths(PAGE)) > 20
+    assert not missing(PAGE)
 
 
 def test_the_picture_shows_every_layer() -> None:
@@ -26,8 +25,11 @@ def test_the_picture_shows_every_layer() -> None:
     assert shown == there
 
 
-def test_every_class_that_is_named_is_there() -> None:
-    named = set(re.findall(r"`([A-Z][A-Za-z]+)`", PAGE))
+def test_every_class_and_constant_that_is_named_is_there() -> None:
     texts = "\n".join(path.read_text("utf-8") for path in (CHECKOUT / "refbrowser").rglob("*.py"))
-    assert named
-    assert not [name for name in sorted(named) if f"class {name}" not in texts]
+    classes = set(re.findall(r"`([A-Z][A-Za-z]*[a-z])`", PAGE))
+    constants = set(re.findall(r"`([A-Z]{2,})`", PAGE))
+    assert classes
+    assert constants
+    assert not [name for name in sorted(classes) if f"class {name}" not in texts]
+    assert not [name for name in sorted(constants) if f"\n{name} = " not in texts]
