@@ -1,8 +1,9 @@
-"""The README's tables of commands and shortcuts say what the program does; its code for Python runs."""
+"""The README is one page that begins with what it is about; files that it names exist, its Python runs."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ import numpy as np
 import pytest
 
 from refbrowser.app.commands.menus import actions
-from refbrowser.cli.program import VERBS
 from refbrowser.xarray_backend import RefbrowserBackendEntrypoint
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -22,19 +22,25 @@ def section(title: str) -> str:
     return README.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
 
 
-def test_every_command_is_listed_and_no_other() -> None:
-    listed = set(re.findall(r"^\| `refbrowser ([a-z]+)", section("In a terminal"), re.M))
-    assert listed == set(VERBS)
+def test_it_begins_with_what_it_is_and_the_picture() -> None:
+    assert len(README.splitlines()) <= 120
+    title, first, *_ = README.split("\n\n")
+    assert (title, first.split()[:2]) == ("# refbrowser", ["refbrowser", "is"])
+    assert README.index("](resources/pictures/window.png)") < README.index("```sh\nsh packaging/run.sh")
 
 
-def test_every_shortcut_is_listed_and_no_other() -> None:
-    listed = dict(re.findall(r"^\| (.+?) \| `(.+?)` \|$", section("Keys"), re.M))
-    declared = {
-        spec.title.replace("&", "").rstrip("…"): spec.shortcut or spec.plot_key
-        for spec in actions()
-        if spec.shortcut or spec.plot_key
-    }
-    assert listed == declared
+def test_the_two_commands_are_in_one_block() -> None:
+    (block,) = re.findall(r"```sh\n(sh packaging/run\.sh.*?)```", README, re.S)
+    assert [line.split("#")[0].strip() for line in block.splitlines()] == [
+        "sh packaging/run.sh [PATH...]",
+        "sh packaging/test.sh",
+    ]
+
+
+def test_extras_are_listed_and_no_others() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
+    listed = set(re.findall(r"`(\w+)`", section("Installing").split("Extras", 1)[1].split("\n\n", 1)[0]))
+    assert listed == set(project["optional-dependencies"]) - {"test", "benchmark"}
 
 
 def test_shortcuts_are_unique() -> None:
@@ -62,9 +68,7 @@ def _run(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
 @pytest.mark.slow
 def test_the_code_for_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("virtualizarr")
-    code = "".join(
-        re.findall(r"```python\n(.*?)```", section("In Python").split("`refbrowser.zarr_draft`")[0], re.S)
-    )
+    code = "".join(re.findall(r"```python\n(.*?)```", section("In Python"), re.S))
     names = _run(code, tmp_path, monkeypatch)
     assert names["month"].shape == names["dataset"]["/ocean/sst"].shape[1:]
     assert (tmp_path / "sea_surface.zarr/zarr.json").exists()

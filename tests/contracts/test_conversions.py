@@ -1,4 +1,4 @@
-"""Conversions keep what both sides hold, tell what they do not, and README.md has the table of it."""
+"""Conversions keep what both sides hold, tell what they do not, and the manual has the table of it."""
 
 from itertools import permutations
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from conversions import FLAVOURS, KEPT, export, outcomes, table, write_source
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "resources" / "manual" / "export.md"
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +22,10 @@ def converted(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_table_of_the_readme(converted):
+def test_the_table_of_the_manual(converted):
     _, found = converted
     made = table({flavour: kinds for flavour, (kinds, _) in found.items()})
-    assert made in README.read_text(), f"README.md should have this table:\n{made}"
+    assert made in PAGE.read_text("utf-8"), f"{PAGE.name} should have this table:\n{made}"
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)

@@ -256,10 +256,9 @@ def test_an_option_of_opening_belongs_to_its_format(
         refbrowser.open(grid, skp=1)
 
 
-def test_readme_and_manual_name_every_format() -> None:
-    checkout = Path(__file__).resolve().parents[2]
-    readme = (checkout / "README.md").read_text("utf-8")
-    row = next(line for line in readme.splitlines() if "--to FORMAT" in line)
+def test_the_manual_names_every_format() -> None:
+    commands = read_page("command_line").text
+    row = next(line for line in commands.splitlines() if line.startswith("| ") and "--to FORMAT" in line)
     opens, exports = read_page("index").text, read_page("export").text
     assert refbrowser.export.__doc__ is not None
     for name in written():

@@ -71,6 +71,21 @@ class TestManual:
         assert listed == set(VERBS)
         assert set(re.findall(r"`refbrowser ([a-z]+)", ALL)) <= {*VERBS, "help"}
 
+    def test_every_shortcut_is_on_the_page_of_keys_and_no_other(self) -> None:
+        listed = re.findall(r"^\| (.+?) \| (`.+`) \|$", TEXTS["keyboard"], re.M)
+        declared = [
+            (title_of(spec), f"`{key}`")
+            for spec in actions()
+            for key in (spec.shortcut, spec.plot_key)
+            if key
+        ]
+        of_views = [
+            (key.what, ", ".join(f"`{each}`" for each in key.keys.split(", ")))
+            for keys in VIEW_KEYS.values()
+            for key in keys
+        ]
+        assert sorted(listed) == sorted(declared + of_views)
+
     def test_every_option_named_is_one(self) -> None:
         import argparse
         from importlib import import_module
