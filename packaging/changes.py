@@ -29,7 +29,7 @@ def faults(fragments: list[Path]) -> list[str]:
                 f"{path.name}: the name should be KIND-NAME.md, and the kind one of {', '.join(KINDS)}"
             )
         text = path.read_text("utf-8").strip()
-        if not text or text.startswith(("-", "*", "#")):
+        if not text or re.match(r"[-*#]+ ", text):
             found.append(
                 f"{path.name}: should hold one change as plain sentences, without a heading or bullet"
             )
@@ -63,7 +63,7 @@ def main(arguments: list[str], checkout: Path = CHECKOUT) -> int:
     if found := faults(fragments):
         sys.stderr.write("\n".join(found) + "\n")
         return 1
-    if not asked.check:
+    if not asked.check and (fragments or asked.version):
         page = checkout / "CHANGELOG.md"
         title = f"{asked.version} ({datetime.date.today()})" if asked.version else UNRELEASED
         page.write_text(assemble(page.read_text("utf-8"), fragments, title), "utf-8")

@@ -59,10 +59,12 @@ def test_a_release_gets_a_version_and_the_next_one_its_own_section(checkout: Pat
     assert changes.main(["0.2.0"], checkout) == 0
     released = changelog(checkout)
     assert re.findall(r"^## (.+?)(?: \(\d{4}-\d\d-\d\d\))?$", released, re.M) == ["0.2.0", "0.1.0"]
-    (checkout / "changes" / "added-more.md").write_text("More.\n")
+    assert changes.main([], checkout) == 0
+    assert changelog(checkout) == released
+    (checkout / "changes" / "added-more.md").write_text("*More* is there.\n")
     assert changes.main([], checkout) == 0
     assert changelog(checkout) == released.replace(
-        "# Changes\n\n", "# Changes\n\n## Unreleased\n\n### Added\n\n- More.\n\n"
+        "# Changes\n\n", "# Changes\n\n## Unreleased\n\n### Added\n\n- *More* is there.\n\n"
     )
 
 
