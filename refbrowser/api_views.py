@@ -175,7 +175,7 @@ def info(dataset: Dataset | Path, *, allow: Iterable[str] = ()) -> Description:
     with _opened(dataset, allow) as opened:
         if opened.document.store is not None:
             list_store(opened)
-        return Description(opened, CancelToken())
+        return Description(opened, CancelToken()).kept()
 
 
 @native_errors()

@@ -32,11 +32,12 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     with open_dataset(arguments, token) as dataset:
         list_store(dataset, token)
         found = Description(dataset, token)
-    if arguments.json:
-        write_json(found.to_json())
-        return 0
-    for line in found.text:
-        write_line(plain(line))
+        # Only the form that is printed is made.
+        if arguments.json:
+            write_json(found.to_json())
+            return 0
+        for line in found.text:
+            write_line(plain(line))
     if found.problems:
         write_line("")
     for finding in found.problems:

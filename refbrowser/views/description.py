@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 from refbrowser.errors import Finding, Severity, quoted, sentence
 from refbrowser.model.json_values import json_ready
@@ -24,20 +25,31 @@ class Description(Report):
     Parameters
     ----------
     dataset
-        It may be closed afterwards.
+        It is to be open until each form was asked for once, or `kept` was.
 
     Attributes
     ----------
-    text
-        The hierarchy, a line for each thing.
     problems
         What is wrong with the document and what it describes.
     """
 
     def __init__(self, dataset: Dataset, token: CancelToken) -> None:
         self.problems = tuple(_problems(dataset, token))
-        self._json = _described(dataset)
-        self.text = tuple(_hierarchy_lines(dataset))
+        self._dataset = dataset
+
+    @cached_property
+    def text(self) -> tuple[str, ...]:
+        """The hierarchy, a line for each thing."""
+        return tuple(_hierarchy_lines(self._dataset))
+
+    @cached_property
+    def _json(self) -> dict[str, Any]:
+        return _described(self._dataset)
+
+    def kept(self) -> Self:
+        """Return the same with every form made, so that the dataset may be closed."""
+        self.text, self._json  # noqa: B018
+        return self
 
     def to_json(self) -> dict[str, Any]:
         """Return it as ``info --json`` prints it: `format`, `groups`, `arrays`, `problems`."""
@@ -147,22 +159,22 @@ def _flavour(dataset: Dataset) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def _array_lines(node: ArrayNode) -> Iterator[str]:
-    yield f"  {node.path}  {_type_and_shape(node)}"
+def _array_lines(node: ArrayNode) -> list[str]:
+    lines = [f"  {node.path}  {_type_and_shape(node)}"]
     error = node.error or node.unreadable
     if error is not None:
-        yield f"      {error.kind}: {sentence(error.message, error.advice, error.place)}"
+        lines.append(f"      {error.kind}: {sentence(error.message, error.advice, error.place)}")
     if node.has_grid:
         stored, missing = _chunk_counts(node)
         counts = "" if stored is None else f", {stored} stored, {missing} missing"
         codecs = ", ".join(codec.name for codec in node.codecs) or "none"
-        yield f"      chunks {list(node.grid.chunk_shape)} {node.order}{counts}; codecs {codecs}"
+        lines.append(f"      chunks {list(node.grid.chunk_shape)} {node.order}{counts}; codecs {codecs}")
         fill = "undefined" if node.fill_value is None else str(json_ready(node.fill_value))
-        yield f"      fill value {fill}"
-    yield from _attribute_lines(node.attributes, "      ")
+        lines.append(f"      fill value {fill}")
+    lines += _attribute_lines(node.attributes, "      ")
     for name, each in node.type.members.items():
-        yield f"      {name}"
-        yield from _attribute_lines(each.attributes, "        ")
+        lines += [f"      {name}", *_attribute_lines(each.attributes, "        ")]
+    return lines
 
 
 def _type_and_shape(node: ArrayNode) -> str:
@@ -176,7 +188,9 @@ def _type_and_shape(node: ArrayNode) -> str:
     return f"{node.type.name} ({names})"
 
 
-def _attribute_lines(attributes: Any, indent: str) -> Iterator[str]:
+def _attribute_lines(attributes: Any, indent: str) -> list[str]:
+    lines = []
     for name, value in attributes.items():
         text = quoted(json_ready(value), 4 * SHOWN)[1:-1]
-        yield f"{indent}:{name} = {text if len(text) <= SHOWN else text[:SHOWN] + '…'}"
+        lines.append(f"{indent}:{name} = {text if len(text) <= SHOWN else text[:SHOWN] + '…'}")
+    return lines
