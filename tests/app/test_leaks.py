@@ -93,7 +93,7 @@ def test_documents_that_are_closed_are_gone(
         open_and_close(DOCUMENTS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_arrays_that_were_looked_at_are_gone(warm: MainWindow, settle: Callable[[], None]) -> None:
     document = warm.documents.current
     assert document is not None

@@ -98,7 +98,7 @@ def test_zarr_python_2_reads_what_is_exported(corpus_v2, exported):
     assert [text for text in found if f"/{text.partition(':')[0]}" not in skipped] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("corpus_name", ["corpus_v2", "corpus_v3"])
 def test_zarr_python_3_reads_what_is_exported_to_v3(corpus_name, request, tmp_path):
     corpus = request.getfixturevalue(corpus_name)

@@ -227,7 +227,9 @@ class KeyboardUser(User):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [MouseUser, KeyboardUser], ids=["mouse", "keyboard"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param(MouseUser, marks=pytest.mark.long), KeyboardUser], ids=["mouse", "keyboard"]
+)
 def test_the_first_question(
     window: MainWindow, qtbot: QtBot, settle: Settle, cloud_tops: Path, kind: type[User]
 ) -> None:

@@ -366,7 +366,11 @@ print(held("VmHWM") - idle)
     "options",
     [
         pytest.param("dict(chunks=Sides((-1, 16, 32)))", id="chunks", marks=pytest.mark.long),
-        pytest.param("dict(chunks=Sides((-1, 16, 32)), shards=Sides((-1, -1, -1)))", id="one shard"),
+        pytest.param(
+            "dict(chunks=Sides((-1, 16, 32)), shards=Sides((-1, -1, -1)))",
+            id="one shard",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_memory_stays_small_whatever_the_shapes(tmp_path: Path, options: str) -> None:

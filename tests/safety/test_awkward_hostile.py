@@ -16,6 +16,7 @@ from awkward0_encoder import Encoder, Expression, pickled, zipped
 from awkward0_hostile import Hostile, Touch
 from awkward0_hostile_values import HOSTILE
 from awkward0_values import plain_value, read_values, same
+from deep import some
 from looped import looped
 
 import refbrowser
@@ -72,7 +73,8 @@ def test_no_code_is_run(tmp_path: Path) -> None:
         encoder = construct.encoder(f"c{number}-")
         honest |= encoder.members(construct.make(encoder))
     (folder / "honest.awkd").write_bytes(zipped(honest))
-    batches = [HOSTILE[start : start + 20] for start in range(0, len(HOSTILE), 20)]
+    tried = some(HOSTILE, 3)
+    batches = [tried[start : start + 20] for start in range(0, len(tried), 20)]
     for number, cases in enumerate(batches):
         members: dict[str, bytes] = {}
         for index, case in enumerate(cases):

@@ -334,7 +334,7 @@ def test_values_that_the_user_gave_templates(tmp_path: Path, run: Run) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("container", ["folder", "leading"])
+@pytest.mark.parametrize("container", ["folder", pytest.param("leading", marks=pytest.mark.long)])
 def test_stores(tmp_path: Path, run: Run, container: str) -> None:
     path, values = store_in(tmp_path, container, 2)
     for name in ("temp", "sub/full"):

@@ -239,7 +239,7 @@ def test_journals_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [0 < each.stat().st_size <= 2_000 for each in journals()] == [True]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork") or (os.cpu_count() or 1) < 2, reason="it starts no processes")
 def test_a_program_that_is_killed_goes_on_and_a_killed_worker_costs_nothing(tmp_path: Path) -> None:
     data = tmp_path / "data"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stream_encoder as enc
-from deep import examples
+from deep import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from looped import looped
@@ -48,7 +48,7 @@ def index_of(path: Path) -> StreamIndex:
 
 
 @pytest.mark.slow
-@looped("construct", DENSE)
+@looped("construct", some(DENSE, 2))
 def test_every_construct_keeps_its_values_and_definition(construct, tmp_path: Path) -> None:
     source, target, again = (tmp_path / name for name in ("a.ncs", "b.ncs", "c.ncs"))
     source.write_bytes(construct.stream)

@@ -64,7 +64,7 @@ def chunks(document: Path, name: str) -> dict[str, Any]:
     "construct, format",
     [
         (each, format)
-        for format, of in (("refs-v0", 4), ("refs-v1", 1))
+        for format, of in (("refs-v0", 6), ("refs-v1", 2))
         for each in some(ALL, of)
         if each.name != "sparse"
     ],

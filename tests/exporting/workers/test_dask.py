@@ -97,7 +97,7 @@ def _compare(client: Any, source: Path, folder: Path, killing: tuple[str, ...]) 
     assert not any(client.processing().values())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_files_though_workers_die(client: Any, source: Path, tmp_path: Path) -> None:
     _compare(client, source, tmp_path, ("zarr-v3",))
 
@@ -147,7 +147,7 @@ with refbrowser.open(sys.argv[1]) as dataset:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_program_that_is_killed_goes_on(
     client: Any, cluster: Any, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from awkward0_construct import Construct
 from awkward0_constructs import CONSTRUCTS
 from awkward0_encoder import Encoder, Expression, zipped
 from awkward0_values import read_values, same
+from deep import some
 from hypothesis import given
 from hypothesis import strategies as st
 from looped import looped
@@ -64,7 +65,7 @@ def members(name: str, make: Callable[[Encoder], Expression], **options: str) ->
 
 
 @pytest.mark.slow
-@looped("construct", CONSTRUCTS)
+@looped("construct", some(CONSTRUCTS, 3))
 def test_several_of_one_construct(tmp_path: Path, construct: Construct) -> None:
     made = [members(name, construct.make, **dict(construct.options)) for name in "abc"]
     with opened(tmp_path / "x.awkd", *made) as several:

@@ -304,7 +304,7 @@ def test_a_cycle_is_unrolled_a_few_turns() -> None:
     assert fault.is_cut
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cycle_of_many_branches_is_bounded() -> None:
     values = made(
         lambda e: {

@@ -29,7 +29,7 @@ def attempt(text: str, names: dict[str, object]) -> tuple[str | None, Refbrowser
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(1000))
+@settings(max_examples=examples(400))
 @given(templates, values)
 def test_renders_what_the_sandbox_renders(text, names):
     with warnings.catch_warnings():
