@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from refbrowser.app.editors.drafts import Drafts, drafts_of
@@ -103,7 +103,7 @@ class AttributesPane(QWidget):
         self._remove = tool_button(
             "attributeRemove", "−", "Remove the attribute (Delete)", self.tree.remove_current
         )
-        self.hint = ElidedLabel("attributesHint", role="muted", elide=Qt.TextElideMode.ElideMiddle)
+        self.hint = ElidedLabel("attributesHint", role="muted")
         self.hint.setMargin(theme.SMALL)
         self._bar = QWidget()
         line = QHBoxLayout(self._bar)
