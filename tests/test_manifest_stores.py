@@ -318,6 +318,7 @@ def test_zips_and_what_obstore_does_not_read(tmp_path: Path) -> None:
         assert found["a"].values.tobytes() == b"%d" % number * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["http", "gs", "s3", pytest.param("abfs", marks=pytest.mark.long)])
 def test_object_stores_are_read_by_obstore(
     scheme: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest

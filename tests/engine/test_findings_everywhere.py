@@ -381,8 +381,8 @@ def test_odd_references_are_counted_and_only_some_described(monkeypatch: pytest.
     document = ReferenceDocument.of(json.dumps(REFS | past | large).encode())
     monkeypatch.setattr(ranges, "_PAGE", 500)
     monkeypatch.setattr(ranges.FileEnds, "_size", lambda *_: 8)
-    described = Mock(side_effect=ranges._past)
-    monkeypatch.setattr(ranges, "_past", described)
+    described = Mock(side_effect=ranges.past_end_words)
+    monkeypatch.setattr(ranges, "past_end_words", described)
 
     def messages(left: SearchTime) -> list[str]:
         return [each.message for each in ranges.range_findings(document, None, left)]
