@@ -31,7 +31,7 @@ __all__ = ["sources"]
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 settings.register_profile(
-    "fixed", max_examples=25, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "fixed", max_examples=12, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "long", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]

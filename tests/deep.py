@@ -10,9 +10,9 @@ from hypothesis import settings
 T = TypeVar("T")
 
 #: The normal run tries one of so many examples, and no fewer than these.
-SHARE, LEAST = 4, 10
+SHARE, LEAST = 8, 6
 #: Of places that lie between those that matter it tries one of so many.
-BETWEEN = 7
+BETWEEN = 13
 
 
 def is_long() -> bool:

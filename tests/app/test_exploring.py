@@ -61,6 +61,7 @@ def test_the_menu_is_ticked_as_the_tools_are(window: MainWindow, plot: PlotPane,
     assert plot.tools.is_series
 
 
+@pytest.mark.slow
 def test_every_widget_is_named(
     window: MainWindow, plot: PlotPane, qtbot: QtBot, settle: Callable[[], None]
 ) -> None:
@@ -155,6 +156,7 @@ def test_copying_does_not_stop_what_is_being_written(
     assert all(path.exists() for path in paths)
 
 
+@pytest.mark.slow
 def test_an_edit_ends_the_animation(
     window: MainWindow, plot: PlotPane, qtbot: QtBot, settle: Callable[[], None]
 ) -> None:
@@ -171,6 +173,7 @@ def test_an_edit_ends_the_animation(
     settle()
 
 
+@pytest.mark.slow
 def test_closing_the_document_ends_everything(
     window: MainWindow, plot: PlotPane, qtbot: QtBot, settle: Callable[[], None]
 ) -> None:

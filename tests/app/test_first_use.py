@@ -324,6 +324,7 @@ def test_tab_leaves_no_field_selected(
     assert not key.textCursor().hasSelection()
 
 
+@pytest.mark.slow
 @pytest.mark.fresh
 def test_columns_of_the_preview_fit_at_the_first_size(
     window: MainWindow, small: Path, opened: Open, settle: Settle
@@ -337,6 +338,7 @@ def test_columns_of_the_preview_fit_at_the_first_size(
     assert not preview.table().horizontalScrollBar().maximum()
 
 
+@pytest.mark.slow
 @pytest.mark.fresh
 def test_rows_of_a_group_are_made_when_it_is_unfolded(
     window: MainWindow, opened: Open, settle: Callable[[], None], tmp_path: Path

@@ -27,6 +27,7 @@ def a_window_of_their_own(shared: list[SharedWindow]) -> Iterator[None]:
     close_shared()
 
 
+@pytest.mark.slow
 def test_a_file_of_another_package_opens_plots_and_is_explained(
     window: MainWindow,
     qtbot: QtBot,

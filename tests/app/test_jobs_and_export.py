@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QProgressBar, QTableView
 from pytestqt.qtbot import QtBot
@@ -25,6 +26,7 @@ Settle = Callable[[], None]
 
 
 class TestJobs:
+    @pytest.mark.slow
     def test_running_job_is_listed_and_cancelled(self, window: MainWindow, qtbot: QtBot) -> None:
         started = threading.Event()
 

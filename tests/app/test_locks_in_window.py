@@ -103,6 +103,7 @@ def sheet_of(window: MainWindow) -> AcceptSheet:
     return found
 
 
+@pytest.mark.slow
 def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     window: MainWindow, stale: OpenDocument, settle: Settle, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -105,6 +105,7 @@ def unnamed(root: QWidget) -> list[str]:
     return missing
 
 
+@pytest.mark.slow
 def test_every_widget_is_named(
     window: MainWindow, small: Path, opened: Open, settle: Callable[[], None]
 ) -> None:

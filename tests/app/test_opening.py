@@ -149,6 +149,7 @@ class TestFilesOfData:
         opened(small)
         qtbot.waitUntil(lambda: [each.title for each in window.documents.all()] == ["small.json"])
 
+    @pytest.mark.slow
     @pytest.mark.fresh
     def test_broken_json_is_told_as_before(self, window: MainWindow, opened: Open, tmp_path: Path) -> None:
         path = tmp_path / "broken.json"

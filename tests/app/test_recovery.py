@@ -134,6 +134,7 @@ def text_of(document: OpenDocument) -> bytes:
     return document.document.to_bytes()
 
 
+@pytest.mark.slow
 def test_what_a_killed_program_had_edited_is_restored(
     lost: bytes, small: Path, window: MainWindow, opened: Open, settle: Settle
 ) -> None:

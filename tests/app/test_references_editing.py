@@ -238,6 +238,7 @@ class TestDeleting:
 
 
 class TestDuplicating:
+    @pytest.mark.slow
     def test_a_copy_can_be_named_at_once(
         self, window: MainWindow, document: OpenDocument, settle: Settle
     ) -> None:
@@ -340,6 +341,7 @@ def begin_prefix(window: MainWindow, widget: Any, settle: Settle) -> tuple[str, 
 
 
 class TestPrefixes:
+    @pytest.mark.slow
     def test_the_selected_rows_are_meant_and_what_changed_is_plain(
         self, window: MainWindow, document: OpenDocument, settle: Settle, qtbot: QtBot
     ) -> None:

@@ -47,6 +47,7 @@ def test_reading_a_large_document_shows_first_rows_and_never_freezes(
     assert guard.worst() < GAP
 
 
+@pytest.mark.slow
 def test_reading_can_be_cancelled(window: MainWindow, large: Path, qtbot: QtBot) -> None:
     document = window.open_path(str(large))
     document.cancel_open()

@@ -142,6 +142,7 @@ def check(target: Path, kind: str, units: str) -> None:
         assert found["temp"].attrs["units"] == units
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_edited_store_is_saved_for_others(

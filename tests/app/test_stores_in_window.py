@@ -97,6 +97,7 @@ def store(request: pytest.FixtureRequest) -> Path:
 
 
 class TestOpening:
+    @pytest.mark.slow
     def test_a_dropped_store(self, window: MainWindow, store: Path, settle: Settle, qtbot: QtBot) -> None:
         drop(window, QUrl.fromLocalFile(str(store)))
         settle()

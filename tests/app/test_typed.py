@@ -229,6 +229,7 @@ def test_enter_applies_in_fields_of_one_line(typist: Typist) -> None:
     assert enter(typist.child(QLineEdit, "urlPrefixNew"), "z.") == 1
 
 
+@pytest.mark.slow
 def test_the_undo_key_is_of_the_document_wherever_the_keyboard_is(typist: Typist) -> None:
     window, document = typist.window, typist.document
     typist.select("rule", 0)

@@ -145,6 +145,7 @@ class TestFrozen:
         assert f"run {run}" in dialog.windowTitle()
         dialog.reject()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".png", ".svg"])
     def test_what_was_seen_is_written(
         self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path, suffix: str
@@ -166,6 +167,7 @@ class TestFrozen:
         assert contents[0] == contents[1]
         assert contents[0] != contents[2]
 
+    @pytest.mark.slow
     def test_a_frame_that_has_not_come_is_not_what_is_seen(
         self, window: MainWindow, show: Show, settle: Settle
     ) -> None:
@@ -262,6 +264,7 @@ class TestValues:
 
 
 class TestPictures:
+    @pytest.mark.slow
     @pytest.mark.parametrize("scheme", [theme.LIGHT, theme.DARK])
     def test_png(
         self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path, scheme: theme.Colors
@@ -326,6 +329,7 @@ class TestPictures:
         texts = ["".join(each.itertext()).strip() for each in root.iter(f"{SVG}text")]
         assert {"id", "name", "lat", "ok", "bb", "−30"} <= set(texts)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["line", "scalar", "names", "flags"])
     def test_every_kind(
         self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path, name: str

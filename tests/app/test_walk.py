@@ -193,6 +193,7 @@ def by_tab(window: MainWindow) -> set[QWidget]:
     return set(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dock", [name for name, *_ in DOCKS])
 def test_tab_goes_to_each_widget(
     window: MainWindow, ready: OpenDocument, settle: Settle, qtbot: QtBot, dock: str

@@ -149,6 +149,7 @@ def test_arrays_of_varying_length(pipeline):
         assert np.array_equal(decoded, value)
 
 
+@pytest.mark.slow
 @given(
     hnp.arrays(
         st.sampled_from(["<i4", ">i2", "<f8", "S3", "<M8[s]", "?", [("a", ">i2"), ("b", "<f8")]]),

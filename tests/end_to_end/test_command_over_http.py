@@ -142,9 +142,9 @@ def test_export_over_http_is_verified(document: Path, server: HttpServer, values
     "fault",
     [
         Fault("status", value=503, times=2),
-        Fault("reset", value=300, times=1),
+        pytest.param(Fault("reset", value=300, times=1), marks=pytest.mark.long),
         Fault("truncate", value=300),
-        Fault("close", times=1),
+        pytest.param(Fault("close", times=1), marks=pytest.mark.long),
         Fault("etag", value='"a mirror"', after=2),
     ],
     ids=[

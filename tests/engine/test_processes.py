@@ -46,7 +46,7 @@ def test_what_a_killed_process_was_at_is_done_again(tmp_path: Path) -> None:
     assert os.path.exists(mark)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_item_over_which_all_end_is_named_and_the_others_are_done() -> None:
     with Processes(2) as pool:
         futures = [pool.submit(ends_always, number) for number in range(8)]
@@ -167,6 +167,7 @@ with Processes(1) as pool:
 """
 
 
+@pytest.mark.slow
 def test_processes_end_with_a_program_that_is_killed(tmp_path: Path) -> None:
     code = _KILLED.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL) as program:

@@ -223,6 +223,7 @@ class TestMoving:
 
 
 class TestSlices:
+    @pytest.mark.slow
     def test_the_map_takes_the_axes_of_the_plot_and_keeps_what_is_chosen(self, mapped: Mapped) -> None:
         plot = mapped.window.centre.plot
         mapped.show("/line")
@@ -296,6 +297,7 @@ class TestColours:
 
 
 class TestEdits:
+    @pytest.mark.slow
     def test_a_replaced_prefix_shows_what_changed_until_it_is_undone(self, mapped: Mapped) -> None:
         changes = mapped.button("chunkMapChanges")
         assert not changes.isVisible()
@@ -327,6 +329,7 @@ class TestEdits:
         choose(mapped, "chunkMapColour", "Unsaved changes")
         assert mapped.legend() == {"as saved": 14, "added": 1, "removed": 1}
 
+    @pytest.mark.slow
     def test_what_was_read_stays_known_when_the_document_is_saved(
         self, mapped: Mapped, tmp_path: Path
     ) -> None:
@@ -419,6 +422,7 @@ class TestPane:
                 return
         pytest.fail("the map was not reached")
 
+    @pytest.mark.slow
     def test_themes_paint_other_colours(self, mapped: Mapped, styled: object) -> None:
         light = mapped.view.grab().toImage()
         theme.apply(styled, theme.DARK)  # type: ignore[arg-type]

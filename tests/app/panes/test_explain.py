@@ -108,6 +108,7 @@ def read_when_repaired(window: MainWindow, server: HttpServer, settle: Settle) -
 
 
 class TestAsking:
+    @pytest.mark.slow
     def test_a_pixel_of_a_real_file_by_mouse(
         self, window: MainWindow, plotted: Plot, shared_data: Path, qtbot: QtBot, settle: Settle
     ) -> None:
@@ -428,6 +429,7 @@ class TestLinks:
         assert verdict(window).startswith("This element is ")
         assert "HTTP/1.1 206" in steps(window)
 
+    @pytest.mark.slow
     def test_try_again(
         self, window: MainWindow, plotted: Plot, served: tuple[HttpServer, Path], settle: Settle
     ) -> None:
@@ -453,6 +455,7 @@ class TestLinks:
         assert window.centre.tabs.currentIndex() == REFERENCES
         assert window.centre.references.current_key() == "temp/1.1"
 
+    @pytest.mark.slow
     def test_to_the_rule_the_template_and_the_reference(
         self, window: MainWindow, opened: Open, small: Path, settle: Settle
     ) -> None:
@@ -493,6 +496,7 @@ class TestThePane:
         assert text == window.explain.explanation().text()
         assert text.startswith(verdict(window))
 
+    @pytest.mark.slow
     def test_an_edit_is_followed(
         self, window: MainWindow, plotted: Plot, small: Path, settle: Settle
     ) -> None:
@@ -560,6 +564,7 @@ class TestThePane:
         settle()
         assert window.findChild(object, "genEditor").isVisible()
 
+    @pytest.mark.slow
     def test_a_server_that_hangs_is_cancelled(
         self,
         window: MainWindow,
@@ -610,6 +615,7 @@ class TestThePane:
         button(window, "explainCopyButton").click()
         assert url in QGuiApplication.clipboard().text()
 
+    @pytest.mark.slow
     def test_verdicts_have_a_word(
         self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
     ) -> None:
@@ -634,6 +640,7 @@ class TestThePane:
         assert window.explain.explanation() is None
         assert not button(window, "explainCopyButton").isEnabled()
 
+    @pytest.mark.slow
     def test_an_element_that_is_gone_is_told(
         self, window: MainWindow, plotted: Plot, small: Path, settle: Settle
     ) -> None:
@@ -646,6 +653,7 @@ class TestThePane:
         settle()
         assert "There is no array '/temp'" in verdict(window)
 
+    @pytest.mark.slow
     def test_the_theme_is_followed(
         self,
         window: MainWindow,

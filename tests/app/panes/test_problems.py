@@ -70,6 +70,7 @@ def click(table: QTableView, row: int, qtbot: QtBot) -> None:
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=where)
 
 
+@pytest.mark.slow
 def test_every_place_is_listed_once(document: OpenDocument, table: QTableView) -> None:
     found = messages(table)
     assert len(found) == len(document.problems.found.items)
@@ -107,6 +108,7 @@ def test_enter_goes_to_a_key_and_the_keyboard_stays(
     assert table.hasFocus()
 
 
+@pytest.mark.slow
 def test_f8_goes_through_all_and_round(
     window: MainWindow, document: OpenDocument, table: QTableView, settle: Settle, qtbot: QtBot
 ) -> None:

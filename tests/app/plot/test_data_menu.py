@@ -71,6 +71,7 @@ SWITCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SWITCHES)
 def test_a_switch_is_ticked_as_the_plot_is(window: MainWindow, show: Show, name: str) -> None:
     plot = show("/image")

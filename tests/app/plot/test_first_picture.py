@@ -132,6 +132,7 @@ def test_of_several_the_last_one_is_drawn(
     assert shown(eager) == ("/temp", "canvas")
 
 
+@pytest.mark.slow
 def test_nothing_is_read_that_was_not_allowed(
     eager: MainWindow, small: Path, opened: Open, settle: Settle
 ) -> None:

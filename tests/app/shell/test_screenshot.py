@@ -62,7 +62,13 @@ def test_the_plot_in_each_theme(
     ("arguments", "code", "said", "is_drawn"),
     [
         (("{}/window.png", "{}/none.json"), 6, "none.json", True),
-        (("{}/window.png", "{}/small.json", "--array", "/none"), 2, "no array '/none'", True),
+        pytest.param(
+            ("{}/window.png", "{}/small.json", "--array", "/none"),
+            2,
+            "no array '/none'",
+            True,
+            marks=pytest.mark.long,
+        ),
         pytest.param(
             ("{}/none/window.png", "{}/small.json"), 4, "could not be written", False, marks=pytest.mark.long
         ),

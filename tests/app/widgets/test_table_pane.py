@@ -51,6 +51,7 @@ def go(table: TablePane, text: str) -> None:
 
 
 class TestKinds:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("name", "first"),
         [

@@ -216,6 +216,7 @@ def test_cards_follow_too(window: MainWindow, styled: QApplication, name: str) -
     assert left_over(card.grab(), only_of(theme.DARK, theme.LIGHT))
 
 
+@pytest.mark.slow
 def test_the_card_of_a_file_of_data_follows(
     window: MainWindow, opened: Open, styled: QApplication, tmp_path: Path
 ) -> None:

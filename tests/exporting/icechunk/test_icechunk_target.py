@@ -269,6 +269,7 @@ def test_verification_finds_what_differs(
     assert not (tmp_path / "x.icechunk").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["s3", pytest.param("abfs", marks=pytest.mark.long)])
 def test_repositories_in_object_stores(
     scheme: str,

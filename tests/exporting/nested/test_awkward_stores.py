@@ -234,7 +234,7 @@ def test_the_real_files_of_awkward_0_are_restored(shared_data: Path, tmp_path: P
         assert "awkward0_schema" not in group[name].attrs
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_other_software_reads_the_buffers(tmp_path: Path) -> None:
     array = rows(9)
     request = ExportRequest(str(tmp_path / "s"), "nczarr")

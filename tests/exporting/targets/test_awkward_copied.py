@@ -167,6 +167,7 @@ def test_what_a_damaged_archive_lost_is_told(tmp_path: Path) -> None:
         assert dataset["/one"][...].tolist() == [1, 2]
 
 
+@pytest.mark.slow
 def test_arrays_that_contradict_their_content_are_not_copied(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

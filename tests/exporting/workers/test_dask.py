@@ -241,6 +241,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.long
+@pytest.mark.long
 def test_a_scheduler_that_is_killed_is_told_and_gone_on_without(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

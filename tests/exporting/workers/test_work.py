@@ -203,6 +203,7 @@ class _Killed(ThreadPoolExecutor):
         return super().submit(function, item)
 
 
+@pytest.mark.slow
 def test_what_is_journaled_is_not_read_again(
     dataset: Dataset, tmp_path: Path, threads: PythonExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -608,6 +608,7 @@ def test_what_is_known_of_a_remote_file_is_not_read_again(
         assert opened_with() == (first, [399_998.0, 5, 7, 1, 2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme", ["s3", *(pytest.param(each, marks=pytest.mark.long) for each in ("gs", "abfs"))]
 )

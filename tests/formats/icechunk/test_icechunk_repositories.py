@@ -174,7 +174,7 @@ def test_others_open_the_same_snapshot_though_the_branch_went_on(library: Made, 
         assert list(there.access.memory.identities.recorded) == [str(library.source)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_object_stores_list_branches_and_tags(
     library: Made, s3_server: ObjectServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
