@@ -25,7 +25,7 @@ def written(tmp_path: Path, encoder: Encoder, root: dict[str, Any], **fields: An
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_reference_that_the_writer_lost(awkward0: Awkward0Process, tmp_path: Path) -> None:
     path = tmp_path / "x.awkd"
     awkward0.write(path, {"one": "array_of_a_virtual_array"})

@@ -67,7 +67,7 @@ def test_every_array(shared_data: Path, name: str) -> None:
     assert not wrong
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_every_value_is_that_of_awkward0(shared_data: Path, name: str, awkward0: Awkward0Process) -> None:
     path = shared_data / "awkward0" / f"{name}.awkd"

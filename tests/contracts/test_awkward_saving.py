@@ -112,7 +112,7 @@ def test_awkward0_reads_plain_arrays_in_every_compression(
         assert same(found[name], plain_value(wanted)), name
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["mini.hepmc", "mini_particles"])
 def test_real_files_are_saved_with_equal_values(name: str, tmp_path: Path, awkward0: Awkward0Process) -> None:
     source = DATA / f"{name}.awkd"

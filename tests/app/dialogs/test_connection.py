@@ -89,7 +89,7 @@ def test_settings_reach_documents_that_are_open(window: MainWindow, small: Path,
     assert document.access.connection(Origin.parse("s3://bucket")).profile == "me"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_window_takes_storage_options(origin: str, tmp_path: Path) -> None:
     picture = tmp_path / "window.png"
     command = [sys.executable, "-m", "refbrowser", f"{origin}/a.json", "--screenshot", str(picture)]

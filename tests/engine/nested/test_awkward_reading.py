@@ -200,7 +200,7 @@ def linked_list(encoder: Encoder, last: int, count: int = 300) -> Any:
     return {"call": ["awkward0", "Table", "frompairs"], "args": [{"pairs": pairs}, {"json": 0}], "id": 99}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_values_go_on_in_themselves_as_far_as_the_data_go(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -424,7 +424,7 @@ def test_json_of_any_depth() -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_words_for_rows_do_not_follow_what_is_linked(tmp_path: Path) -> None:
     e = Encoder("one")
     chain = e.make("IndexedMaskedArray", e.basic([*range(1, 900), -1]), {"ref": 77})

@@ -349,7 +349,7 @@ def test_rows_that_are_too_many_to_be_held_are_read_by_fewer(tmp_path: Path) -> 
         exported(dataset, tmp_path / "u")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("format", TABLE_FORMATS)
 def test_real_files_of_awkward_0_become_tables(shared_data: Path, tmp_path: Path, format: str) -> None:
     expected = json.loads((shared_data / "awkward0" / "mini_particles.expected.json").read_text())

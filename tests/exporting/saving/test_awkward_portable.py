@@ -218,7 +218,7 @@ def test_counts_that_are_no_lengths_make_no_offsets(tmp_path: Path, capsys: Told
     assert "awkward_form" not in opened(target)["one"].attrs
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not DATA.exists(), reason="the sample files are not here")
 @pytest.mark.parametrize("name", ["mini.hepmc", "mini_particles"])
 def test_the_real_files(name: str, tmp_path: Path, capsys: Told) -> None:

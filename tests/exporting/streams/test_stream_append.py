@@ -159,7 +159,7 @@ def test_values_are_stored_as_those_before_them(
     assert index.table.deflated[index.of_variable("/temp")].tolist() == wanted
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @looped("construct", ALL)
 def test_a_stream_without_what_the_source_has_gets_it(construct, tmp_path: Path) -> None:
     if construct.name in ("sparse", "column-structure"):

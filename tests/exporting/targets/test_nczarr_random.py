@@ -234,7 +234,7 @@ def check(netcdf, group):
 PHASES = (Phase.explicit, Phase.generate)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=examples(16), phases=PHASES)
 @given(groups())
 def test_random_datasets(netcdf, group):

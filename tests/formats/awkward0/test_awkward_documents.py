@@ -241,7 +241,7 @@ def restored(dataset: refbrowser.Dataset, path: str) -> Any:
     return ak.from_buffers(attributes["awkward_form"], attributes["awkward_length"], Buffers())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_forms_restore_the_arrays(tmp_path: Path) -> None:
     members: dict[str, bytes] = {}
     cases: dict[str, Construct] = {}

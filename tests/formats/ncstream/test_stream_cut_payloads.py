@@ -220,7 +220,7 @@ def test_regular_chunks_before_the_cut_one_are_whole(little, opened):
     assert element(dataset, "/s", (0, 0)) == "truncated"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_very_many_small_messages_before_the_cut_one_are_read(opened):
     dims = [enc.dimension("t", 5000), enc.dimension("x", 8)]
     header = enc.header(enc.group(dimensions=dims, variables=[enc.variable("v", enc.FLOAT, dims)]))

@@ -73,7 +73,7 @@ def test_all_before_a_cut_stays(construct):
         assert not found.has_end
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @looped("construct", ALL)
 def test_absurd_lengths_harm_no_message_before(construct):
     stream = construct.stream

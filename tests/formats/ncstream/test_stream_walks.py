@@ -60,7 +60,7 @@ def test_windows_of_any_size_see_the_same(construct, monkeypatch):
         assert facts_of(index_of(construct.stream)) == whole
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @looped("construct", ALL)
 def test_a_stream_that_has_grown_is_gone_on_with(construct):
     stream = construct.stream
