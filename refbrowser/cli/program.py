@@ -156,6 +156,8 @@ def _guarded(arguments: list[str], token: CancelToken, interrupts: _Interrupts) 
         return Outcome.INTERNAL.exit_code
     except OSError as error:
         return _ended_by(_of_system(error))
+    except MemoryError:
+        return _ended_by(RefbrowserError(ErrorKind.BUDGET, "there is not enough memory for this"))
     except Exception:  # noqa: BLE001 - no traceback ever reaches the user
         tell_internal_error()
         return Outcome.INTERNAL.exit_code

@@ -275,3 +275,15 @@ def test_a_closed_output_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     assert main(["limits"]) == 0
     assert main(["info", "not there"]) == 6
+
+
+def test_too_little_memory_is_no_internal_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*_: object) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr("refbrowser.cli.info.run", run)
+    (tmp_path / "a.json").write_text("{}")
+    assert main(["info", str(tmp_path / "a.json")]) == ErrorKind.BUDGET.outcome.exit_code
+    assert "error[E_BUDGET]: there is not enough memory" in capsys.readouterr().err
