@@ -173,8 +173,7 @@ def info(dataset: Dataset | Path, *, allow: Iterable[str] = ()) -> Description:
     from refbrowser.views.description import Description
 
     with _opened(dataset, allow) as opened:
-        if opened.document.store is not None:
-            list_store(opened)
+        list_store(opened)
         return Description(opened, CancelToken()).kept()
 
 

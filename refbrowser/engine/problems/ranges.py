@@ -73,18 +73,17 @@ class FileEnds:
 
     def end(self, url: str) -> int:
         """Return where a file ends; the end of what any file can have where that is not known."""
-        if url not in self.sizes:
-            if len(self.sizes) >= _MOST_FILES or self.left.is_over:
-                self.is_over = True
-                return LARGEST
-            self.sizes[url] = self._size(url)
-        size = self.sizes[url]
+        size = self.known(url)
         return LARGEST if size is None else size
 
     def known(self, url: str) -> int | None:
         """Return the size of a local file, where it is known."""
-        end = self.end(url)
-        return None if end == LARGEST else end
+        if url not in self.sizes:
+            if len(self.sizes) >= _MOST_FILES or self.left.is_over:
+                self.is_over = True
+                return None
+            self.sizes[url] = self._size(url)
+        return self.sizes[url]
 
     def _size(self, url: str) -> int | None:
         if self.access is None or scheme_of(url) not in (None, "file"):
