@@ -1,4 +1,4 @@
-"""Files that come with the program: in the wheel a part of the package, in a checkout beside it."""
+"""Files that come with the program: the manual, the sample and the icon."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ def resource(name: str) -> Path:
     RefbrowserError
         It is not installed.
     """
-    package = Path(__file__).resolve().parent
-    for folder in (package / "resources", package.parent / "resources"):
-        if (folder / name).is_file():
-            return folder / name
+    path = Path(__file__).resolve().parent / "resources" / name
+    if path.is_file():
+        return path
     from refbrowser.errors import ErrorKind, RefbrowserError
 
     raise RefbrowserError(ErrorKind.IO, f"{name} is not installed")

@@ -20,7 +20,7 @@ from refbrowser.cli.program import parsed, parser_of
 from refbrowser.cli.verbs import VERBS
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "resources" / "manual").glob("*.md"))]
+PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "refbrowser" / "resources" / "manual").glob("*.md"))]
 #: What else may be in a block of commands: it installs, or sets up machines.
 OTHER_PROGRAMS = {"pip", ".venv/bin/pip", ".venv/bin/python", "dask", "sh"}
 #: Verbs that do not end by themselves.

@@ -211,21 +211,6 @@ def test_files_stay_below_seven_hundred_lines(sources: list[Source]) -> None:
     assert not {source.module: source.lines for source in sources if source.lines >= 700}
 
 
-def test_every_package_is_listed() -> None:
-    import tomllib
-
-    listed = set(
-        tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"][
-            "packages"
-        ]
-    )
-    found = {module_name(path) for path in PACKAGE.rglob("__init__.py")}
-    assert found <= listed
-    assert not [
-        name for name in ("packaging", "resources") if (PACKAGE.parent / name / "__init__.py").exists()
-    ]
-
-
 def test_each_folder_of_tests_names_a_room() -> None:
     folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("*.py")} - {Path()}
     strange = {

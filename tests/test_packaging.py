@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-SAMPLE = CHECKOUT / "resources" / "sample"
+SAMPLE = CHECKOUT / "refbrowser" / "resources" / "sample"
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -156,7 +156,7 @@ def test_a_failed_installation_says_why_and_is_tried_again(checkout: Path) -> No
 
 
 @pytest.mark.long
-def test_a_wheel_holds_the_sample_and_the_desktop_entry(tmp_path: Path) -> None:
+def test_a_wheel_holds_the_whole_package_and_the_desktop_entry(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
@@ -170,8 +170,13 @@ def test_a_wheel_holds_the_sample_and_the_desktop_entry(tmp_path: Path) -> None:
     ]
     subprocess.run(command, check=True, timeout=110)
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
-    assert "refbrowser/resources/sample/sea_surface.json" in names
-    assert "refbrowser/resources/sample/data/ice_2024.dat" in names
+    package = {
+        path.relative_to(CHECKOUT).as_posix()
+        for path in (CHECKOUT / "refbrowser").rglob("*")
+        if path.is_file() and path.parent.name != "__pycache__"
+    }
+    assert {"refbrowser/py.typed", "refbrowser/resources/sample/sea_surface.json"} <= package
+    assert {name for name in names if name.startswith("refbrowser/")} == package
     assert any(name.endswith("share/applications/refbrowser.desktop") for name in names)
     assert not [name for name in names if name.startswith(("packaging/", "tests/"))]
 

@@ -17,7 +17,7 @@ from refbrowser.cli.missing import not_installed
 from refbrowser.cli.verbs import GROUPS, VERBS
 from refbrowser.errors import EXIT_CODES, Outcome, RefbrowserError, TargetExistsError
 
-PAGE = Path(__file__).resolve().parents[2] / "resources" / "manual" / "command_line.md"
+PAGE = Path(__file__).resolve().parents[2] / "refbrowser" / "resources" / "manual" / "command_line.md"
 
 
 @pytest.fixture
