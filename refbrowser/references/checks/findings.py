@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
 from refbrowser.references.checks.lacking import faulty_templates, wrong_members
@@ -25,6 +26,7 @@ from refbrowser.references.document.chunk_codes import BITS, Group, join_key, pa
 from refbrowser.references.document.consolidated import MetadataWarning, metadata_findings
 from refbrowser.references.document.content import DocumentContent, ReferenceText
 from refbrowser.references.document.refs import References
+from refbrowser.references.document.table import ReferenceTable
 from refbrowser.references.text.json_text import Member, Node, NodeKind, pointer
 
 
@@ -135,10 +137,10 @@ def document_findings(document: DocumentContent) -> tuple[Finding, ...]:
         if len(found) < MOST:
             found.append(item)
         else:
-            more += 1
+            more += item.count
     findings = placed(document, found)
     if more:
-        findings[-1] = replace(findings[-1], count=1 + more)
+        findings[-1] = replace(findings[-1], count=findings[-1].count + more)
     return (*document.noted(), *findings)
 
 
@@ -278,46 +280,77 @@ def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Mem
 
 
 def _entries(document: DocumentContent, positions: AnyPositions) -> Iterator[Found]:
+    """Yield what is wrong with entries; the last one stands for all that follow, where these are many."""
     refs = document.refs
     table = refs.table
-    rows = set(table.flagged.tolist()) | set(refs.replaced)
-    bad = list(document.urls.faults)
-    if bad:
-        rows.update(np.flatnonzero(np.isin(table.url, bad)).tolist())
-    twice = _doubled(document)
-    rows |= set(twice)
-    gone = set(refs.removed.tolist())
-    slots = [row for row in sorted(rows) if row not in gone]
-    slots += [-2 - number for number in range(len(refs.appended))]
-    for slot in slots:
-        yield from _entry(document, positions, slot, slot in twice)
+    repeated = _repeated(refs)
+    is_odd = np.zeros(len(table), bool)
+    is_odd[table.flagged] = True
+    if document.urls.faults:
+        is_odd |= np.isin(table.url, list(document.urls.faults))
+    is_odd[[row for row in (*refs.replaced, *repeated) if row >= 0]] = True
+    is_odd[refs.removed] = False
+    slots = [*np.flatnonzero(is_odd).tolist(), *(-2 - number for number in range(len(refs.appended)))]
+    told = 0
+    for number, slot in enumerate(slots):
+        for item in _entry(document, positions, slot, repeated.get(slot)):
+            told += 1
+            if told > MOST:
+                yield replace(item, count=item.count + len(slots) - 1 - number)
+                return
+            yield item
 
 
-def _doubled(document: DocumentContent) -> set[int]:
-    """Return the rows whose key came before."""
-    refs = document.refs
-    later: set[int] = set()
+@dataclass(frozen=True, slots=True)
+class _Repeated:
+    """A key that occurs `times`; `keys` is how many keys this one stands for."""
+
+    times: int
+    keys: int = 1
+
+
+def _repeated(refs: References) -> dict[int, _Repeated]:
+    """Return keys that occur more than once by the slot of their second entry; the last may stand for more."""
+    found: dict[int, _Repeated] = {}
     seen: set[int] = set()
-    for row in refs.table.duplicates.tolist():
-        if row not in seen:
-            slots = refs.all_slots(refs.key_of(row))
-            seen.update(slots)
-            later.update(slots[1:])
-    return later
+    duplicates = refs.table.duplicates
+    for number, row in enumerate(duplicates.tolist()):
+        if row in seen:
+            continue
+        slots = refs.all_slots(refs.key_of(row))
+        seen.update(slots)
+        if len(slots) < 2:
+            continue
+        found[slots[1]] = _Repeated(len(slots))
+        if len(found) > MOST:
+            found[slots[1]] = _Repeated(len(slots), _count_keys(refs.table, duplicates[number:]))
+            break
+    return found
 
 
-def _entry(document: DocumentContent, positions: AnyPositions, slot: int, twice: bool) -> Iterator[Found]:
+def _count_keys(table: ReferenceTable, rows: npt.NDArray[np.int64]) -> int:
+    """Return how many different keys rows have."""
+    groups, codes = table.group.of(rows), table.code[rows]
+    order = np.lexsort((codes, groups))
+    differs = (np.diff(groups[order]) != 0) | (np.diff(codes[order]) != 0)
+    return 1 + int(np.count_nonzero(differs))
+
+
+def _entry(
+    document: DocumentContent, positions: AnyPositions, slot: int, repeated: _Repeated | None
+) -> Iterator[Found]:
     refs = document.refs
     key = refs.key_of(slot)
     where = document.key_pointer(key)
-    if twice:
-        message = f"the key {quoted(key)} occurs more than once: the last one wins"
+    if repeated is not None:
+        times = "more than once" if repeated.times == 2 else f"{repeated.times:,} times"
+        message = f"the key {quoted(key)} occurs {times}: the last one wins"
         from refbrowser.references.edits.many_edits import RemoveRepeated
 
         fix = RemoveRepeated(key)
         yield Found(
             Severity.WARNING, ErrorKind.REF, message, where, positions.entry(slot), key=key, fix=fix,
-            code="key-repeated",
+            code="key-repeated", count=repeated.keys,
         )  # fmt: skip
     value = refs.value(slot)
     for issue in value.issues:

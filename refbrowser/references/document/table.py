@@ -181,7 +181,7 @@ class ReferenceTable(ABC):
         if low == high or group.order is None:
             return []
         rows = group.order[group.start + low : group.start + high].tolist()
-        return [row for row in rows if self.key(row) == key]
+        return [row for row in rows if self.odd_key(row) == key]
 
     @cached_property
     def _odd_codes(self) -> npt.NDArray[np.uint64]:

@@ -9,6 +9,7 @@ import pytest
 
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.refs import References
 from refbrowser.references.edits.edits import RemoveReference, SetReference, SetTemplate
 
 TEXT = """{
@@ -196,6 +197,39 @@ def test_many_findings_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     found = of_refs({f"k{number}": number for number in range(25)}).findings
     assert len(found) == 10
     assert sum(finding.count for finding in found) == 25
+
+
+def repeated(**times: int) -> ReferenceDocument:
+    entries = ",".join(f'"{key}":"{turn}"' for key, count in times.items() for turn in range(count))
+    return ReferenceDocument.of(f'{{"version":1,"refs":{{{entries}}}}}'.encode())
+
+
+def test_a_repeated_key_is_one_finding_however_often_it_comes() -> None:
+    document = repeated(a=2, b=500, c=1)
+    twice, often = document.findings
+    assert "the key 'a' occurs more than once: the last one wins" in twice.message
+    assert "the key 'b' occurs 500 times: the last one wins" in often.message
+    assert [twice.place.key, often.place.key, often.count] == ["a", "b", 1]
+    text = document.to_bytes().decode()
+    assert at(text, often).startswith('"b":"1"')
+    fixed = often.fix.apply(document)
+    assert [fixed.refs.key(at) for at in range(len(fixed.refs))] == ["a", "a", "b", "c"]
+    assert json.loads(fixed.to_bytes())["refs"]["b"] == "499"
+
+
+@pytest.mark.parametrize("name", ["k{}", "t/{}"])
+def test_many_repeated_keys_are_counted_and_not_looked_up(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    from refbrowser.references.checks import findings
+
+    monkeypatch.setattr(findings, "MOST", 3)
+    document = repeated(**{name.format(number): 3 for number in range(200)})
+    looked_up = []
+    all_slots = References.all_slots
+    monkeypatch.setattr(References, "all_slots", lambda *of: looked_up.append(of) or all_slots(*of))
+    found = document.findings
+    assert [finding.code for finding in found] == ["key-repeated"] * 3
+    assert sum(finding.count for finding in found) == 200
+    assert len(looked_up) == 4
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe{\x00}\x00", b"\xfe\xff\x00{\x00}", b"{\x00}\x00"])
