@@ -183,10 +183,6 @@ class ChunkStateItem(GraphicsObject):
         vertical, horizontal = self._edges
         return of_chunks.reshape(len(vertical) - 1, len(horizontal) - 1)
 
-    def stale_boxes(self) -> npt.NDArray[np.int64]:
-        """Return the boxes of cells that are marked as of files that are not those of the lock."""
-        return self._stale
-
     def boxes(self, state: ChunkState) -> npt.NDArray[np.int64]:
         """Return the boxes of cells that are drawn for a state, shape (n, 4)."""
         return self._boxes.get(state, np.zeros((0, 4), np.int64))

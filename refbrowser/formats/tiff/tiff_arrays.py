@@ -268,8 +268,13 @@ class TiffArrays:
         inside = np.flatnonzero(stored.offsets + stored.sizes <= self.size)
         if not len(inside):
             return ""
-        number = int(inside[np.argmin(stored.offsets[inside])])
-        return refuted(self.file, Candidate(node, path, stored, number), self.token)
+        numbers = [int(inside[np.argmin(stored.offsets[inside])])]
+        # Some writers leave out what the last tiles have behind the edges of the image.
+        is_ragged = any(size % side for size, side in zip(node.shape, node.grid.chunk_shape, strict=True))
+        if is_ragged and not told["short"]:
+            numbers.append(int(inside[np.lexsort(stored.coords[inside].T[::-1])[-1]]))
+        whys = (refuted(self.file, Candidate(node, path, stored, number), self.token) for number in numbers)
+        return next(filter(None, whys), "")
 
     def _look_behind_the_end(self, path: str, stored: Stored) -> None:
         count = int(np.count_nonzero(stored.offsets + stored.sizes > self.size))

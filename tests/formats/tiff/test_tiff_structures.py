@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import zlib
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,33 @@ def test_numbers_of_three_bytes_are_read(order: str, sample_format: int, kind: s
         assert np.array_equal(array[...], values)
         assert np.array_equal(array[2:5, 1:3], values[2:5, 1:3])
         assert "24 bits" in array.node.not_referencable
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("cut", [(True, False), (True, True)], ids=["below", "below and aside"])
+def test_tiles_that_end_with_the_image_are_read(
+    is_packed: bool, cut: tuple[bool, bool], tmp_path: Path
+) -> None:
+    values = np.arange(20 * 24, dtype="<u2").reshape(20, 24)
+    tiles = []
+    for y, x in product((0, 16), (0, 16)):
+        there = values[y : y + 16, x : x + 16]
+        behind = [(0, 0 if is_cut else 16 - side) for is_cut, side in zip(cut, there.shape, strict=True)]
+        data = np.pad(there, behind).tobytes()
+        tiles.append(zlib.compress(data) if is_packed else data)
+    counts = [len(tile) for tile in tiles]
+    offsets = [8 + sum(counts[:number]) for number in range(4)]
+    tags = page(24, 20, 16, 0, _322=(3, [16]), _323=(3, [16]), _324=(4, offsets), _325=(4, counts))
+    tags[259] = (3, [8 if is_packed else 1])
+    del tags[278]
+    path = tmp_path / "a.tif"
+    path.write_bytes(file_of(b"".join(tiles), tags))
+    assert np.array_equal(tifffile.imread(path), values)
+    with refbrowser.open(str(path)) as dataset:
+        array = dataset.array("/image")
+        assert np.array_equal(array[...], values)
+        assert np.array_equal(array[17:19, 3:20], values[17:19, 3:20])
+        assert array.node.not_referencable
 
 
 def test_a_table_of_single_bytes_is_read(tmp_path: Path) -> None:
