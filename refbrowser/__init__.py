@@ -78,13 +78,8 @@ __all__ = [
     "zarr_draft",
 ]
 
+#: Where names are that are no functions of tools: the table of tools has those.
 _PLACES = {
-    "plan": "refbrowser.api_views",
-    "info": "refbrowser.api_views",
-    "move": "refbrowser.api_references",
-    "explain": "refbrowser.api_views",
-    "check": "refbrowser.api_views",
-    "append": "refbrowser.api_references",
     "Awkward0Writing": "refbrowser.exporting.targets.options",
     "Combination": "refbrowser.exporting.combining.combination",
     "CommitOptions": "refbrowser.exporting.icechunk.icechunk_options",
@@ -96,17 +91,8 @@ _PLACES = {
     "Dataset": "refbrowser.engine.dataset",
     "Group": "refbrowser.engine.dataset",
     "RefbrowserError": "refbrowser.errors",
-    "audit": "refbrowser.api",
-    "expand": "refbrowser.api",
-    "export": "refbrowser.api",
     "combine": "refbrowser.api_references",
-    "diff": "refbrowser.api_views",
-    "fold": "refbrowser.api",
-    "lock": "refbrowser.api_references",
-    "make": "refbrowser.api_references",
-    "merge": "refbrowser.api_views",
     "open": "refbrowser.api",
-    "sample": "refbrowser.api",
     "to_virtualizarr": "refbrowser.manifest_stores",
     "with_attributes": "refbrowser.api",
 }
@@ -114,17 +100,33 @@ _MODULES = {"ncstream", "zarr_draft"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES and name not in _MODULES:
-        raise AttributeError(f"module 'refbrowser' has no attribute {name!r}")
     from importlib import import_module
 
     if name in _MODULES:
         value: Any = import_module(f"refbrowser.{name}")
-    else:
+    elif name in _PLACES:
         value = getattr(import_module(_PLACES[name]), name)
+    else:
+        value = _function(name)
     globals()[name] = value
     return value
 
 
+def _function(name: str) -> Any:
+    """Return the function of a tool; those of other packages are looked for last."""
+    from pkgutil import resolve_name
+
+    from refbrowser.tools.registry import tool_named
+
+    tool = None if name.startswith("_") else tool_named(name)
+    if tool is not None and tool.public:
+        return resolve_name(tool.public)
+    if tool is None or not tool.request:
+        raise AttributeError(f"module 'refbrowser' has no attribute {name!r}")
+    from refbrowser.tools.calling import function_of
+
+    return function_of(tool)
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES, *_MODULES})
+    return sorted({*globals(), *__all__})

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import foreign_packages
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -284,13 +282,6 @@ def written_grid(path: Path, values: npt.NDArray[np.float64]) -> Path:
     return path
 
 
-@contextmanager
-def found(monkeypatch: pytest.MonkeyPatch, *values: str) -> Iterator[None]:
+def found(monkeypatch: pytest.MonkeyPatch, *values: str) -> AbstractContextManager[None]:
     """Let these be what entry points of the group lead to."""
-    points = [EntryPoint(f"made{number}", value, GROUP) for number, value in enumerate(values)]
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points if group == GROUP else [])
-    foreign.cache_clear()
-    try:
-        yield
-    finally:
-        foreign.cache_clear()
+    return foreign_packages.found(monkeypatch, GROUP, foreign, *values)

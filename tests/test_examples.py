@@ -16,8 +16,9 @@ import pytest
 
 from refbrowser import sample
 from refbrowser.cli import main
-from refbrowser.cli.program import parsed, parser_of
-from refbrowser.cli.verbs import VERBS
+from refbrowser.cli.program import parsed, parser_of, tool_of
+from refbrowser.tools.registry import BUILT_IN, is_built_in
+from refbrowser.tools.tool import Tool
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "refbrowser" / "resources" / "manual").glob("*.md"))]
@@ -68,13 +69,13 @@ def carry_out(arguments: list[str]) -> None:
     if arguments[0] == "sample" and len(arguments) == 1:
         arguments = ["sample", "--force"]
     if arguments[0] in ENDLESS:
-        parsed(parser_of(arguments[0]), arguments[1:])
-    elif arguments[0] in VERBS or arguments[0] in ("help", "version"):
+        parsed(parser_of(tool_of(arguments[0])), arguments[1:])
+    elif is_built_in(arguments[0]) or arguments[0] in ("help", "version"):
         assert main(arguments) == 0, shlex.join(arguments)
     else:
         from refbrowser.cli import window
 
-        parser = parser_of("info")
+        parser = parser_of(tool_of("info"))
         window.add_arguments(fresh := type(parser)(prog="refbrowser"))
         parsed(fresh, arguments)
 
@@ -93,7 +94,7 @@ def test_commands_run_or_are_parsed(page: Path, capsys: pytest.CaptureFixture[st
             continue
         for arguments in block.commands:
             if block.needs:
-                parsed(parser_of(arguments[0]), arguments[1:])
+                parsed(parser_of(tool_of(arguments[0])), arguments[1:])
             else:
                 carry_out(arguments)
 
@@ -108,9 +109,9 @@ def test_python_compiles(page: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verb", VERBS)
-def test_examples_of_the_help_run(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert any(shlex.split(example)[1] == verb for example in VERBS[verb].examples)
-    for example in VERBS[verb].examples:
+@pytest.mark.parametrize("tool", BUILT_IN, ids=lambda tool: tool.name)
+def test_examples_of_the_help_run(tool: Tool, capsys: pytest.CaptureFixture[str]) -> None:
+    assert any(shlex.split(example)[1] == tool.name for example in tool.examples)
+    for example in tool.examples:
         _, *arguments = shlex.split(example)
         carry_out(arguments)

@@ -17,6 +17,7 @@ LAYERS = [
     "version",
     "errors",
     "limits",
+    "plugins",
     "model",
     "references",
     "codecs",
@@ -34,9 +35,12 @@ LAYERS = [
     "manifest_stores",
     "ncstream",
     "zarr_draft",
+    "tools",
     "",
     "cli",
+    "tools.verb",
     "app",
+    "tools.window",
     "__main__",
 ]
 
@@ -94,6 +98,9 @@ QT_NAMES = {"PySide6", "pyqtgraph", "shiboken6"}
 
 def layer_of(module: str) -> str:
     parts = module.split(".")
+    if parts[1:2] == ["tools"]:
+        # Its table is below the command line and the window, what it shows in these above them.
+        return "tools.window" if "window" in parts else "tools.verb" if parts[-1] == "verb" else "tools"
     return parts[1] if len(parts) > 1 else ""
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.cli.console import ProgressBar, say, tell
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.option_fields import Kind, Option
+from refbrowser.formats.option_fields import Kind, Option, declared
 from refbrowser.formats.registry import BUILT_IN, foreign, opening_options
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from refbrowser.formats.format import Format
     from refbrowser.model.listing import StoreListing
     from refbrowser.model.selection import Selection
+
+R = TypeVar("R")
 
 
 def listed(names: Iterable[str]) -> str:
@@ -82,7 +84,7 @@ def add_opening(parser: argparse.ArgumentParser, among: Iterable[Format]) -> Non
 def add_further(parser: argparse.ArgumentParser) -> None:
     """Add to a verb that opens what the formats of other packages have."""
     if parser.get_default("opening") is not None:
-        add_opening(parser, foreign().formats)
+        add_opening(parser, foreign().values)
 
 
 def add_option(group: argparse._ActionsContainer, option: Option) -> None:
@@ -109,6 +111,25 @@ def add_option(group: argparse._ActionsContainer, option: Option) -> None:
     except argparse.ArgumentError:
         message = f"{option.flag} of another package is an option of ours"
         raise RefbrowserError(ErrorKind.FORMAT, message) from None
+
+
+def add_request(parser: argparse.ArgumentParser, request: type) -> None:
+    """Add the fields of a tool's request, one option each."""
+    for each in declared(request).values():
+        add_option(parser, each)
+
+
+def request_of(arguments: argparse.Namespace, request: type[R]) -> R:
+    """Return the request that the arguments say, with the usual values where they say nothing.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: what is said of an option cannot be read.
+    """
+    known = declared(request)
+    said = {name: value for name, each in known.items() if (value := said_of(arguments, each)) is not None}
+    return request(**{name: known[name].value(value) for name, value in said.items()})
 
 
 def _dest(option: Option) -> str:

@@ -15,7 +15,7 @@ import types
 from collections.abc import Sequence
 from contextlib import redirect_stderr
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from refbrowser.cli.console import (
     MANNER,
@@ -26,7 +26,6 @@ from refbrowser.cli.console import (
     tell_trace,
 )
 from refbrowser.cli.settings import give_settings
-from refbrowser.cli.verbs import GROUPS, OLD_NAMES, SHORT_FORMS, VERBS, suggestion
 from refbrowser.errors import (
     AbsentError,
     ErrorKind,
@@ -37,6 +36,10 @@ from refbrowser.errors import (
     quoted,
 )
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.tools.registry import foreign, headings, is_built_in, suggestion, tool_named
+
+if TYPE_CHECKING:
+    from refbrowser.tools.tool import Tool
 
 #: Objects made more than freed after which a verb looks for garbage: Python's own 700 are soon reached by
 #: what is imported, and that stays.
@@ -83,14 +86,15 @@ class _WholeParser(Parser):
 
     def format_help(self) -> str:
         """Return the help."""
-        from refbrowser.formats.registry import foreign, openable
+        from refbrowser.formats import registry
 
         verbs = "\n\n".join(
-            f"{title}:\n" + "\n".join(f"  {name:8} {verb}" for name, verb in verbs.items())
-            for title, verbs in GROUPS.items()
+            f"{heading}:\n" + "\n".join(f"  {tool.name:8} {tool.words}" for tool in tools)
+            for heading, tools in headings().items()
         )
-        opens = "\n".join(f"  {each.brief}" for each in openable())
-        unusable = "".join(f"\n{error.message}" for error in foreign().errors)
+        opens = "\n".join(f"  {each.brief}" for each in registry.openable())
+        errors = (*registry.foreign().errors, *foreign().errors)
+        unusable = "".join(f"\n{error.message}" for error in errors)
         self.description = f"{_ABOUT}\n\n{verbs}\n\n{_HOW}"
         self.epilog = f"formats that can be opened:\n{opens}{unusable}"
         return super().format_help()
@@ -104,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments
         Without the program's name; those of the process when None.
     """
-    if arguments is None and sys.argv[1:2] and sys.argv[1] in VERBS:
+    if arguments is None and sys.argv[1:2] and is_built_in(sys.argv[1]):
         _collect_little()
     token = CancelToken()
     _open_missing_streams()
@@ -240,11 +244,32 @@ def _verb_first(arguments: list[str]) -> tuple[str, list[str]]:
     """Return the verb, and what follows it; options that all verbs have may stand before it."""
     count = next((place for place, each in enumerate(arguments) if each not in COMMON), len(arguments))
     before, after = arguments[:count], arguments[count:]
-    if after and after[0] in VERBS:
+    if after and _is_verb(after[0]):
         return after[0], [*before, *after[1:]]
     if after and after[0] in ("help", "version") and not os.path.lexists(after[0]):
         return after[0], after[1:]
     return "", arguments
+
+
+def tool_of(verb: str) -> Tool:
+    """Return the tool that a verb runs.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: there is no such verb.
+    """
+    tool = tool_named(verb)
+    if tool is None:
+        raise _unknown(verb)
+    return tool
+
+
+def _is_verb(word: str) -> bool:
+    """Whether a word is a verb; of another package, it is looked for where no file has that name."""
+    if is_built_in(word):
+        return True
+    return bool(_WORD.match(word)) and not os.path.lexists(word) and tool_named(word) is not None
 
 
 def _run(verb: str, arguments: list[str], token: CancelToken) -> int:
@@ -253,13 +278,11 @@ def _run(verb: str, arguments: list[str], token: CancelToken) -> int:
     if verb == "help":
         # Of a verb, or of all.
         about = next(iter(arguments), "")
-        if about and about not in VERBS:
-            raise _unknown(about)
         return _run(about, ["--help"], token)
     if verb:
         if arguments == ["help"] and not os.path.lexists("help"):
             arguments = ["--help"]
-        return _run_verb(verb, arguments, token)
+        return _run_verb(tool_of(verb), arguments, token)
     import refbrowser.cli.window as window
 
     _check_no_verb([each for each in arguments if each not in COMMON])
@@ -273,48 +296,71 @@ def _run(verb: str, arguments: list[str], token: CancelToken) -> int:
     return int(window.run(parsed(parser, arguments), token))
 
 
-def parser_of(verb: str) -> Parser:
+class Verb(Protocol):
+    """How a tool is run by the command line: a module, or what is made of the tool's request."""
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        """Its help."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the arguments of the verb."""
+
+    def run(self, arguments: argparse.Namespace, token: CancelToken) -> int:
+        """Run it and return the exit code."""
+
+
+def verb_of(tool: Tool) -> Verb:
+    """Return how the command line runs a tool."""
+    if tool.verb:
+        return cast(Verb, import_module(tool.verb))
+    from refbrowser.cli.tool_verb import ToolVerb
+
+    return ToolVerb(tool)
+
+
+def parser_of(tool: Tool) -> Parser:
     """Return what parses the arguments of a verb."""
-    module = import_module(f"refbrowser.cli.{verb}")
-    examples = "\n".join(f"  {each}" for each in VERBS[verb].examples)
+    verb = verb_of(tool)
+    examples = "\n".join(f"  {each}" for each in tool.examples)
     parser = Parser(
-        prog=f"refbrowser {verb}",
-        description=module.__doc__,
+        prog=f"refbrowser {tool.name}",
+        description=verb.__doc__,
         epilog=f"examples (refbrowser sample writes sea_surface.json):\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         add_help=False,
     )
     parser.add_argument("-h", "--help", action=_Help, nargs=0, help="show this help")
-    module.add_arguments(parser)
+    verb.add_arguments(parser)
     group = parser.add_mutually_exclusive_group()
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, notes and warnings")
     group.add_argument("-v", "--verbose", action="store_true", help="say how long each step took")
     return parser
 
 
-def _run_verb(verb: str, arguments: list[str], token: CancelToken) -> int:
-    parser = parser_of(verb)
+def _run_verb(tool: Tool, arguments: list[str], token: CancelToken) -> int:
+    parser = parser_of(tool)
     taken, as_is = _split(parser, arguments)
-    given = give_settings(parser) if verb != "config" else []
-    found = parsed(parser, _renamed(verb, taken))
+    given = give_settings(parser) if tool.name != "config" else []
+    found = parsed(parser, _renamed(tool, taken))
     MANNER.is_quiet, MANNER.is_verbose = found.quiet, found.verbose
     for line in given if found.verbose else ():
         tell(f"refbrowser: setting {line}")
     found.as_is = as_is
-    return int(import_module(f"refbrowser.cli.{verb}").run(found, token))
+    return verb_of(tool).run(found, token)
 
 
-def _renamed(verb: str, arguments: list[str]) -> list[str]:
+def _renamed(tool: Tool, arguments: list[str]) -> list[str]:
     """Return the arguments with the names that options have now; a note names those of before."""
-    names = OLD_NAMES.get(verb, {})
+    names = tool.renamed
     renamed = []
     for argument in arguments:
         name, equals, value = argument.partition("=")
         if name in names:
             tell(f"refbrowser: note: {name} is called {names[name]} now; the old name goes on working")
             argument = names[name] + equals + value
-        renamed.append(SHORT_FORMS.get(verb, {}).get(argument, argument))
+        renamed.append(tool.short_forms.get(argument, argument))
     return renamed
 
 

@@ -94,7 +94,7 @@ def _best(opening: Opening, failed: dict[str, NotThisError]) -> Format | None:
     deciding = _deciding(opening)
     best, most = _first(_scores(BUILT_IN, opening, failed, deciding))
     if most < Score.KIND:
-        other, score = _first(_scores(foreign().formats, opening, failed, deciding))
+        other, score = _first(_scores(foreign().values, opening, failed, deciding))
         if score > most:
             return other
     return best

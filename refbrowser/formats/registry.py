@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.format import Format, Page, Score, Seen, Written
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
+from refbrowser.plugins import Plugins, plugins
 
 if TYPE_CHECKING:
     from refbrowser.formats.option_fields import Option
@@ -430,44 +430,15 @@ BUILT_IN = (REFERENCES, ZARR, ICECHUNK, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, G
 # Formats of other packages
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """The formats of other packages, and why some cannot be used."""
-
-    formats: tuple[Format, ...] = ()
-    errors: tuple[RefbrowserError, ...] = ()
-
-
 @cache
-def foreign() -> Foreign:
+def foreign() -> Plugins[Format]:
     """Return the formats of other packages; they are looked for once."""
-    from importlib.metadata import entry_points
-
-    formats: dict[str, Format] = {each.name: each for each in BUILT_IN}
-    errors: list[RefbrowserError] = []
-    for point in entry_points(group=GROUP):
-        try:
-            found = point.load()
-        except Exception as error:  # noqa: BLE001 - it is not ours: what it raises is told
-            errors.append(_unusable(point.value, f"{type(error).__name__}: {error}"))
-            continue
-        if not isinstance(found, Format):
-            errors.append(_unusable(point.value, "it is not a Format"))
-        elif found.name in formats:
-            errors.append(_unusable(point.value, f"a format {found.name} exists already"))
-        else:
-            formats[found.name] = found
-    return Foreign(tuple(formats.values())[len(BUILT_IN) :], tuple(errors))
-
-
-def _unusable(value: str, why: object) -> RefbrowserError:
-    message = f"the format {quoted(value)} of another package cannot be used: {quoted(why)[1:-1]}"
-    return RefbrowserError(ErrorKind.FORMAT, message, Place())
+    return plugins(GROUP, Format, {each.name for each in BUILT_IN})
 
 
 def formats() -> tuple[Format, ...]:
     """Return all formats, those of other packages last."""
-    return (*BUILT_IN, *foreign().formats)
+    return (*BUILT_IN, *foreign().values)
 
 
 def opening_options(among: Iterable[Format]) -> dict[str, Option]:
@@ -481,7 +452,7 @@ def opening_options(among: Iterable[Format]) -> dict[str, Option]:
 def format_named(name: str) -> Format | None:
     """Return the format of a name, or None."""
     known = next((each for each in BUILT_IN if each.name == name), None)
-    return known or next((each for each in foreign().formats if each.name == name), None)
+    return known or next((each for each in foreign().values if each.name == name), None)
 
 
 def title_of(name: str) -> str:

@@ -14,8 +14,9 @@ import pytest
 from refbrowser import __version__, sample
 from refbrowser.cli import main
 from refbrowser.cli.missing import not_installed
-from refbrowser.cli.verbs import GROUPS, VERBS
 from refbrowser.errors import EXIT_CODES, Outcome, RefbrowserError, TargetExistsError
+from refbrowser.tools.registry import BUILT_IN
+from refbrowser.tools.tool import Heading
 
 PAGE = Path(__file__).resolve().parents[2] / "refbrowser" / "resources" / "manual" / "command_line.md"
 
@@ -80,7 +81,7 @@ def test_help_of_all_and_of_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown[2] == shown[3] == shown[4]
     assert "--select" in shown[2]
     # Verbs come before the options of the window, below their headings.
-    places = [shown[0].index(f"\n{title}:\n") for title in GROUPS]
+    places = [shown[0].index(f"\n{title}:\n") for title in Heading]
     assert places == sorted(places)
     assert places[-1] < shown[0].index("--screenshot")
     assert main(["help", "raed"]) == 2
@@ -88,11 +89,11 @@ def test_help_of_all_and_of_one(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_each_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    for name, verb in VERBS.items():
-        assert main([name, "--help"]) == 0
+    for tool in BUILT_IN:
+        assert main([tool.name, "--help"]) == 0
         shown = capsys.readouterr().out
-        assert all(f"\n  {example}\n" in shown for example in verb.examples)
-        assert any(shlex.split(example)[1] == name for example in verb.examples)
+        assert all(f"\n  {example}\n" in shown for example in tool.examples)
+        assert any(shlex.split(example)[1] == tool.name for example in tool.examples)
 
 
 def test_options_of_all_verbs_may_stand_before_the_verb(

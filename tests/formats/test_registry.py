@@ -407,7 +407,7 @@ def test_errors_of_other_packages_are_told(
     (tmp_path / "0.grid").write_bytes(b"GRID \n")
     own = [f"{__name__}:{name}" for name in ("NOT_A_FORMAT", "TAKEN", "BROKEN")]
     with found(monkeypatch, "no_such_module:X", *own, "fixture_format:GRID"):
-        assert [each.name for each in foreign().formats] == ["broken", "textgrid"]
+        assert [each.name for each in foreign().values] == ["broken", "textgrid"]
         with pytest.raises(RefbrowserError) as caught:
             refbrowser.open(str(tmp_path / "a.txt"))
         for what in ("no_such_module", "it is not a Format", "a format ncstream exists already"):

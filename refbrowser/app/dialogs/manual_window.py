@@ -36,6 +36,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import push_button, resize_within_screen
 from refbrowser.bundled import resource
 from refbrowser.formats.registry import foreign, openable, opening_options
+from refbrowser.tools import registry as tools
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ WRITTEN_MARK = "[[written formats of other packages]]"
 #: Stands in a page for the tables of the options of exports.
 OPTIONS_MARK = "[[options of exports]]"
 OPENING_MARK = "[[options of opening]]"
+#: Stands in a page for the rows of tools of other packages.
+TOOLS_MARK = "[[tools of other packages]]"
 
 
 class ManualPage(NamedTuple):
@@ -101,11 +104,16 @@ def read_page(name: str) -> ManualPage:
         text = text.replace(KEYS_MARK, as_markdown())
     if FORMATS_MARK in text:
         rows = (
-            f"| {one_line(each.brief)} | drop it; another package reads it |\n" for each in foreign().formats
+            f"| {one_line(each.brief)} | drop it; another package reads it |\n" for each in foreign().values
         )
         text = text.replace(f"{FORMATS_MARK}\n", "".join(rows))
+    if TOOLS_MARK in text:
+        rows = (
+            f"| `refbrowser {each.name} PATH` | {one_line(each.words)} |\n" for each in tools.foreign().values
+        )
+        text = text.replace(f"{TOOLS_MARK}\n", "".join(rows))
     if WRITTEN_MARK in text:
-        forms = (form for each in foreign().formats for form in each.writes)
+        forms = (form for each in foreign().values for form in each.writes)
         rows = (f"| `{form.name}` | {one_line(form.title)} |\n" for form in forms)
         text = text.replace(f"{WRITTEN_MARK}\n", "".join(rows))
     if OPENING_MARK in text:

@@ -18,8 +18,8 @@ from refbrowser.app.dialogs.shortcut_list import VIEW_KEYS, ShortcutList, sectio
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.preferences import PREFERENCES
 from refbrowser.app.widgets import theme
-from refbrowser.cli.program import VERBS
-from refbrowser.cli.verbs import SHORT_FORMS
+from refbrowser.cli.program import verb_of
+from refbrowser.tools.registry import BUILT_IN
 
 MANUAL = Path(__file__).resolve().parents[3] / "refbrowser" / "resources" / "manual"
 TEXTS = {name: read_page(name).text for name in PAGES}
@@ -68,8 +68,8 @@ class TestManual:
 
     def test_every_command_is_described_and_no_other(self) -> None:
         listed = set(re.findall(r"^\| `refbrowser ([a-z]+)", TEXTS["command_line"], re.M))
-        assert listed == set(VERBS)
-        assert set(re.findall(r"`refbrowser ([a-z]+)", ALL)) <= {*VERBS, "help"}
+        assert listed == {tool.name for tool in BUILT_IN}
+        assert set(re.findall(r"`refbrowser ([a-z]+)", ALL)) <= {*(tool.name for tool in BUILT_IN), "help"}
 
     def test_every_shortcut_is_on_the_page_of_keys_and_no_other(self) -> None:
         listed = re.findall(r"^\| (.+?) \| (`.+`) \|$", TEXTS["keyboard"], re.M)
@@ -88,13 +88,14 @@ class TestManual:
 
     def test_every_option_named_is_one(self) -> None:
         import argparse
-        from importlib import import_module
+
+        from refbrowser.cli import window
 
         known = {"--help", "--quiet", "--verbose", "--along", "--no-index"}  # old names, and what git has
-        known |= {short for forms in SHORT_FORMS.values() for short in forms}
-        for name in (*VERBS, "window"):
+        known |= {short for tool in BUILT_IN for short in tool.short_forms}
+        for verb in (*map(verb_of, BUILT_IN), window):
             parser = argparse.ArgumentParser()
-            import_module(f"refbrowser.cli.{name}").add_arguments(parser)
+            verb.add_arguments(parser)
             known |= {option for action in parser._actions for option in action.option_strings}
         assert set(re.findall(r"(--[a-z][a-z0-9-]+)", ALL)) <= known
 

@@ -1,0 +1,1 @@
+"""Tools: what a user can have done, as one table; each tool has a folder."""

@@ -1,0 +1,279 @@
+"""The tools: one table of what a user can have done.
+
+Tools of other packages come by the entry points of the group `GROUP`, each of which leads to a `Tool`; they
+are trusted as the packages are that the user installed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from refbrowser.plugins import Plugins, plugins
+from refbrowser.tools.tool import Heading, Tool
+
+#: The group of entry points by which other packages add tools.
+GROUP = "refbrowser.tools"
+
+#: Those of this package, in the order of the help.
+BUILT_IN = (
+    Tool(
+        name="info",
+        heading=Heading.LOOK,
+        words="show the hierarchy: groups, dimensions, arrays, problems",
+        examples=("refbrowser info sea_surface.json",),
+        verb="refbrowser.cli.info",
+        public="refbrowser.api_views:info",
+        synonyms=("ls", "show", "tree"),
+    ),
+    Tool(
+        name="cdl",
+        heading=Heading.LOOK,
+        words="write a dataset as CDL, as ncdump -h does",
+        examples=("refbrowser cdl sea_surface.json",),
+        verb="refbrowser.cli.cdl",
+        synonyms=("dump", "header"),
+    ),
+    Tool(
+        name="plan",
+        heading=Heading.LOOK,
+        words="show which byte ranges a selection needs",
+        examples=(
+            "refbrowser plan sea_surface.json /ocean/sst --select 0",
+            "refbrowser plan sea_surface.json /ocean/sst --cost",
+        ),
+        verb="refbrowser.cli.plan",
+        public="refbrowser.api_views:plan",
+    ),
+    Tool(
+        name="explain",
+        heading=Heading.LOOK,
+        words="explain why an element or a key shows as it does",
+        examples=(
+            "refbrowser explain sea_surface.json ocean/sst/0.0.0",
+            "refbrowser explain sea_surface.json --array /ocean/sst --index 0,10,20",
+        ),
+        verb="refbrowser.cli.explain",
+        public="refbrowser.api_views:explain",
+    ),
+    Tool(
+        name="diff",
+        heading=Heading.LOOK,
+        words="compare two datasets of any format",
+        examples=("refbrowser diff sea_surface.json sea_surface.json --values sample",),
+        verb="refbrowser.cli.diff",
+        public="refbrowser.api_views:diff",
+    ),
+    Tool(
+        name="read",
+        heading=Heading.READ,
+        words="read values of an array",
+        examples=(
+            "refbrowser read sea_surface.json /ocean/sst --select time=2024-03,lat=40:60 -o march.nc",
+            "refbrowser read sea_surface.json /ocean/lat --json",
+        ),
+        verb="refbrowser.cli.read",
+        synonyms=("get",),
+    ),
+    Tool(
+        name="cat",
+        heading=Heading.READ,
+        words="write the stored bytes of one key",
+        examples=("refbrowser cat sea_surface.json ocean/sst/.zarray",),
+        verb="refbrowser.cli.cat",
+    ),
+    Tool(
+        name="expand",
+        heading=Heading.READ,
+        words="show the Version 0 rows of a document, or write it out as one object",
+        examples=("refbrowser expand sea_surface.json --count 5",),
+        verb="refbrowser.cli.expand",
+        public="refbrowser.api:expand",
+    ),
+    Tool(
+        name="check",
+        heading=Heading.CHECK,
+        words="list all faults and warnings of documents",
+        examples=("refbrowser check sea_surface.json",),
+        verb="refbrowser.cli.check",
+        public="refbrowser.api_views:check",
+        synonyms=("validate",),
+    ),
+    Tool(
+        name="audit",
+        heading=Heading.CHECK,
+        words="look at what references lead to: files, ranges, values",
+        examples=(
+            "refbrowser audit sea_surface.json --level sample",
+            "refbrowser audit sea_surface.json --fix",
+        ),
+        verb="refbrowser.cli.audit",
+        public="refbrowser.api:audit",
+        synonyms=("verify",),
+        renamed={"--lock": "--compare-lock"},
+    ),
+    Tool(
+        name="lock",
+        heading=Heading.CHECK,
+        words="record the state of a document's files, to notice when one is replaced",
+        examples=("refbrowser lock sea_surface.json",),
+        verb="refbrowser.cli.lock",
+        public="refbrowser.api_references:lock",
+        renamed={"--accept": "--update"},
+    ),
+    Tool(
+        name="make",
+        heading=Heading.MAKE,
+        words="make references of files of data, a document for each or one of all",
+        examples=(
+            "refbrowser read sea_surface.json /ocean/sst -o sst.nc",
+            "refbrowser make sst.nc -o sst.json",
+        ),
+        verb="refbrowser.cli.make",
+        public="refbrowser.api_references:make",
+        synonyms=("combine", "concat"),
+    ),
+    Tool(
+        name="append",
+        heading=Heading.MAKE,
+        words="add files to a reference document, or values to a stream of messages",
+        examples=(
+            "refbrowser export sea_surface.json sea.ncs --to ncstream --array /ocean/lat",
+            "refbrowser append sea.ncs sea.ncs --overwrite --array /ocean/lat",
+        ),
+        verb="refbrowser.cli.append",
+        public="refbrowser.api_references:append",
+        renamed={"--along": "--concat"},
+    ),
+    Tool(
+        name="fold",
+        heading=Heading.MAKE,
+        words="fold single references into templates and gen rules",
+        examples=(
+            "refbrowser export sea_surface.json rows.json --to refs-v0",
+            "refbrowser fold rows.json -o folded.json",
+        ),
+        verb="refbrowser.cli.fold",
+        public="refbrowser.api:fold",
+    ),
+    Tool(
+        name="move",
+        heading=Heading.MAKE,
+        words="show the places of the files of a document, or write it with other URLs",
+        examples=(
+            "refbrowser move sea_surface.json",
+            "refbrowser move sea_surface.json data/ s3://bucket/data/ -o moved.json",
+        ),
+        verb="refbrowser.cli.move",
+        public="refbrowser.api_references:move",
+    ),
+    Tool(
+        name="merge",
+        heading=Heading.MAKE,
+        words="merge what two sides changed of one reference document",
+        examples=("refbrowser merge sea_surface.json sea_surface.json sea_surface.json -o merged.json",),
+        verb="refbrowser.cli.merge",
+        public="refbrowser.api_views:merge",
+    ),
+    Tool(
+        name="export",
+        heading=Heading.WRITE,
+        words="write a dataset in another format",
+        examples=(
+            "refbrowser export sea_surface.json sea.zarr --to zarr-v3",
+            "refbrowser export sea_surface.json sst.nc --to netcdf4 --array /ocean/sst --select 0:3",
+            "refbrowser export --to zarr-v3 --help",
+        ),
+        verb="refbrowser.cli.export",
+        public="refbrowser.api:export",
+        synonyms=("convert", "copy", "translate"),
+        renamed={"--compression": "--codec"},
+        short_forms={"--zip": "--container=zip"},
+    ),
+    Tool(
+        name="compact",
+        heading=Heading.WRITE,
+        words="rewrite a stream of messages without what was overwritten",
+        examples=(
+            "refbrowser export sea_surface.json sea.ncs --to ncstream",
+            "refbrowser compact sea.ncs -o small.ncs",
+        ),
+        verb="refbrowser.cli.compact",
+    ),
+    Tool(
+        name="repair",
+        heading=Heading.WRITE,
+        words="write what is sound of a damaged stream of messages",
+        examples=(
+            "refbrowser export sea_surface.json sea.ncs --to ncstream",
+            "refbrowser repair sea.ncs -o sound.ncs",
+        ),
+        verb="refbrowser.cli.repair",
+    ),
+    Tool(
+        name="serve",
+        heading=Heading.WRITE,
+        words="serve a dataset as CDM Remote, on this machine",
+        examples=("refbrowser serve sea_surface.json --port 8080",),
+        verb="refbrowser.cli.serve",
+    ),
+    Tool(
+        name="sample",
+        heading=Heading.PROGRAM,
+        words="write the bundled sample, to try everything on",
+        examples=("refbrowser sample trial", "refbrowser info trial/sea_surface.json"),
+        verb="refbrowser.cli.sample",
+        public="refbrowser.api:sample",
+        synonyms=("init",),
+    ),
+    Tool(
+        name="config",
+        heading=Heading.PROGRAM,
+        words="show or change settings of the command line: trusted origins and others",
+        examples=("refbrowser config set allow https://data.example.org", "refbrowser config show"),
+        verb="refbrowser.cli.config",
+        synonyms=("settings",),
+    ),
+    Tool(
+        name="limits",
+        heading=Heading.PROGRAM,
+        words="print the limits in force",
+        examples=("refbrowser limits",),
+        verb="refbrowser.cli.limits",
+    ),
+)
+_NAMED = {tool.name: tool for tool in BUILT_IN}
+
+
+@cache
+def foreign() -> Plugins[Tool]:
+    """Return the tools of other packages; they are looked for once."""
+    return plugins(GROUP, Tool, _NAMED)
+
+
+def tools() -> tuple[Tool, ...]:
+    """Return all tools, those of other packages last."""
+    return (*BUILT_IN, *foreign().values)
+
+
+def is_built_in(name: str) -> bool:
+    """Whether a tool of this package has the name; no other package is looked for."""
+    return name in _NAMED
+
+
+def tool_named(name: str) -> Tool | None:
+    """Return the tool of a name, or None."""
+    return _NAMED.get(name) or next((tool for tool in foreign().values if tool.name == name), None)
+
+
+def headings() -> dict[Heading, tuple[Tool, ...]]:
+    """Return the tools by the headings of the help."""
+    return {heading: tuple(tool for tool in tools() if tool.heading is heading) for heading in Heading}
+
+
+def suggestion(word: str) -> str:
+    """Return the verb that somebody meant; empty where it cannot be guessed."""
+    from difflib import get_close_matches
+
+    meant = {synonym: tool.name for tool in tools() for synonym in tool.synonyms}
+    names = [tool.name for tool in tools()]
+    return meant.get(word.lower()) or next(iter(get_close_matches(word.lower(), names, n=1)), "")
