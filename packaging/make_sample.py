@@ -277,5 +277,5 @@ def make(target: Path) -> Path:
 
 
 if __name__ == "__main__":
-    default = Path(__file__).resolve().parent.parent / "refbrowser" / "resources" / "sample"
+    default = Path(__file__).resolve().parent.parent / "resources" / "sample"
     make(Path(sys.argv[1]) if len(sys.argv) > 1 else default)

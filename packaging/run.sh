@@ -6,7 +6,7 @@ set -u
 
 prepare run
 
-[ $# -gt 0 ] || set -- "$root/refbrowser/resources/sample/sea_surface.json"
+[ $# -gt 0 ] || set -- "$root/resources/sample/sea_surface.json"
 
 if [ "$(uname -s)" = Linux ] && [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
     "$venv/bin/python" -m refbrowser --screenshot refbrowser.png "$1" || exit

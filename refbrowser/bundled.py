@@ -1,4 +1,4 @@
-"""Files that come with the program: the manual, the sample and the icon."""
+"""Files that come with the program: in the wheel a part of the package, in a checkout beside it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ def resource(name: str) -> Path:
     RefbrowserError
         It is not installed.
     """
-    path = Path(__file__).resolve().parent / "resources" / name
-    if path.is_file():
-        return path
+    package = Path(__file__).resolve().parent
+    for folder in (package / "resources", package.parent / "resources"):
+        if (folder / name).is_file():
+            return folder / name
     from refbrowser.errors import ErrorKind, RefbrowserError
 
     raise RefbrowserError(ErrorKind.IO, f"{name} is not installed")

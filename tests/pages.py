@@ -10,7 +10,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 def named_paths(page: str) -> set[str]:
     """Return the files and folders of the repository that a page names."""
-    return set(re.findall(r"`((?:refbrowser|tests|packaging|docs)/[\w/.-]+)`", page))
+    return set(re.findall(r"`((?:refbrowser|tests|packaging|resources|docs)/[\w/.-]+)`", page))
 
 
 def missing(page: str) -> list[str]:

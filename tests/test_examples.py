@@ -21,7 +21,7 @@ from refbrowser.tools.registry import BUILT_IN, is_built_in
 from refbrowser.tools.tool import Tool
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "refbrowser" / "resources" / "manual").glob("*.md"))]
+PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "resources" / "manual").glob("*.md"))]
 #: What else may be in a block of commands: it installs, or sets up machines.
 OTHER_PROGRAMS = {"pip", ".venv/bin/pip", ".venv/bin/python", "dask", "sh"}
 #: Verbs that do not end by themselves.

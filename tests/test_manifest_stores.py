@@ -61,7 +61,7 @@ def test_references_of_all_kinds(tmp_path: Path) -> None:
             _same(dataset)
             manifest = refbrowser.to_virtualizarr(dataset)._group["a"].manifest
             assert (manifest._paths == "").tolist() == [[False, False], [False, True]]
-    with refbrowser.open(CHECKOUT / "refbrowser/resources/sample/sea_surface.json") as dataset:
+    with refbrowser.open(CHECKOUT / "resources/sample/sea_surface.json") as dataset:
         _same(dataset, "ocean")
     text: dict[str, Any] = {
         ".zgroup": {"zarr_format": 2},

@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-SAMPLE = CHECKOUT / "refbrowser" / "resources" / "sample"
+SAMPLE = CHECKOUT / "resources" / "sample"
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -175,7 +175,14 @@ def test_a_wheel_holds_the_whole_package_and_the_desktop_entry(tmp_path: Path) -
         for path in (CHECKOUT / "refbrowser").rglob("*")
         if path.is_file() and path.parent.name != "__pycache__"
     }
-    assert {"refbrowser/py.typed", "refbrowser/resources/sample/sea_surface.json"} <= package
+    for pattern in ("*.svg", "manual/*.md", "sample/*.json", "sample/data/*.dat"):
+        beside = {
+            f"refbrowser/resources/{path.relative_to(CHECKOUT / 'resources').as_posix()}"
+            for path in (CHECKOUT / "resources").glob(pattern)
+        }
+        assert beside
+        package |= beside
+    assert "refbrowser/py.typed" in package
     assert {name for name in names if name.startswith("refbrowser/")} == package
     assert any(name.endswith("share/applications/refbrowser.desktop") for name in names)
     assert not [name for name in names if name.startswith(("packaging/", "tests/"))]

@@ -26,7 +26,7 @@ def test_it_begins_with_what_it_is_and_the_picture() -> None:
     assert len(README.splitlines()) <= 120
     title, first, *_ = README.split("\n\n")
     assert (title, first.split()[:2]) == ("# refbrowser", ["refbrowser", "is"])
-    assert README.index("](docs/pictures/window.png)") < README.index("```sh\nsh packaging/run.sh")
+    assert README.index("](resources/pictures/window.png)") < README.index("```sh\nsh packaging/run.sh")
 
 
 def test_the_two_commands_are_in_one_block() -> None:
@@ -50,7 +50,7 @@ def test_shortcuts_are_unique() -> None:
 
 def test_every_file_and_picture_named_is_there() -> None:
     named = re.findall(r"\]\(([^):]+)\)", README) + re.findall(
-        r"(?:packaging|refbrowser)/[\w./]+\.(?:sh|py|json)", README
+        r"(?:packaging|resources)/[\w./]+\.(?:sh|py|json)", README
     )
     assert not [name for name in named if not (CHECKOUT / name).is_file()]
 
@@ -79,7 +79,7 @@ def test_the_code_of_the_manual_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("virtualizarr")
     for each in ("sea_surface.json", "data"):
-        (tmp_path / each).symlink_to(CHECKOUT / "refbrowser/resources/sample" / each)
+        (tmp_path / each).symlink_to(CHECKOUT / "resources/sample" / each)
     (tmp_path / "years").mkdir()
     for year in (2020, 2021):
         times = np.datetime64(f"{year}-01-01") + np.arange(3)
@@ -88,7 +88,7 @@ def test_the_code_of_the_manual_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
         )
         made.to_netcdf(tmp_path / f"years/{year}.nc", engine="netcdf4")
     made.to_netcdf(tmp_path / "model.nc", engine="netcdf4")
-    page = (CHECKOUT / "refbrowser/resources/manual/python.md").read_text("utf-8")
+    page = (CHECKOUT / "resources/manual/python.md").read_text("utf-8")
     names = _run("".join(re.findall(r"```python\n(.*?)```", page, re.S)), tmp_path, monkeypatch)
     assert (names["years"].sizes["time"], names["report"].left_out) == (6, [])
     with xarray.open_dataset(tmp_path / "model.json", engine=RefbrowserBackendEntrypoint) as found:

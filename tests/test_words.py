@@ -9,7 +9,7 @@ import pytest
 from source import PACKAGE, Source, read
 
 #: What users read beside the program's own messages.
-PAGES = [PACKAGE.parent / "README.md", *sorted((PACKAGE / "resources" / "manual").glob("*.md"))]
+PAGES = [PACKAGE.parent / "README.md", *sorted((PACKAGE.parent / "resources" / "manual").glob("*.md"))]
 
 #: Words for a part of something, and where something may be named so, with why; elsewhere CONTRIBUTING.md has
 #: another word. What Qt and libraries call so is used, not named, and does not count.

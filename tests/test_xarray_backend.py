@@ -361,13 +361,13 @@ def test_other_engines_keep_their_files(folder: Path, tmp_path: Path) -> None:
     entrypoint = RefbrowserBackendEntrypoint()
     for name, _ in FILES:
         assert not entrypoint.guess_can_open(folder / name)
-    with refbrowser.open(CHECKOUT / "refbrowser/resources/sample/sea_surface.json") as dataset:
+    with refbrowser.open(CHECKOUT / "resources/sample/sea_surface.json") as dataset:
         for name, format in (("a.ncs", "ncstream"), ("a.awkd", "awkward0"), ("a.parq", "refs-parquet")):
             refbrowser.export(dataset, tmp_path / name, format=format, arrays=["/ocean/lat"])
             assert entrypoint.guess_can_open(tmp_path / name)
             with xarray.open_dataset(tmp_path / name, engine=ENGINE, group="ocean") as ours:
                 assert ours["lat"].values[0] == -89.5
-    assert entrypoint.guess_can_open(CHECKOUT / "refbrowser/resources/sample/sea_surface.json")
+    assert entrypoint.guess_can_open(CHECKOUT / "resources/sample/sea_surface.json")
     (tmp_path / "plain.json").write_text("[1]")
     for other in (tmp_path, tmp_path / "none", tmp_path / "plain.json", 7, "https://there.example/x.json"):
         assert not entrypoint.guess_can_open(other)

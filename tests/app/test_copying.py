@@ -29,7 +29,7 @@ from refbrowser.references.edits.edits import SetReference
 
 Settle = Callable[[], None]
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-SAMPLE = Path(__file__).resolve().parents[2] / "refbrowser" / "resources" / "sample" / "sea_surface.json"
+SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample" / "sea_surface.json"
 
 
 class User:

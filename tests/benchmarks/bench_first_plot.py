@@ -16,7 +16,7 @@ from window import Gaps, pause, shown_window, wait
 from refbrowser.app.shell.main_window import MainWindow
 
 RUNS = 9
-SAMPLE = Path(__file__).resolve().parents[2] / "refbrowser" / "resources" / "sample" / "sea_surface.json"
+SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample" / "sea_surface.json"
 ARRAY = "/ocean/sst"
 
 #: The program itself, ended when the picture is painted.

@@ -22,7 +22,7 @@ from refbrowser.cli.program import VERBS
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import Limits
 
-SAMPLE = Path(__file__).resolve().parents[2] / "refbrowser" / "resources" / "sample" / "sea_surface.json"
+SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample" / "sea_surface.json"
 ERROR = re.compile(r"refbrowser: error\[E_[A-Z]+\]: [^\n]+\n")
 
 

@@ -18,7 +18,7 @@ from refbrowser.errors import EXIT_CODES, Outcome, RefbrowserError, TargetExists
 from refbrowser.tools.registry import BUILT_IN
 from refbrowser.tools.tool import Heading
 
-PAGE = Path(__file__).resolve().parents[2] / "refbrowser" / "resources" / "manual" / "command_line.md"
+PAGE = Path(__file__).resolve().parents[2] / "resources" / "manual" / "command_line.md"
 
 
 @pytest.fixture

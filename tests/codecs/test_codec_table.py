@@ -229,7 +229,7 @@ def test_lists_of_codecs_occur_nowhere_else(sources: list[Source]) -> None:
 
 
 def test_the_manual_names_the_codecs_of_the_draft() -> None:
-    manual = (PACKAGE / "resources" / "manual" / "export.md").read_text("utf-8")
+    manual = (PACKAGE.parent / "resources" / "manual" / "export.md").read_text("utf-8")
     (sentence,) = re.findall(r"^\* ([a-z0-9, ]+) are kept; filters and other codecs", manual, re.MULTILINE)
     assert set(re.split(r", | and ", sentence)) == {
         row.name for row in CODECS.values() if row.draft is not None

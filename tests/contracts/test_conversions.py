@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from conversions import FLAVOURS, KEPT, export, outcomes, table, write_source
 
-PAGE = Path(__file__).resolve().parents[2] / "refbrowser" / "resources" / "manual" / "export.md"
+PAGE = Path(__file__).resolve().parents[2] / "resources" / "manual" / "export.md"
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from refbrowser.views.editing.preview import PreviewMark
 from refbrowser.views.hierarchy import ItemKind
 
 Settle = Callable[[], None]
-SAMPLE = Path(__file__).resolve().parents[2] / "refbrowser" / "resources" / "sample"
+SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample"
 
 
 class Job:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QWidget
 HERE = Path(__file__).resolve().parent
 EXPECTED = HERE / "expected"
 CHECKOUT = HERE.parents[1]
-README = CHECKOUT / "docs" / "pictures"
+README = CHECKOUT / "resources" / "pictures"
 #: Which pictures there are: the scenes (none: all) by scale, each in every theme.
 SETS: dict[int, tuple[str, ...]] = {1: (), 2: ("empty", "image", "rule", "explain", "table")}
 THEMES = ("light", "dark")

@@ -49,7 +49,7 @@ from refbrowser.engine.jobs import Job, JobState, JobStatus
 from refbrowser.errors import ErrorKind, RefbrowserError
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-SAMPLE = CHECKOUT / "refbrowser" / "resources" / "sample"
+SAMPLE = CHECKOUT / "resources" / "sample"
 PATIENCE = 30_000
 
 

@@ -23,7 +23,7 @@ from refbrowser.views.plot.slicing import SliceState, dimension_names
 from refbrowser.views.snippet_store import source_of
 from refbrowser.views.snippets import SnippetView, xarray_snippet, zarr_snippet
 
-SAMPLE = Path(__file__).resolve().parents[2] / "refbrowser" / "resources" / "sample" / "sea_surface.json"
+SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample" / "sea_surface.json"
 #: Runs pieces of code, each for itself in its folder, and keeps what they leave in ``values`` and ``dates``.
 RUNNER = """
 import os, sys, traceback

@@ -17,7 +17,7 @@ from refbrowser.app.comparing.compare_window import CompareWindow
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import parts
 
-SAMPLE = Path(__file__).resolve().parents[3] / "refbrowser" / "resources" / "sample"
+SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample"
 APP = Path(parts.__file__).parents[1]
 #: What a desktop leaves of such a screen, without the frame of a window.
 ROOM = QSize(1008, 560)

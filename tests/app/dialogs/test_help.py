@@ -21,7 +21,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.cli.program import verb_of
 from refbrowser.tools.registry import BUILT_IN
 
-MANUAL = Path(__file__).resolve().parents[3] / "refbrowser" / "resources" / "manual"
+MANUAL = Path(__file__).resolve().parents[3] / "resources" / "manual"
 TEXTS = {name: read_page(name).text for name in PAGES}
 ALL = "\n".join(TEXTS.values())
 SHORTCUT = re.compile(r"`((?:Ctrl|Alt|Shift)\+[^`]+|F[0-9]+|[A-Z]|Del|Esc|Space)`")

@@ -19,7 +19,7 @@ from refbrowser.app.shell.main_window import MainWindow
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
-SAMPLE = Path(__file__).resolve().parents[3] / "refbrowser" / "resources" / "sample" / "sea_surface.json"
+SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample" / "sea_surface.json"
 
 
 @pytest.fixture

@@ -245,9 +245,7 @@ class TestMoving:
 
     @pytest.mark.slow
     def test_filter_finds_titles(self, window: MainWindow, opened: Open, qtbot: QtBot) -> None:
-        sample = (
-            Path(__file__).resolve().parents[3] / "refbrowser" / "resources" / "sample" / "sea_surface.json"
-        )
+        sample = Path(__file__).resolve().parents[3] / "resources" / "sample" / "sea_surface.json"
         opened(sample)
         window.findChild(QLineEdit, "hierarchyFilter").setText("wind speed")
         model = window.hierarchy.model

@@ -4,7 +4,7 @@ import re
 import zipfile
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[3] / "refbrowser" / "resources" / "manual" / "python.md"
+PAGE = Path(__file__).resolve().parents[3] / "resources" / "manual" / "python.md"
 
 
 def test_the_example(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from refbrowser.engine.audit.reader_notes import NOTES
 from refbrowser.engine.problems.finding_kinds import KINDS, kind_of
 from refbrowser.errors import ErrorKind, Finding, Severity
 
-PAGE = (Path(__file__).resolve().parents[3] / "refbrowser/resources/manual/audit.md").read_text("utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "resources/manual/audit.md").read_text("utf-8")
 
 
 def test_every_code_is_listed_and_no_other() -> None:
