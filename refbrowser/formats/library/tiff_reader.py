@@ -661,7 +661,7 @@ class _Image:
     ) -> None:
         """Put the elements of a tile or strip where they lie in a box."""
         key = self.key
-        # Some writers leave out what tiles have behind the edges of the image; `sides` are those of whole ones.
+        # Some writers leave out what tiles have behind the edges of the image; `sides` are of whole ones.
         depth, length, width, samples = map(min, sides, values.shape)
         values = values[:depth, :length, :width, :samples]
         shape = [length, width]

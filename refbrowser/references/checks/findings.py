@@ -310,7 +310,7 @@ class _Repeated:
 
 
 def _repeated(refs: References) -> dict[int, _Repeated]:
-    """Return keys that occur more than once by the slot of their second entry; the last may stand for more."""
+    """Return keys that occur more than once by their second slot; the last may stand for more."""
     found: dict[int, _Repeated] = {}
     seen: set[int] = set()
     duplicates = refs.table.duplicates
