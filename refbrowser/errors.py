@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 #: Foreign text inside a message is cut at this many characters.
 QUOTE_LIMIT = 120
@@ -352,16 +352,29 @@ def native_errors() -> Iterator[None]:
         raise native.with_traceback(error.__traceback__) from error.__cause__
 
 
+class FindingFix(Protocol):
+    """What repairs a finding: an edit of `refbrowser.references`, whose documents lie above this layer."""
+
+    @property
+    def title(self) -> str:
+        """What the history calls it."""
+        ...
+
+    def apply(self, document: Any) -> Any:
+        """Return the repaired document."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Finding:
     """One thing that was found in a document or dataset, with the fix where there is one.
 
-    `fix` is an edit of `refbrowser.references.edits.edits` (opaque to this layer). `count` is how many places
-    share the finding when only the first is given. `is_loss`: values may be lost by it, so that it is told
-    where they are read, though it may be a warning; `is_anywhere`: of any array, wherever it is. `rows`:
-    (rule, first row) of each gen rule that it is about, where `place` does not tell. `checked`: None where
-    all was decided, else how many rows were looked at (0 where that is not known). `code`: what kind of
-    finding it is, as the manual of `refbrowser audit` lists them; empty where its `kind` says all.
+    `count` is how many places share the finding when only the first is given. `is_loss`: values may be lost
+    by it, so that it is told where they are read, though it may be a warning; `is_anywhere`: of any array,
+    wherever it is. `rows`: (rule, first row) of each gen rule that it is about, where `place` does not tell.
+    `checked`: None where all was decided, else how many rows were looked at (0 where that is not known).
+    `code`: what kind of finding it is, as the manual of `refbrowser audit` lists them; empty where its `kind`
+    says all.
     """
 
     severity: Severity
@@ -370,7 +383,7 @@ class Finding:
     place: Place = NOWHERE
     advice: str = ""
     count: int = 1
-    fix: Any = None
+    fix: FindingFix | None = None
     is_loss: bool = False
     is_anywhere: bool = False
     rows: tuple[tuple[int, int], ...] = ()

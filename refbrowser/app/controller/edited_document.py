@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access, Want
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.model.nodes import Hierarchy
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.document.origins import DocumentOrigin
     from refbrowser.references.edits.history import History
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _numbers = itertools.count(1)
 
 
-def moved_on(edit: Any) -> Exception:
+def moved_on(edit: Edit) -> Exception:
     """Return the error for an edit that was made of a state that is not the document's any more."""
     from refbrowser.errors import ErrorKind, RefbrowserError
 
@@ -231,7 +232,7 @@ class EditedDocument(QObject):
 
     # Editing
 
-    def apply(self, edit: Any) -> bool:
+    def apply(self, edit: Edit) -> bool:
         """Make one edit (of `references.edits`) one step of the history.
 
         Returns whether it could be made; where not, `editFailed` tells why.
@@ -248,7 +249,7 @@ class EditedDocument(QObject):
         self._edited()
         return True
 
-    def apply_later(self, edit: Any, done: Callable[[], object] = lambda: None) -> None:
+    def apply_later(self, edit: Edit, done: Callable[[], object] = lambda: None) -> None:
         """Make an edit of many entries one step of the history, off the GUI thread.
 
         `done` is called when it is made; where it cannot be made, `editFailed` tells why.
@@ -272,7 +273,7 @@ class EditedDocument(QObject):
 
         self.tasks.run(self.owner("edit"), edit.title, make, made, self.editFailed.emit)
 
-    def take_step(self, edit: Any, changed: Document) -> None:
+    def take_step(self, edit: Edit, changed: Document) -> None:
         """Make a step of an edit of the document as it is now, whose result was made off the GUI thread."""
         if self.history is not None:
             self.history.take(edit, changed)

@@ -10,7 +10,7 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.engine.jobs import Priority
-from refbrowser.engine.problems.problem import Fix, Problem, Problems, Remedy
+from refbrowser.engine.problems.problem import Problem, Problems
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ class DocumentProblems(QObject):
 
     def fix(self, problem: Problem) -> bool:
         """Make the edit that repairs a problem one step of the history; whether it could be made."""
-        fix: Fix | None = problem.fix
-        return fix is not None and fix.remedy is Remedy.EDIT and self._document.apply(fix.edit)
+        edit = None if problem.fix is None else problem.fix.edit
+        return edit is not None and self._document.apply(edit)
 
 
 class DocumentChanges(QObject):

@@ -19,6 +19,7 @@ from refbrowser.views.editing.typed import Draft as AnyDraft
 from refbrowser.views.editing.typed import DraftKind, Edited, MetadataDraft, Refused, TemplateDraft, Typed
 
 if TYPE_CHECKING:
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
 
 
@@ -372,7 +373,7 @@ def drafts_of(document: OpenDocument) -> Drafts:
 class _Made:
     """One edit of all that is valid, the document with it, what was applied, and what is not valid."""
 
-    edit: Any
+    edit: Edit
     document: Document
     applied: tuple[Typed, ...]
     refused: tuple[Refused, ...]
@@ -415,7 +416,7 @@ def apply_typed(
 def _made(edited: Edited, typed: Sequence[Typed]) -> _Made:
     from refbrowser.references.edits.edits import Compound
 
-    edits: list[Any] = []
+    edits: list[Edit] = []
     applied: list[Typed] = []
     left = list(typed)
     refused: list[Refused] = []

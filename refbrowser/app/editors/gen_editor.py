@@ -539,7 +539,7 @@ class GenEditor(EditorForm):
             None if edit is None else Mend(edit.title, lambda: self._make(edit)),
         )
 
-    def _make(self, edit: Any) -> None:
+    def _make(self, edit: Edit) -> None:
         """Make the edit that mends what was found one step of the history."""
         from refbrowser.references.edits.outer_edits import RemoveRule, SetRule
 

@@ -40,6 +40,7 @@ from refbrowser.views.editing.typed import TemplateDraft, Typed, name_mistake, t
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.templates.syntax import Template
     from refbrowser.references.templates.templates import TemplateSet
@@ -556,7 +557,7 @@ class TemplatesEditor(EditorForm):
         from refbrowser.references.edits.outer_edits import AddTemplate
 
         name = next(name for number in range(1, 10**6) if (name := f"t{number}") not in templates.texts)
-        edit: Any = AddTemplate(name, "")
+        edit: Edit = AddTemplate(name, "")
         if opened.document.version != 1:
             edit = Compound(edit.title, (SetVersion(1), edit))
         if opened.apply(edit):

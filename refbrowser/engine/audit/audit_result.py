@@ -17,6 +17,7 @@ from refbrowser.errors import Finding, Severity
 from refbrowser.model.report import Report, counted, first_of
 
 if TYPE_CHECKING:
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
 
 #: Findings of one group that are kept; the others are counted.
@@ -74,12 +75,12 @@ class FindingGroup:
         if finding.severity is Severity.FAULT:
             self.severity = Severity.FAULT
 
-    def fix(self, document: Document) -> Any:
+    def fix(self, document: Document) -> Edit | None:
         """Return one edit that makes the fixes of all its findings; None where there is none."""
         return joined_fix(document, self.findings, f"Fix: {self.kind.title}")
 
 
-def joined_fix(document: Document, findings: Iterable[Finding], title: str) -> Any:
+def joined_fix(document: Document, findings: Iterable[Finding], title: str) -> Edit | None:
     """Return one edit that makes the fixes of findings, one undo step; None where there is none.
 
     Keys that are taken away are named by where they stand, so that all go at once.
@@ -92,7 +93,7 @@ def joined_fix(document: Document, findings: Iterable[Finding], title: str) -> A
     places: list[Ints] = []
     values: dict[str, Any] = {}
     rules: set[int] = set()
-    others: list[Any] = []
+    others: list[Edit] = []
     seen: list[Any] = []
     for fix in (finding.fix for finding in findings if finding.fix is not None):
         if fix in seen:

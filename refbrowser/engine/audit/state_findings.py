@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.near_files import NearFiles
     from refbrowser.engine.audit.wrong_texts import WrongText
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.references.document.content import Edit
 
 #: Entries that the fix of one finding changes, and files for which it is tried what text leads elsewhere.
 _FIXED, _TRIED = 10_000, 100
@@ -209,7 +210,7 @@ class StateFindings:
         kind: ErrorKind,
         message: str,
         advice: str = "",
-        fix: Any = None,
+        fix: Edit | None = None,
     ) -> Finding:
         table = self._table
         key = path = start = stop = None
@@ -241,7 +242,7 @@ class StateFindings:
             each = self._table.owners[owner]
             self._marks.add(each.node.path, code, each.coords(self._table.number[some]))
 
-    def _led_to(self, url: str, rows: Ints) -> Any:
+    def _led_to(self, url: str, rows: Ints) -> Edit | None:
         """Return the edit that takes a new URL over; None where the document cannot say it."""
         from refbrowser.references.edits.edits import Compound, document_renders
         from refbrowser.references.edits.many_edits import SetReferences

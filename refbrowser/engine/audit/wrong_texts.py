@@ -12,7 +12,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from refbrowser.references.text.json_text import pointer
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 
@@ -41,6 +42,9 @@ _MADE, _ROWS = 4, 20_000
 #: Of so many files that are gone one may stay gone.
 _NEARLY = 4
 
+#: What is made of a text that is wrong.
+Correction = MoveUrls | SetTemplate | SetRuleField
+
 
 @dataclass(frozen=True, slots=True)
 class WrongText:
@@ -49,7 +53,7 @@ class WrongText:
     Attributes
     ----------
     edit
-        `MoveUrls` where the beginning of URLs is wrong, else `SetTemplate` or `SetRuleField`.
+        `MoveUrls` where the beginning of URLs is wrong.
     urls
         The files that are gone and named by it.
     words, place
@@ -62,7 +66,7 @@ class WrongText:
         The files by what they would be.
     """
 
-    edit: Any
+    edit: Correction
     urls: tuple[str, ...]
     words: str
     place: Place
@@ -191,14 +195,14 @@ class WrongTexts:
             return WrongText(edit, urls, words, place, *self._texts_of(edit), there, asked, renamed)
         return None
 
-    def _parts_a_rule(self, edit: Any) -> bool:
+    def _parts_a_rule(self, edit: Correction) -> bool:
         """Tell whether an edit changes the URLs of some rows of a rule, and leaves others."""
         if not isinstance(edit, MoveUrls):
             return False
         moved = Moved(self._document, edit)
         return any(map(moved.parts, self._document.rules))
 
-    def _texts_of(self, edit: Any) -> tuple[str, str]:
+    def _texts_of(self, edit: Correction) -> tuple[str, str]:
         """Return what stands in the document, and what a correction makes of it."""
         if isinstance(edit, MoveUrls):
             return edit.old, edit.new
@@ -247,7 +251,7 @@ class WrongTexts:
                 continue  # It is told as faulty.
         return frozenset(heads)
 
-    def _corrections(self, change: _Change) -> Iterator[tuple[Any, Mapping[str, str]]]:
+    def _corrections(self, change: _Change) -> Iterator[tuple[Correction, Mapping[str, str]]]:
         """Yield changes of the plain text of the rule that names a file, and of the templates it uses."""
         rule = self._rule_of(change.url)
         if rule is None or rule.count > _ROWS:
@@ -267,7 +271,7 @@ class WrongTexts:
         number = self._document.expansion.origin(row)[0]
         return self._document.rules[number] if number >= 0 else None
 
-    def _with(self, edit: Any) -> Iterator[tuple[Any, Mapping[str, str]]]:
+    def _with(self, edit: Correction) -> Iterator[tuple[Correction, Mapping[str, str]]]:
         """Yield an edit with the URLs that it changes, and what they are then."""
         before = self._document
         try:
@@ -355,7 +359,7 @@ def _same(text: str, other: str) -> int:
     return next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))
 
 
-def text_of(document: Document, edit: Any, key: str | None = None) -> tuple[str, Place]:
+def text_of(document: Document, edit: Edit, key: str | None = None) -> tuple[str, Place]:
     """Return in words which text a correction changes, and where that stands in the document.
 
     Parameters
@@ -395,6 +399,8 @@ def followed_text(
     uses
         Gives how many chunks lie in files whose URLs are meant.
     """
+    # `WrongText.finding` made it.
+    assert isinstance(finding.fix, Compound)
     (edit,), count = finding.fix.edits, finding.count
     if isinstance(edit, MoveUrls):
         count = uses(edit.is_meant)
@@ -402,6 +408,7 @@ def followed_text(
     elif isinstance(edit, SetTemplate):
         is_there = before.places.get(edit.name) == now.places.get(edit.name)
     else:
+        assert isinstance(edit, SetRuleField)
         index = edit.index
         is_there = index < len(now.rules) and now.rules[index].url == before.rules[index].url
     if not is_there:

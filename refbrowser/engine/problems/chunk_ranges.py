@@ -23,6 +23,7 @@ from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import Hierarchy
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
     from refbrowser.references.rules.rule_rows import RuleColumns
@@ -312,7 +313,7 @@ class _Checks:
             return place
         return replace(place, rule=rule, field="length", row=number, pointer=f"/gen/{rule}/length")
 
-    def _fix(self, odd: _Odd, part: Ints) -> Any:
+    def _fix(self, odd: _Odd, part: Ints) -> Edit | None:
         """Return the edit that gives ranges their bytes back, where they are known and stand in refs."""
         if odd.meant is None or len(odd.rows) > _FIXED:
             return None

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, Severity, SpareCommaError
 from refbrowser.io.origins import scheme_of
+from refbrowser.references.document.content import Edit
 
 #: Problems that are listed one by one; the rest is counted.
 MOST = 10_000
@@ -47,7 +48,7 @@ class Fix:
 
     remedy: Remedy
     title: str
-    edit: Any = None
+    edit: Edit | None = None
     text: str = ""
 
 

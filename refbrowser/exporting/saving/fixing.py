@@ -38,11 +38,11 @@ def fix_findings(document: Document, groups: Iterable[FindingGroup]) -> Fixed | 
     if document.store is not None:
         message = "--fix changes reference documents, not stores"
         raise RefbrowserError(ErrorKind.USAGE, message, advice="make its references first: refbrowser make")
-    findings = [finding for group in groups for finding in group.findings if finding.fix is not None]
+    findings = [finding for group in groups for finding in group.findings]
     edit = joined_fix(document, findings, "Fix all")
     if edit is None:
         return None
-    titles = dict.fromkeys(finding.fix.title for finding in findings)
+    titles = dict.fromkeys(finding.fix.title for finding in findings if finding.fix is not None)
     return Fixed(document.apply(edit), tuple(titles))
 
 

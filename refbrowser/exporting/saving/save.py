@@ -40,6 +40,7 @@ from refbrowser.references.text.json_text import JsonError, parse
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobControl
     from refbrowser.io.cancel import CancelToken
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.document.origins import StoreOrigin
 
@@ -126,7 +127,7 @@ class WrittenDocument:
 
     identity: FileIdentity | None
     document: Document | None
-    edit: Any = None
+    edit: Edit | None = None
 
 
 def write_document(
@@ -146,7 +147,7 @@ def write_document(
     Cancelled
         `cancel` was cancelled.
     """
-    edits: list[Any] = [RebaseUrls(order.prefix)] if order.prefix else []
+    edits: list[Edit] = [RebaseUrls(order.prefix)] if order.prefix else []
     state = document
     for edit in edits:
         state = state.apply(edit)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.references.document.content import DocumentContent, ReferenceText
+from refbrowser.references.document.content import DocumentContent, Edit, ReferenceText
 from refbrowser.references.document.reference_values import Issue
 from refbrowser.references.document.writer import appended, splices
 from refbrowser.references.text.document_text import locate
@@ -30,7 +29,7 @@ class Found:
     span: tuple[int, int] | None = None
     rule: int | None = None
     field: str | None = None
-    fix: Any = None
+    fix: Edit | None = None
     code: str = ""
     count: int = 1
     url: str | None = None

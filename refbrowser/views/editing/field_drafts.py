@@ -11,6 +11,7 @@ from refbrowser.views.editing.typed import Edited, fault
 if TYPE_CHECKING:
     from refbrowser.engine.attribute_edits import AttributeChange
     from refbrowser.model.nodes import Node
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.edits.url_prefixes import PrefixScope
 
@@ -48,7 +49,7 @@ class AttributeDraft:
         path = "" if at[0] == "/" else f" of {at[0]}"
         return f"a new attribute{path}" if self.is_new else f"attribute {at[1]}{path}"
 
-    def edit(self, at: tuple[str, str], edited: Edited) -> Any:
+    def edit(self, at: tuple[str, str], edited: Edited) -> Edit:
         """Return the edit, see `Draft.edit`."""
         from refbrowser.engine.attribute_edits import attributes_edit
         from refbrowser.engine.node_metadata import read_metadata
@@ -115,7 +116,7 @@ class KeyDraft:
         """Return what is being edited."""
         return f"key {at}"
 
-    def edit(self, at: str, edited: Edited) -> Any:
+    def edit(self, at: str, edited: Edited) -> Edit:
         """Return the edit, see `Draft.edit`."""
         from refbrowser.references.edits.edits import RenameReference
 
@@ -160,7 +161,7 @@ class PrefixDraft:
         """Return what is being edited."""
         return "the URL prefix to replace"
 
-    def edit(self, at: None, edited: Edited) -> Any:
+    def edit(self, at: None, edited: Edited) -> Edit:
         """Return the edit, see `Draft.edit`."""
         from refbrowser.views.editing.prefix_changes import mistake_in, prefix_changes
 

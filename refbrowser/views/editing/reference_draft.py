@@ -28,6 +28,7 @@ from refbrowser.views.editing.typed import Edited, fault
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.model.reference import Reference
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.templates.templates import TemplateSet
 
@@ -170,7 +171,7 @@ class ReferenceDraft:
         """Return what is being edited."""
         return "a new reference" if at is None else f"reference {at}"
 
-    def edit(self, at: str | None, edited: Edited) -> Any:
+    def edit(self, at: str | None, edited: Edited) -> Edit:
         """Return the edit, see `Draft.edit`."""
         document = edited.document
         for name, reason in self.mistakes_in(document, at).items():
@@ -223,11 +224,11 @@ def base64_mistake(text: str) -> str:
     return ""
 
 
-def reference_edit(key: str | None, draft: ReferenceDraft) -> Any:
+def reference_edit(key: str | None, draft: ReferenceDraft) -> Edit:
     """Return the edit of `references.edits` that turns the entry of `key` into the draft."""
     from refbrowser.references.edits.edits import Compound, RenameReference, SetReference
 
-    edits: list[Any] = []
+    edits: list[Edit] = []
     if key is not None and draft.key != key:
         edits.append(RenameReference(key, draft.key))
     if draft.is_changed:

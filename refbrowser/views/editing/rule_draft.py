@@ -16,6 +16,7 @@ from refbrowser.views.editing.text_marks import FaultSpan, fault_spans
 from refbrowser.views.editing.typed import Edited, fault
 
 if TYPE_CHECKING:
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 
@@ -290,7 +291,7 @@ class RuleDraft:
         """Return what is being edited."""
         return f"gen rule {at}"
 
-    def edit(self, at: int, edited: Edited) -> Any:
+    def edit(self, at: int, edited: Edited) -> Edit:
         """Return the edit, see `Draft.edit`; faults that the document's rule has already are no hindrance."""
         from refbrowser.references.edits.outer_edits import SetRule
         from refbrowser.references.rules.gen import GenRule

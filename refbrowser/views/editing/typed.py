@@ -12,6 +12,7 @@ from refbrowser.errors import RefbrowserError
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.cancel import CancelToken
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.edits.edits import SetMetadata
 
@@ -49,7 +50,7 @@ class Draft(Protocol):
         """Return what is being edited, as ``gen rule 0``."""
         ...
 
-    def edit(self, at: Any, edited: Edited) -> Any:
+    def edit(self, at: Any, edited: Edited) -> Edit:
         """Return the edit of `references.edits` that it stands for.
 
         Raises
@@ -124,7 +125,7 @@ class MetadataDraft:
         """Return what is being edited."""
         return f"the JSON of {at}"
 
-    def edit(self, at: str, edited: Edited) -> Any:
+    def edit(self, at: str, edited: Edited) -> Edit:
         """Return the edit, see `Draft.edit`."""
         try:
             return metadata_edit(self)
@@ -189,7 +190,7 @@ class TemplateDraft:
         """Return what is being edited."""
         return f"template {at}"
 
-    def edit(self, at: str, edited: Edited) -> Any:
+    def edit(self, at: str, edited: Edited) -> Edit:
         """Return the edit, see `Draft.edit`."""
         from refbrowser.references.templates.templates import TemplateSet
 
@@ -236,13 +237,13 @@ def name_mistake(document: Document, draft: TemplateDraft) -> str:
     return ""
 
 
-def template_edit(draft: TemplateDraft) -> Any:
+def template_edit(draft: TemplateDraft) -> Edit:
     """Return the edit of `references.edits` that a draft stands for."""
     from refbrowser.references.edits.edits import Compound
     from refbrowser.references.edits.many_edits import RenameTemplateAndUses
     from refbrowser.references.edits.outer_edits import RenameTemplate, SetTemplate
 
-    edits: list[Any] = []
+    edits: list[Edit] = []
     if draft.name != draft.old_name:
         rename = RenameTemplateAndUses if draft.renames_uses else RenameTemplate
         edits.append(rename(draft.old_name, draft.name))
