@@ -31,6 +31,7 @@ from refbrowser.engine.frozen import frozen_bytes, opened_again, other_source
 from refbrowser.engine.reading.scattered import read_outer, read_points
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Score, Seen
+from refbrowser.formats.library.named_file import LibraryOrigin
 from refbrowser.formats.library.process import one_after_another
 from refbrowser.formats.registry import BUILT_IN
 from refbrowser.formats.sniffing import DOCUMENTS, looks_like_references
@@ -45,7 +46,7 @@ from refbrowser.model.nodes import ArrayNode
 
 #: Its records are no chunks: whoever asks for those of the file wants all records together.
 _CLASSIC = "netcdf3"
-#: Bytes of an array of one chunk that is read once.
+#: Bytes of an array that is read once: where it has one chunk, or a library tells it when it is opened.
 _SMALL = 1 << 16
 #: Datasets that came from another process and stay open in this one; one more closes the oldest.
 _KEPT = 8
@@ -72,6 +73,11 @@ class SharedDataset:
         self._readers = 0
         self._closing: Dataset | None = None
         self.name = dataset.path
+        origin = dataset.document.origin
+        #: Those that were told when it was opened; a dataset of others may have been edited since.
+        self.values: Mapping[str, np.ndarray[Any, Any]] = (
+            origin.values if owned and isinstance(origin, LibraryOrigin) else {}
+        )
 
     @contextmanager
     def reading(self) -> Iterator[Dataset]:
@@ -138,17 +144,24 @@ def _reopened(data: bytes) -> SharedDataset:
 
 
 class RefbrowserArray(BackendArray):
-    """The values of one array, read when they are indexed; of a small one of one chunk all, once."""
+    """The values of one array, read when they are indexed; of a small one of one chunk all, once.
+
+    Parameters
+    ----------
+    whole
+        Its values where all are known: xarray asks for those of a coordinate several times.
+    """
 
     __slots__ = ("dtype", "path", "shape", "source", "whole")
 
-    def __init__(self, source: SharedDataset, node: ArrayNode) -> None:
+    def __init__(
+        self, source: SharedDataset, node: ArrayNode, whole: np.ndarray[Any, Any] | None = None
+    ) -> None:
         self.source = source
         self.path = node.path
         self.shape = node.shape
         self.dtype = _plain_type(node)
-        #: Its values where all have been read: xarray asks for those of a coordinate several times.
-        self.whole: np.ndarray[Any, Any] | None = None
+        self.whole = whole
 
     def __getstate__(self) -> tuple[SharedDataset, str, tuple[int, ...], np.dtype[Any]]:
         return self.source, self.path, self.shape, self.dtype
@@ -238,7 +251,7 @@ class RefbrowserDataStore(AbstractDataStore):
     def _variable(self, variable: NetcdfVariable, dataset: Dataset) -> xarray.Variable:
         node = variable.node
         assert isinstance(node, ArrayNode)
-        data = LazilyIndexedArray(RefbrowserArray(self.source, node))
+        data = LazilyIndexedArray(RefbrowserArray(self.source, node, self.source.values.get(node.path)))
         names = tuple(split(each.path)[-1] for each in variable.dimensions)
         attributes = _attributes(node)
         # Nobody described it in other words than Zarr's own.
@@ -511,7 +524,7 @@ def _opened_after_others(named: Any, keywords: Mapping[str, Any]) -> Dataset:
     """
     chain = None
     try:
-        with one_after_another() as chain:
+        with one_after_another(_SMALL) as chain:
             dataset = open_named(named, **keywords)
             if not (chain.is_mixed and dataset.document.notes):
                 return dataset

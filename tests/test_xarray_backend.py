@@ -413,7 +413,9 @@ def test_processes_of_dask_read_it(folder: Path) -> None:
 
 def test_a_small_coordinate_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     days = {"time": ("time", np.arange(3), {"units": "days since 2001-01-01"}), "y": [1.5, 2.5]}
-    xarray.Dataset({"t": (("time", "y"), np.ones((3, 2)))}, days).to_netcdf(tmp_path / "a.nc")
+    xarray.Dataset({"t": (("time", "y"), np.ones((3, 2)))}, days).to_netcdf(
+        tmp_path / "a.nc", format="NETCDF3_64BIT"
+    )
     read: list[str] = []
     read_outer = xarray_backend.read_outer
 
@@ -434,3 +436,42 @@ def test_a_small_coordinate_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
         assert found["t"][1:].values.tolist() == [[1, 1], [1, 1]]
         assert found["t"].isel(time=0, y=0).values.shape == ()
         assert pickle.loads(pickle.dumps(found))["t"].values.tolist() == np.ones((3, 2)).tolist()
+
+
+def test_small_coordinates_come_with_the_description_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        for name, length in (("time", None), ("late", None), ("y", 2), ("big", 10_000), ("none", 3)):
+            file.createDimension(name, length)
+        time = file.createVariable("time", "i4", ("time",), endian="big", chunksizes=(2,), fill_value=-1)
+        time.units = "hours since 2001-01-01"
+        time[:] = [1, 2, 3, 4, 5]
+        bounds = file.createVariable("first", "f8", ("y",))
+        bounds.units = "days since 2000-01-01"
+        bounds[:] = [3, 4]
+        file.createVariable("y", "f4", ("y",))[:] = [0.5, 1.5]
+        # Longer than what is stored of it: its dimension is as long as the longest array along it.
+        file.createVariable("late", "i2", ("late",))[:] = [1, 2]
+        file.createVariable("later", "i2", ("late",))[:] = np.arange(4)
+        file.createVariable("big", "f8", ("big",))[:] = np.arange(10_000)
+        file.createVariable("plain", "i2", ("y",))[:] = [8, 9]
+    read: list[str] = []
+    read_outer = xarray_backend.read_outer
+
+    def noted(session: Any, node: Any, *more: Any) -> Any:
+        read.append(node.path)
+        return read_outer(session, node, *more)
+
+    monkeypatch.setattr(xarray_backend, "read_outer", noted)
+    with xarray.open_dataset(path, engine=ENGINE) as ours, xarray.open_dataset(path) as theirs:
+        assert sorted({*read}) == ["/big", "/late"]
+        xarray.testing.assert_identical(ours.load(), theirs.load())
+        assert ours["time"].encoding["dtype"] == theirs["time"].encoding["dtype"]
+    assert not {"/time", "/first", "/y"} & {*read}
+    # One that was opened before may have been edited.
+    read.clear()
+    with refbrowser.open(path) as dataset, xarray.open_dataset(dataset, engine=ENGINE) as found:
+        assert found["y"].values.tolist() == [0.5, 1.5]
+    assert "/y" in read

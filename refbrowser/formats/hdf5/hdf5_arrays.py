@@ -66,12 +66,15 @@ class Contents(LibraryContents):
         By path as it is stored, in the order of the file; types are those that have a name of their own.
     chunks
         Bytes behind what is told of arrays.
+    values
+        Bytes of the elements of small coordinates, where these were asked for.
     """
 
     groups: dict[str, Told] = field(default_factory=dict)
     arrays: dict[str, Told] = field(default_factory=dict)
     types: dict[str, Tree] = field(default_factory=dict)
     chunks: dict[str, memoryview] = field(default_factory=dict)
+    values: dict[str, memoryview] = field(default_factory=dict)
 
     @staticmethod
     def bounds() -> Mapping[str, Any]:
@@ -96,6 +99,8 @@ class Contents(LibraryContents):
             self.arrays[told["array"]] = told
             if len(data):
                 self.chunks[told["array"]] = data
+        elif "values" in told:
+            self.values[told["values"]] = data
         elif "named" in told:
             self.types[told["named"]] = told["type"]
         elif "link" in told:
@@ -232,6 +237,16 @@ class Arrays:
             with suppress(RefbrowserError, ValueError, TypeError, OverflowError):
                 group, name = map(shown_path, (group_of(path), path.rpartition("/")[2]))
                 found.setdefault(group, {})[name] = data_type_of(tree)
+        return found
+
+    def known_values(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the values of small coordinates that were told, by the paths of their nodes."""
+        found = {}
+        for path, data in self.contents.values.items():
+            node = self.nodes.get(path)
+            # Along unlimited dimensions it may be longer than what is stored.
+            if node is not None and len(data) == prod(node.shape) * node.known_dtype.itemsize:
+                found[node.path] = np.frombuffer(data, node.known_dtype).reshape(node.shape)
         return found
 
     # Arrays

@@ -99,6 +99,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
         problems=tuple(arrays.problems),
         facts=(Fact("Size", named.size, is_size=True), *_facts(contents)),
         sources=arrays.sources,
+        values=arrays.known_values(),
         dimensions=dimensions,
         types=arrays.types(),
     )

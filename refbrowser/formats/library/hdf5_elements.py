@@ -130,7 +130,7 @@ def _is_exact(kind: Any, dtype: Any) -> bool:
     """Tell whether floats, or the parts of complex ones, are stored as numpy holds them."""
     try:
         if kind.get_class() != _COMPLEX:
-            return bool(_stored_as(dtype).equal(kind))
+            return bool(stored_as(dtype).equal(kind))
         part = kind.get_super()
         return bool(h5t.py_create(part.dtype).equal(part)) and dtype.itemsize == kind.get_size()
     except FAILURES:
@@ -167,7 +167,7 @@ def attribute_values(attribute: Any, tree: dict[str, Any], shape: tuple[int, ...
         is_known = tree["kind"] == "plain" and tree.get("exact") and "names" not in tree
         dtype = np.dtype(tree["dtype"]) if is_known else attribute.dtype
         values = np.zeros(shape, dtype)
-        attribute.read(values, mtype=_stored_as(dtype) if is_known else h5t.py_create(dtype))
+        attribute.read(values, mtype=stored_as(dtype) if is_known else h5t.py_create(dtype))
         return values
     _check_is_bytes(tree)
     kind = attribute.get_type()
@@ -177,7 +177,7 @@ def attribute_values(attribute: Any, tree: dict[str, Any], shape: tuple[int, ...
 
 
 @lru_cache(maxsize=64)
-def _stored_as(dtype: Any) -> Any:
+def stored_as(dtype: Any) -> Any:
     """Return the type of HDF5 that has numbers and texts as numpy holds them; making one takes long."""
     return h5t.py_create(dtype)
 

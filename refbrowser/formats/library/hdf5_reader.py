@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import struct
 from collections.abc import Iterator
@@ -270,6 +271,7 @@ class _Walk:
         self._room = int(request["attributes"])
         self._largest = int(request["attribute"])
         self._chunks = int(request["chunks"])
+        self._small = int(request.get("small", 0)) if cut is None else 0
         #: The first path of each group, by address.
         self._seen: dict[Any, str] = {}
         #: Addresses of the groups that lead to where the walk is, with their paths there.
@@ -405,7 +407,9 @@ class _Walk:
             if kind == h5l.TYPE_HARD and first not in (None, path) and not is_again:
                 yield {"problem": f"it is a second name of the group {first}", "path": path}
         elif isinstance(found, h5d.DatasetID):
-            yield self._dataset(found, path)
+            told = self._dataset(found, path)
+            yield told
+            yield from self._small_values(found, told[0] if isinstance(told, tuple) else told)
         elif isinstance(found, h5t.TypeID):
             yield {"named": path, "type": elements.type_of(found)}
 
@@ -487,6 +491,28 @@ class _Walk:
         self._add_fill(dataset, made, told)
         told["filters"] = _filters(made)
         return self._stored(dataset, made, layout, told)
+
+    def _small_values(self, dataset: Any, told: dict[str, Any]) -> Iterator[Any]:
+        """Tell the values of a small coordinate or time, where they are asked for."""
+        tree = told["type"]
+        if tree["kind"] != "plain" or not tree["exact"] or {"class", "names"} & tree.keys():
+            return
+        sides = max(told.get("shape", ()), told.get("chunks", ()), key=math.prod)
+        if (
+            "layout" not in told
+            or told.get("missing_filters")
+            or math.prod(sides) * told["size"] > self._small
+        ):
+            return
+        units = next((value for name, value, *_ in told["attributes"] if name == "units"), None)
+        if not (told["is_scale"] or (isinstance(units, str) and " since " in units)):
+            return
+        # Where it cannot be read, that is said to who reads it.
+        with contextlib.suppress(*elements.FAILURES):
+            if dataset.get_storage_size():
+                values = np.empty(tuple(told["shape"]), tree["dtype"])
+                dataset.read(h5s.ALL, h5s.ALL, values, elements.stored_as(values.dtype))
+                yield {"values": told["array"]}, values.reshape(-1).view(np.uint8)
 
     def _add_scales(self, dataset: Any, told: dict[str, Any]) -> None:
         """Tell whether it is the scale of a dimension, and the addresses of those of its own."""

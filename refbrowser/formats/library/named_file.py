@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.format import Opening
@@ -123,6 +126,8 @@ class LibraryOrigin(PlainAnswers):
         What is told of it.
     sources
         What has arrays that are chunks here read by the library, by path.
+    values
+        Those of small coordinates that were told with the description, by path.
     """
 
     path: str
@@ -131,6 +136,7 @@ class LibraryOrigin(PlainAnswers):
     problems: tuple[Finding, ...] = ()
     facts: tuple[Fact, ...] = ()
     sources: Mapping[str, LibrarySource] = field(default_factory=dict)
+    values: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, Node]) -> Hierarchy:
         """Return a hierarchy with what is to be known of its arrays."""

@@ -78,9 +78,11 @@ class LibraryFile:
         self._lock = threading.Lock()
         self._process: Child | None = None
         self._finalizer: weakref.finalize[Any, LibraryFile] | None = None
-        self._chain = getattr(_THREAD, "chain", None)
+        self._chain: Chain | None = getattr(_THREAD, "chain", None)
         if self._chain is not None:
             self._chain.files.append(self)
+            if self._chain.small and self.is_here:
+                self.always["small"] = self._chain.small
 
     def ask(
         self, operation: str, request: Mapping[str, Any], take: Take, token: CancelToken | None = None
@@ -251,11 +253,14 @@ class Chain:
 
     Attributes
     ----------
+    small
+        Bytes of a coordinate whose values are told with the description of a file; 0 for none.
     is_mixed
         Whether one of them was read by a process that had read others: what is wrong with it may be of those.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, small: int = 0) -> None:
+        self.small = small
         self.files: list[LibraryFile] = []
         self.is_mixed = False
 
@@ -267,13 +272,18 @@ class Chain:
 
 
 @contextmanager
-def one_after_another() -> Iterator[Chain]:
+def one_after_another(small: int = 0) -> Iterator[Chain]:
     """Have files that this thread opens in the block read by processes that have read others.
 
     Starting one takes longer than most files take. At the end the processes are there for those that follow;
     after an error they end.
+
+    Parameters
+    ----------
+    small
+        As `Chain` has it.
     """
-    chain = _THREAD.chain = Chain()
+    chain = _THREAD.chain = Chain(small)
     is_well = False
     try:
         yield chain
