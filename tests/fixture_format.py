@@ -206,7 +206,7 @@ def grid_page(host: Any) -> Any:
     """Return a page: the path of the file in a tab, and in a bar how many rows it has."""
     from PySide6.QtWidgets import QLabel
 
-    from refbrowser.app.facets.host import FormatPage
+    from refbrowser.app.workspace.host import FormatPage
 
     class GridPage(FormatPage):
         def __init__(self) -> None:
@@ -225,7 +225,8 @@ def grid_page(host: Any) -> Any:
 
 def grid_commands(host: Any) -> Any:
     """Return the commands: one, which says how many rows there are."""
-    from refbrowser.app.commands.group import ActionSpec, CommandGroup
+    from refbrowser.app.actions.action_spec import ActionSpec
+    from refbrowser.app.workspace.command_group import CommandGroup
 
     class GridCommands(CommandGroup):
         actions = (ActionSpec("count_rows", "Count &rows", when="is_grid", menu="&Tools", submenu="&Grids"),)
@@ -248,7 +249,7 @@ def broken_page(host: Any) -> Any:
     """Return a page that is made, and fails with the first document."""
     from PySide6.QtWidgets import QLabel
 
-    from refbrowser.app.facets.host import FormatPage
+    from refbrowser.app.workspace.host import FormatPage
 
     class BrokenPage(FormatPage):
         def set_document(self, document: Any) -> None:
@@ -262,7 +263,8 @@ def broken_page(host: Any) -> Any:
 
 def broken_commands(host: Any) -> Any:
     """Return commands that cannot tell when they can be used."""
-    from refbrowser.app.commands.group import ActionSpec, CommandGroup
+    from refbrowser.app.actions.action_spec import ActionSpec
+    from refbrowser.app.workspace.command_group import CommandGroup
 
     class BrokenCommands(CommandGroup):
         actions = (ActionSpec("break_grid", "&Break", when="can_break", menu="&Data"),)

@@ -47,8 +47,8 @@ LAYERS = [
 #: Files of the window without Qt, with why.
 WITHOUT_QT = {
     "refbrowser.app.combining.combine_work": "work of the window's jobs, in their threads",
-    "refbrowser.app.commands.commands": "puts the groups of commands together",
-    "refbrowser.app.commands.menus": "what menus hold, as values: help and the list of shortcuts read it",
+    "refbrowser.app.shell.commands": "puts the groups of commands together",
+    "refbrowser.app.actions.menus": "what menus hold, as values: help and the list of shortcuts read it",
     "refbrowser.app.commands.comparing": "a group of commands that only opens windows",
     "refbrowser.app.comparing.compared_side": "which state of a document the window compares",
     "refbrowser.app.comparing.compare_work": "work of the window's jobs, in their threads",
@@ -286,7 +286,7 @@ def test_formats_are_named_in_their_own_rooms(sources: list[Source]) -> None:
 
 def test_nobody_names_what_single_formats_add_to_the_window(sources: list[Source]) -> None:
     # They are asked for by `Format.facets` and `Format.pages`, and placed by the window.
-    general = {"refbrowser.app.facets", "refbrowser.app.facets.host"}
+    general = {"refbrowser.app.facets", "refbrowser.app.workspace.host"}
     naming = {
         source.module: named
         for source in sources
@@ -396,7 +396,7 @@ def test_told_kinds_are_found() -> None:
 
 #: Where work off the window's thread is no request of which the newest wins, with why.
 JOBS = {
-    "refbrowser.app.shell.latest": "all other work goes through it",
+    "refbrowser.app.tasks.latest": "all other work goes through it",
     "refbrowser.app.commands.files": "writes a file",
     "refbrowser.app.commands.problems": "opens a copy of a document without its spare commas",
     "refbrowser.app.commands.plotting": "writes files, which do not end each other",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refbrowser.app.commands.menus import actions
+from refbrowser.app.actions.menus import actions
 from refbrowser.xarray_backend import RefbrowserBackendEntrypoint
 
 CHECKOUT = Path(__file__).resolve().parent.parent

@@ -304,9 +304,9 @@ class Page:
     name
         Of the action ``show_<name>``; no two pages share one.
     made
-        What makes it, as ``module:function``: from the `refbrowser.app.facets.host.Host` to a
-        `refbrowser.app.facets.host.FormatPage`. Its module is loaded off the window's thread, when the first
-        document of the format is shown.
+        What makes it, as ``module:function``: from the `refbrowser.app.workspace.host.Host` to a
+        `refbrowser.app.workspace.host.FormatPage`. Its module is loaded off the window's thread, when the
+        first document of the format is shown.
     title
         Of its tab, with ``&`` before the letter that leads to it in a menu; empty where it has bars alone.
     shortcut, tip
@@ -371,7 +371,7 @@ class Format:
 
         Of the window: ``document(document)`` returns a `refbrowser.app.controller.document_files.FormatPart`,
         what is known of a document beside its references; ``commands(host)`` returns a
-        `refbrowser.app.commands.group.CommandGroup` that declares its actions.
+        `refbrowser.app.workspace.command_group.CommandGroup` that declares its actions.
     pages
         What the window shows of its documents.
     is_ours

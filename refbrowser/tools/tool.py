@@ -43,8 +43,8 @@ class Dock:
     hint
         What it says while it has nothing to show.
     made
-        What makes its pane, as ``module:function``, from the `refbrowser.app.facets.host.Host`; its module is
-        loaded off the window's thread. Empty for a pane that is made of the tool's request and report.
+        What makes its pane, as ``module:function``, from the `refbrowser.app.workspace.host.Host`; its module
+        is loaded off the window's thread. Empty for a pane that is made of the tool's request and report.
     """
 
     title: str
@@ -88,8 +88,8 @@ class Tool:
         Of its command in the menu *Tools*, with ``&`` before the letter that leads to it; for a tool that has
         no `commands`.
     commands
-        Its commands in the window, as ``module:class``: a `refbrowser.app.commands.group.CommandGroup`. Empty
-        for the one command that shows its dock.
+        Its commands in the window, as ``module:class``: a
+        `refbrowser.app.workspace.command_group.CommandGroup`. Empty for the one that shows its dock.
     dock
         Its dock; None for none.
     """

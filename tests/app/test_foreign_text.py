@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.commands.menus import actions
+from refbrowser.app.actions.menus import actions
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.exporting import tasks
 from refbrowser.exporting.folder import partial_of
 

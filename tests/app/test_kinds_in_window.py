@@ -14,8 +14,8 @@ from window_fixtures import Open, drop
 
 from refbrowser.app.panes.hierarchy_model import detail_of
 from refbrowser.app.plot.plot_pane import PlotPane
-from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.workspace.centre import TABLE
 from refbrowser.views.attributes import sections_of
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import size_text

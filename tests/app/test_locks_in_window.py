@@ -18,10 +18,10 @@ import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.dialogs.lock_sheet import AcceptSheet
-from refbrowser.app.shell.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.tasks import TaskControl, Tasks
+from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.app.widgets import theme
+from refbrowser.app.workspace.centre import PLOT, TABLE
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.problem import Badge
 from refbrowser.io.locks.lock import Lock, LockEntry

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 import refbrowser
-from refbrowser.app.commands.menus import TOOLBAR, actions
+from refbrowser.app.actions.menus import TOOLBAR, actions
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow

@@ -30,7 +30,7 @@ EDITOR = """
 import sys
 from PySide6.QtCore import QCoreApplication, Qt
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.references.edits.edits import Compound, RenameTemplate, SetReference, SetRule, SetTemplate
 
 application = QCoreApplication([])

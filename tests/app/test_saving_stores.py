@@ -11,7 +11,7 @@ import zarr
 
 import refbrowser
 from refbrowser.app.controller.work import save_document
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.saving.save import SaveOrder
 from refbrowser.references.edits.edits import SetMetadata

@@ -27,8 +27,8 @@ from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
 from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
 from refbrowser.app.panes.problems_pane import ProblemsPane
-from refbrowser.app.shell.drops import Drop
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.dropped import Drop
 from refbrowser.formats.registry import title_of
 from refbrowser.io.identity import identity_on_disk
 from refbrowser.model.nodes import Flavour

@@ -20,9 +20,9 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
 from refbrowser.app.plot.colour_bar import ColourStrip
-from refbrowser.app.shell.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
+from refbrowser.app.workspace.centre import PLOT, TABLE
 
 MARGIN = theme.LARGE
 Settle = Callable[[], None]

@@ -30,11 +30,11 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.commands.menus import menus
+from refbrowser.app.actions.menus import menus
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.shortcut_list import sections
-from refbrowser.app.shell.docks import DOCKS
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.docks import DOCKS
 from refbrowser.app.widgets.virtual_table import VirtualTable
 
 Open = Callable[[str | Path], OpenDocument]

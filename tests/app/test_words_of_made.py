@@ -28,8 +28,8 @@ from PySide6.QtWidgets import (
 from streams_made import write_ocean
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.docks import DOCKS
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.docks import DOCKS
 from refbrowser.app.widgets.virtual_table import VirtualTable
 
 Open = Callable[[str | Path], OpenDocument]

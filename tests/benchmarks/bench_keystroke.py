@@ -18,7 +18,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.editors.gen_editor import GenEditor
 from refbrowser.app.editors.preview_view import PreviewView
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.history import History

@@ -22,7 +22,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.housekeeping import GarbageCollector
 from refbrowser.app.shell.launch import SWITCH_INTERVAL
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.model.data_type import DataType
 from refbrowser.model.values import Chunks
 

@@ -22,8 +22,8 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.app.dialogs.export_options import OptionsForm
 from refbrowser.app.dialogs.manual_window import read_page
-from refbrowser.app.dialogs.questions import open_filter
-from refbrowser.app.shell.drops import Drop
+from refbrowser.app.widgets.dropped import Drop
+from refbrowser.app.widgets.file_filters import open_filter
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export

@@ -8,8 +8,8 @@ import numpy as np
 from awkward0_encoder import Encoder, zipped
 from scenes import Stage, scene
 
-from refbrowser.app.nested.nested_charts import ChartKind
 from refbrowser.app.nested.nested_pane import NestedPane
+from refbrowser.app.plot.nested_charts import ChartKind
 
 
 def write_events(path: Path) -> Path:

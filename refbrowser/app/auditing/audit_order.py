@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import combo_box, plain_label, push_button, show_progress
+from refbrowser.app.widgets.rows import FlowLayout
 from refbrowser.engine.audit.audit_plan import SAMPLE, AuditRequest, Level
 from refbrowser.views.auditing.audit_lines import counted, time_words
 from refbrowser.views.speed import SEPARATOR, Speed, job_words

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.auditing.audit_order import AuditOrder, flowing
 from refbrowser.app.auditing.audit_table import AuditTable
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.findings_list import FindingsFilter, show_fix
 from refbrowser.app.widgets.parts import hint_label, one_shot, plain_label, push_button, scrolled

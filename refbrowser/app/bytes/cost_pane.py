@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.panes.array_pane import ArrayPane
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button

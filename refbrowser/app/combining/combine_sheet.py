@@ -27,11 +27,11 @@ from refbrowser.app.controller.documents import Documents
 from refbrowser.app.controller.edited_document import moved_on
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.working_dialog import CostCard, WorkingDialog
-from refbrowser.app.shell.drops import read_drop
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import Priority, TaskControl, Tasks
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
+from refbrowser.app.widgets.dropped import read_drop
 from refbrowser.app.widgets.parts import plain_label, push_button, resize_within_screen, show_progress
 from refbrowser.formats.registry import formats
 from refbrowser.io.origins import local_path

@@ -11,7 +11,7 @@ import numpy as np
 
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.controller.work import Opened, edited, folding_of, rebuilt, state_of
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.appending import append_edit, append_plan

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.auditing.audit_dock import AuditDock
     from refbrowser.app.auditing.audit_pane import AuditPane
     from refbrowser.app.commands.explain import ExplainCommands
     from refbrowser.app.commands.files import PermissionCommands
     from refbrowser.app.commands.problems import ProblemCommands
-    from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
-    from refbrowser.app.shell.docks import Docks
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.app.docks.audit_dock import AuditDock
+    from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
+    from refbrowser.app.widgets.docks import Docks
+    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.navigation import Navigation
     from refbrowser.errors import Finding
 
 _FILTERS = ("Page (*.html)", "JSON (*.json)", "Table (*.csv)")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.shell.centre import PLOT
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.workspace.centre import PLOT
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.views.hierarchy import takes_rules
 from refbrowser.views.words import one_line
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from refbrowser.app.comparing.merge_sides import MergeSides
     from refbrowser.app.comparing.source_field import Source
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.navigation import Navigation
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.tasks import TaskControl
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.navigation import Navigation
 
 
 class CompareCommands(CommandGroup):

@@ -14,10 +14,10 @@ from refbrowser.views.hierarchy import ItemKind
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.frame import Frame
 
 #: Names of the actions of each menu; None is a separator.
 Names = tuple[str | None, ...]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
-from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.shell.centre import RAW, REFERENCES
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.workspace.centre import RAW, REFERENCES
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.formats.registry import title_of
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import one_line
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.navigation import Navigation
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.model.reference import Reference
     from refbrowser.views.plot.picture import Picture

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES, TABLE
+from refbrowser.app.workspace.centre import PLOT, RAW, REFERENCES, TABLE
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.commands.files import PermissionCommands
+    from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.attributes_pane import AttributesPane
-    from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
     from refbrowser.app.panes.explain_pane import ExplainPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.problems_pane import ProblemsPane
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.docks import Docks
-    from refbrowser.app.shell.editor_stack import EditorStack
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.app.widgets.docks import Docks
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.editor_stack import EditorStack
+    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.navigation import Navigation
     from refbrowser.engine.problems.problem import Problem
     from refbrowser.views.explain.explain import Question
     from refbrowser.views.explain.explanation import Link

@@ -12,24 +12,24 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QFileDialog
 
-from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.dialogs.trust import TrustSheet, open_wants
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.theme import plain_tooltip
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind, takes_rules
 from refbrowser.views.words import FLAVOURS, one_line
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.dialogs.export_dialog import ExportDialog
     from refbrowser.app.dialogs.recovery import RecoveryBar
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.navigation import Navigation
-    from refbrowser.app.shell.settings import Settings
+    from refbrowser.app.settings.settings import Settings
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.navigation import Navigation
     from refbrowser.engine.journal import Recovery
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
-from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.look import Look
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.plot.tools import PlotTools
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.frame import Frame
 
 
 class DataCommands(CommandGroup):

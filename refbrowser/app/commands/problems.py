@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.centre import RAW, REFERENCES
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.workspace.centre import RAW, REFERENCES
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import one_line
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.history_pane import HistoryPane
     from refbrowser.app.panes.problems_pane import ProblemsPane
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.docks import Docks
-    from refbrowser.app.shell.editor_stack import EditorStack
-    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.widgets.docks import Docks
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.editor_stack import EditorStack
+    from refbrowser.app.workspace.frame import Frame
     from refbrowser.engine.problems.problem import Problem
     from refbrowser.errors import Place
     from refbrowser.views.editing.typed import Typed

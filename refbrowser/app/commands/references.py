@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.shell.centre import REFERENCES
+from refbrowser.app.workspace.centre import REFERENCES
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Connect
     from refbrowser.app.moving.move_page import MovePage
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.references_pane import ReferencesPane
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.docks import Docks
-    from refbrowser.app.shell.editor_stack import EditorStack
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.app.widgets.docks import Docks
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.editor_stack import EditorStack
+    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.navigation import Navigation
     from refbrowser.references.document.document import Document
     from refbrowser.references.edits.url_prefixes import PrefixScope
     from refbrowser.views.references import SelectedRows

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
-from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.questions import Unsaved
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.commands.problems import ProblemCommands
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.preferences import Preferences
+    from refbrowser.app.settings.preferences import Preferences
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.frame import Frame
     from refbrowser.exporting.saving.save import StoreChange
     from refbrowser.io.locks.lock_made import LockWritten
     from refbrowser.views.editing.typed import Refused

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 
 if TYPE_CHECKING:
     from refbrowser.app.commands.copying import CopyCommands
     from refbrowser.app.commands.files import PermissionCommands
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.status_line import StatusLine
+    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.status_line import StatusLine
     from refbrowser.engine.serve.service import Service
 
 

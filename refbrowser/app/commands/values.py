@@ -11,16 +11,16 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from refbrowser.app.commands.copying import Shown, shown_beside, shown_by
-from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.commands.view_picture import ViewPicture, png_bytes
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.commands.files import PermissionCommands
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.settings import Settings
+    from refbrowser.app.settings.settings import Settings
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.frame import Frame
     from refbrowser.views.plot.saving import ShownValues
 
 
@@ -108,7 +108,7 @@ class ValueCommands(CommandGroup):
             self._settings.set_view(table.grid.objectName(), numbers)
 
     def _show_plot(self) -> None:
-        from refbrowser.app.shell.centre import PLOT
+        from refbrowser.app.workspace.centre import PLOT
 
         self._centre.show_tab(PLOT)
 

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.shell.keyboard import move_to_pane
-from refbrowser.app.shell.preferences import THEMES
+from refbrowser.app.settings.preferences import THEMES
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
+from refbrowser.app.workspace.keyboard import move_to_pane
 
 if TYPE_CHECKING:
-    from refbrowser.app.bytes.byte_docks import ByteDocks
-    from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
+    from refbrowser.app.docks.byte_docks import ByteDocks
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.jobs_pane import JobsPane
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.docks import Docks
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
-    from refbrowser.app.shell.navigation import Navigation
-    from refbrowser.app.shell.preferences import Preferences
+    from refbrowser.app.settings.preferences import Preferences
+    from refbrowser.app.widgets.docks import Docks
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.layout_kept import LayoutKept, PlotAlone
+    from refbrowser.app.workspace.navigation import Navigation
 
 
 class ViewCommands(CommandGroup):

@@ -21,8 +21,8 @@ from refbrowser.app.comparing.compared_side import ComparedSide, ReadSide
 from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.comparing.states_map import StatesMap
 from refbrowser.app.comparing.taking import TakingBar
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import Priority, TaskControl, Tasks
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import (

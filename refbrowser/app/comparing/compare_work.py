@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from refbrowser.app.comparing.compared_side import SideNow
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.comparing.chunk_differences import reference_text
 from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
 from refbrowser.engine.comparing.differences import ArrayComparison, Comparison

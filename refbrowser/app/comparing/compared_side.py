@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

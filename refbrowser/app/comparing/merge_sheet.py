@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.controller.edited_document import moved_on
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button, resize_within_screen
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from refbrowser.app.comparing.merge_sides import MergeSides
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.references.document.document import Document
     from refbrowser.references.edits.edits import Edit
     from refbrowser.references.merging.merge import Conflict, Merged

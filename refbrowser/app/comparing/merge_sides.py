@@ -16,7 +16,7 @@ from refbrowser.views.words import one_line
 if TYPE_CHECKING:
     from refbrowser.app.comparing.compared_side import ComparedSide
     from refbrowser.app.comparing.source_field import Source
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.references.document.document import Document
     from refbrowser.references.merging.conflict_file import ConflictFile

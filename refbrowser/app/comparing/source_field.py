@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.comparing.compared_side import ComparedSide
-from refbrowser.app.dialogs.questions import open_filter
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.file_filters import open_filter
 from refbrowser.app.widgets.parts import grow_to_words, plain_label, push_button
 from refbrowser.views.words import one_line
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.panes.chunk_map_controls import MapControls, MapLegend
 from refbrowser.app.panes.chunk_map_view import Cell, ChunkMapView
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import hint_label
 from refbrowser.views.chunks.chunk_map import ChunkLayout
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from refbrowser.app.comparing.compare_work import ChunkPair, Compared
-    from refbrowser.app.shell.latest import Work
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.latest import Work
+    from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.engine.comparing.differences import ArrayComparison
     from refbrowser.views.chunks.chunk_colouring import ColouredMap
     from refbrowser.views.plot.slicing import SliceState

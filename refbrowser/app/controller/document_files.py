@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import Priority, TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import Priority, TaskControl
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.shared_session import SharedSession
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.io.local import FileWatcher
 
 if TYPE_CHECKING:

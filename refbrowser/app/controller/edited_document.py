@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.shared_session import SharedSession
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl, Tasks
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.work import DatasetState, Identity, Opened, Saved

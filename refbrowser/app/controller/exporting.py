@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.locking import refusing_stale
 from refbrowser.errors import ErrorKind, Place, RefbrowserError

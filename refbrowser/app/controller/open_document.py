@@ -19,8 +19,8 @@ from refbrowser.app.controller.document_files import (
 from refbrowser.app.controller.edited_document import EditedDocument
 from refbrowser.app.controller.followers import DocumentChanges, DocumentJournal, DocumentProblems
 from refbrowser.app.controller.shared_session import SharedSession
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl, Tasks
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.formats.registry import facet, format_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.format import OpenProgress
 from refbrowser.limits import LIMITS

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.app.controller.reading import BUILDING, ReadingHooks, refuse_all
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.sources import sources_of
 from refbrowser.formats.format import Opening, Seen

@@ -21,14 +21,14 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button, resize_within_screen
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.references.edits.compare import Example, Part
     from refbrowser.views.comparing.side_lines import Lines
 

@@ -26,8 +26,8 @@ from refbrowser.app.dialogs.export_arrays import ArraysTable
 from refbrowser.app.dialogs.export_check import CheckTable
 from refbrowser.app.dialogs.export_options import OptionsForm, has_chunks_of_arrays
 from refbrowser.app.dialogs.working_dialog import CostCard, WorkingDialog
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button, resize_within_screen

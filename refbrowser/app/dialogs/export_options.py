@@ -8,9 +8,9 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QSpinBox, QWidget
 
-from refbrowser.app.editors.rows import named
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.rows import named
 from refbrowser.exporting.option_fields import ExportOptions, group_of, offered_codecs
 from refbrowser.formats.format import Written
 from refbrowser.formats.option_fields import Item, Kind, Option, declared, usual

@@ -23,11 +23,11 @@ from refbrowser.app.controller.documents import Documents
 from refbrowser.app.dialogs.export_options import OptionsForm
 from refbrowser.app.dialogs.make_files import FilesTable
 from refbrowser.app.dialogs.working_dialog import CostCard, WorkingDialog
-from refbrowser.app.shell.drops import DROP_LIMIT
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import Priority, TaskControl, Tasks
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
+from refbrowser.app.widgets.dropped import DROP_LIMIT
 from refbrowser.app.widgets.parts import plain_label, push_button, resize_within_screen
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.registry import REFERENCES, form_named, formats

@@ -42,7 +42,7 @@ from refbrowser.views.words import one_line
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.actions.actions import Actions
 
 
 #: The pages in their order.

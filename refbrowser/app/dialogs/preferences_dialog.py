@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.shell.preferences import COMPUTE, PREFERENCES, Preference, Preferences
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.settings.preferences import COMPUTE, PREFERENCES, Preference, Preferences
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import framed, plain_label, push_button, resize_within_screen

@@ -26,8 +26,8 @@ from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog, file_dialog, has_news
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.file_filters import open_filter
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.formats.registry import openable
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
@@ -100,20 +100,6 @@ class TemplateValuesDialog(QDialog):
     def values(self) -> dict[str, str]:
         """Return the values that were given, by template."""
         return {name: field.text() for name, field in self._fields.items() if field.text()}
-
-
-#: Files of data that references can point into, and that do not open: the window shows how they are made.
-_DATA = "*.h4 *.hdf4"
-
-
-def open_filter() -> str:
-    """Return the choices of the dialog that asks for files: all of them, each format, files of data, any."""
-    shown = {
-        each.plural: " ".join(f"*{suffix}" for suffix in each.files) for each in openable() if each.files
-    }
-    choices = {"All that can be opened": " ".join((*shown.values(), _DATA)), **shown}
-    choices |= {"Files to make references to": _DATA, "All files": "*"}
-    return ";;".join(f"{title} ({patterns})" for title, patterns in choices.items())
 
 
 #: Asks how to connect to the origin of a URL, over a dialog.

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.commands.group import ActionSpec
-from refbrowser.app.commands.menus import menus
+from refbrowser.app.actions.action_spec import ActionSpec
+from refbrowser.app.actions.menus import menus
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, resize_within_screen
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.editing.field_drafts import AttributeDraft, KeyDraft, PrefixDraft
 from refbrowser.views.editing.reference_draft import ReferenceDraft, stored_draft

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import CodeField
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.rows import OutcomeLine, TextLine, named
 from refbrowser.views.editing.preview import NoSource, PreviewSource
 from refbrowser.views.editing.typed import Typed
 

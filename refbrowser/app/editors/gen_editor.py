@@ -24,8 +24,8 @@ from refbrowser.app.editors.code_field import JinjaField, JsonField
 from refbrowser.app.editors.dimensions_table import DimensionsTable
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm, access_of, follow
-from refbrowser.app.editors.rows import Mend, OutcomeLine, named, tool_button
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.rows import Mend, OutcomeLine, named, tool_button
 from refbrowser.errors import Severity
 from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.rule_draft import TEXT_FIELDS, RuleDraft, json_reason, json_text, rule_fields

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSizePolicy, 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import JsonField
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.rows import OutcomeLine, named
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
+from refbrowser.app.widgets.rows import OutcomeLine, named
 from refbrowser.views.editing.text_marks import FaultSpan
 from refbrowser.views.editing.typed import MetadataDraft, metadata_edit
 from refbrowser.views.words import count_text, one_line

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSizePolicy, QWidg
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm
-from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.rows import OutcomeLine, TextLine, named
 from refbrowser.views.editing.field_drafts import PrefixDraft
 from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.typed import DraftKind, Typed

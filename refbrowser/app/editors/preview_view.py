@@ -10,11 +10,11 @@ from PySide6.QtGui import QColor, QHideEvent, QKeySequence, QPalette, QResizeEve
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.rows import FlowLayout, OutcomeLine, named, tool_button
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.rows import FlowLayout, OutcomeLine, named, tool_button
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.editing.preview import (
     CheckReport,

@@ -13,8 +13,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import JinjaField, raw_text, with_line_ends
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm, access_of, follow
-from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.reference_draft import (

@@ -26,12 +26,12 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm, access_of, follow
-from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.app.editors.templates_table import TemplateRow, TemplatesTable
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import ThemedItem
+from refbrowser.app.widgets.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.rule_draft import integer

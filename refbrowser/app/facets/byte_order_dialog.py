@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.facets.streams import stream_of
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button

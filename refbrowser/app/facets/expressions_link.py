@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from refbrowser.app.facets.awkward import awkward_of
 from refbrowser.app.facets.expressions_pane import ExpressionsPane
-from refbrowser.app.facets.host import FormatPage
-from refbrowser.app.shell.bars import NoteBar
-from refbrowser.app.shell.centre import RAW
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.workspace.bars import NoteBar
+from refbrowser.app.workspace.centre import RAW
+from refbrowser.app.workspace.host import FormatPage
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.expressions import node_of_expression, number_of_node
 from refbrowser.views.hierarchy import ItemKind
@@ -17,9 +17,9 @@ from refbrowser.views.safety import refused_words
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.facets.host import Host
     from refbrowser.app.panes.hierarchy_model import Item
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.tasks import TaskControl
+    from refbrowser.app.workspace.host import Host
     from refbrowser.formats.awkward0.arrays import Awkward0Array
     from refbrowser.formats.awkward0.opening import Awkward0Origin
     from refbrowser.views.expressions import ExpressionGraph

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from refbrowser.app.commands.group import ActionSpec, CommandGroup, by_name
+from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.facets.awkward import awkward_of
 from refbrowser.app.facets.streams import stream_of
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.facets.expressions_link import ExpressionsLink
-    from refbrowser.app.facets.host import Host
     from refbrowser.app.facets.stream_dialogs import StreamDialog
+    from refbrowser.app.workspace.host import Host
 
 
 class StreamCommands(CommandGroup):

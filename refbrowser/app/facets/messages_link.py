@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
-from refbrowser.app.facets.host import FormatPage
 from refbrowser.app.facets.messages_pane import MessagesPane
 from refbrowser.app.facets.streams import stream_of
 from refbrowser.app.facets.supply_pane import SectionMark, section_rect
-from refbrowser.app.shell.bars import NoteBar, fill_bar
-from refbrowser.app.shell.centre import PLOT
 from refbrowser.app.widgets.parts import IconLabel, push_button
+from refbrowser.app.workspace.bars import NoteBar, fill_bar
+from refbrowser.app.workspace.centre import PLOT
+from refbrowser.app.workspace.host import FormatPage
 from refbrowser.exporting.streams.readings import doubtful_arrays, ordered_arrays
 from refbrowser.views.plot.coordinates import line_scale
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.facets.host import Host
+    from refbrowser.app.workspace.host import Host
     from refbrowser.formats.ncstream.messages import StreamIndex
     from refbrowser.formats.options import Order
 

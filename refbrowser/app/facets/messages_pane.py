@@ -30,7 +30,7 @@ from refbrowser.app.facets.message_rows import (
     section_words,
 )
 from refbrowser.app.facets.supply_pane import SupplyPane
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button, tool_button
@@ -41,7 +41,7 @@ from refbrowser.views.words import count_text
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.formats.ncstream.messages import StreamIndex
 
 

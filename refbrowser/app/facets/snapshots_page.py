@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.comparing.compared_side import ComparedSide, ReadSide
-from refbrowser.app.facets.host import FormatPage
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
+from refbrowser.app.workspace.host import FormatPage
 from refbrowser.formats.icechunk.opening import IcechunkOrigin, document_at
 from refbrowser.views.snapshots import (
     compared_snapshot,
@@ -35,8 +35,8 @@ from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.facets.host import Host
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.tasks import TaskControl
+    from refbrowser.app.workspace.host import Host
     from refbrowser.references.document.document import Document
     from refbrowser.views.snapshots import SnapshotHistory
 

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button, show_progress

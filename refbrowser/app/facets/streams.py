@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.document_files import FormatPart
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.formats.registry import STREAM
 from refbrowser.views.words import count_text, one_line
 

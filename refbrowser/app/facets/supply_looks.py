@@ -12,9 +12,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QIcon, QImage, QPainter, QPen, QPixmap, QTransform
 from PySide6.QtWidgets import QSizePolicy, QStyleOptionGraphicsItem, QToolButton, QWidget
 
-from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.plot.legends import state_colors
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.rows import FlowLayout
 from refbrowser.exporting.streams.supply_classes import ColouredSupply, Label, SupplyClass, SupplyKind
 from refbrowser.views.chunks.chunk_pixels import TILE, painted
 from refbrowser.views.plot.picture import ChunkState

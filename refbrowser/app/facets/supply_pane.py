@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsRectItem, QStackedWidget, QVBoxLayout, QW
 from refbrowser.app.facets.supply_looks import SupplyItem, SupplyLegend
 from refbrowser.app.plot.axes_view import ARROWS, AxesView
 from refbrowser.app.plot.sliders import DimensionSliders
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label, one_shot
@@ -37,7 +37,7 @@ from refbrowser.views.words import one_line
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.formats.ncstream.messages import StreamIndex
     from refbrowser.formats.ncstream.sections import Sections
     from refbrowser.views.plot.slicing import SliceState

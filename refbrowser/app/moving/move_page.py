@@ -24,14 +24,14 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.documents import Documents
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.rows import named
 from refbrowser.app.moving.place_form import PlaceForm
 from refbrowser.app.moving.prefix_model import PrefixModel, name_of
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button, resize_within_screen
+from refbrowser.app.widgets.rows import named
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:

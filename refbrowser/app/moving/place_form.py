@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.editors.rows import OutcomeLine, named
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import LineLabel
 from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.rows import OutcomeLine, named
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:

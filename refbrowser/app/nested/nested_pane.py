@@ -11,14 +11,14 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
-from refbrowser.app.facets.host import FormatPage
 from refbrowser.app.nested.nested_table import UNFOLD_MOST, NestedModel, NestedTable, RowPages
 from refbrowser.app.plot.plot_cards import PlotCards
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, pop_up, separator, tool_button
+from refbrowser.app.workspace.host import FormatPage
 from refbrowser.engine.nested.python_values import python_values
 from refbrowser.engine.nested.rows import read_rows, unread_error
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -38,7 +38,7 @@ from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.facets.host import Host
+    from refbrowser.app.workspace.host import Host
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.jobs import JobControl
     from refbrowser.model.nodes import ArrayNode
@@ -51,7 +51,7 @@ TEXT_MOST = 64_000_000
 if TYPE_CHECKING:
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.plot.reader import PlotSource
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.model.nodes import ArrayNode
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.widgets.virtual_table import VirtualTable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from refbrowser.app.plot.reader import PlotSource
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.cancel import CancelToken
     from refbrowser.model.nested import NestedRows

@@ -9,16 +9,16 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout,
 
 from refbrowser.app.editors.drafts import Drafts, drafts_of
 from refbrowser.app.editors.metadata_editor import MetadataEditor
-from refbrowser.app.editors.rows import named, tool_button
 from refbrowser.app.panes.attribute_cells import NAME, NEW, VALUE
 from refbrowser.app.panes.attributes_tree import AttributesTree
 from refbrowser.app.panes.hierarchy_model import Item
-from refbrowser.app.shell.docks import hint_of
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label
+from refbrowser.app.widgets.rows import named, tool_button
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.attributes import (
     STORED,

@@ -32,13 +32,13 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.rows import tool_button
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
+from refbrowser.app.widgets.rows import tool_button
 from refbrowser.views.cdl_text import CdlToken, Lines, tokens
 from refbrowser.views.editing.text_marks import character_offset, utf16_offsets
 from refbrowser.views.words import count_text, size_text

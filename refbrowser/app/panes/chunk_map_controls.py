@@ -12,11 +12,11 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QIcon, QImage, QPainter, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QWidget
 
-from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.plot.legends import state_colors
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import combo_box, plain_label, tool_button
+from refbrowser.app.widgets.rows import FlowLayout
 from refbrowser.views.chunks.chunk_facts import COLOURINGS, class_text
 from refbrowser.views.chunks.chunk_pixels import TILE
 from refbrowser.views.plot.picture import ChunkState

@@ -10,15 +10,15 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.panes.explain_text import NARROW, WIDE, ExplanationText, StepsText, VerdictBox
-from refbrowser.app.shell.docks import hint_of
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
+from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label, one_shot, push_button
+from refbrowser.app.widgets.rows import FlowLayout
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from refbrowser.app.panes.hierarchy_model import (
     badge_width,
     paint_badge,
 )
-from refbrowser.app.shell.docks import hint_of
 from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.elided_label import cut_around
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.hierarchy import CHANGED_MARK, ItemKind

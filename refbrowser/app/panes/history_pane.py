@@ -8,9 +8,8 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QColor, QFont, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStackedWidget, QVBoxLayout, QWidget
 
-from refbrowser.app.shell.docks import hint_of
-from refbrowser.app.shell.status_line import pending_words
 from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.parts import hint_label, plain_label
 from refbrowser.views.words import one_line
 
@@ -167,3 +166,16 @@ class _List(QListView):
             self.entered_return.emit(self.currentIndex())
         else:
             super().keyPressEvent(event)
+
+
+def pending_words(document: OpenDocument) -> str:
+    """Return what of a document is not saved, and what is typed in an editor and not applied."""
+    count, typed = document.pending_count, document.draft_count
+    parts = []
+    if document.is_new:
+        parts.append("not saved yet")
+    elif document.is_dirty:
+        parts.append(f"{count} unsaved edit{'' if count == 1 else 's'}")
+    if typed:
+        parts.append(f"{typed} edit{'' if typed == 1 else 's'} not applied")
+    return f"* {', '.join(parts)}" if parts else "saved"

@@ -41,12 +41,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.commands.actions import Actions
-from refbrowser.app.commands.group import ActionSpec
-from refbrowser.app.commands.menus import menus
+from refbrowser.app.actions.action_spec import ActionSpec
+from refbrowser.app.actions.actions import Actions
+from refbrowser.app.actions.menus import menus
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import cut_around
 from refbrowser.views.words import count_text, one_line

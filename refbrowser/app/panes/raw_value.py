@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QLineEdit,
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.app.widgets.virtual_table import VirtualTable

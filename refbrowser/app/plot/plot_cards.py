@@ -83,7 +83,7 @@ class PlotCards(QStackedWidget):
         self.setCurrentIndex(1)
 
     def _trigger(self, name: str) -> None:
-        """Do what an action of the window does (`refbrowser.app.commands.menus`)."""
+        """Do what an action of the window does (`refbrowser.app.actions.menus`)."""
         action = self.window().findChild(QAction, f"action_{name}")
         if action is not None:
             action.trigger()

@@ -17,7 +17,7 @@ from refbrowser.app.plot.reader import (
     read_neighbours,
 )
 from refbrowser.app.plot.stage import PaneParts, Stage, Subject
-from refbrowser.app.shell.latest import Latest
+from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode

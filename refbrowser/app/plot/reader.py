@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import TaskControl, Tasks
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.bands import Bands

@@ -26,14 +26,14 @@ from refbrowser.views.rows import Column, NoRows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from refbrowser.app.nested.nested_charts import ChartsPane
+    from refbrowser.app.plot.nested_charts import ChartsPane
     from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.plot.coordinates import Coordinate
     from refbrowser.views.plot.picture import Picture
 
 if TYPE_CHECKING:
-    from refbrowser.app.nested.row_charts import RowCharts
+    from refbrowser.app.plot.row_charts import RowCharts
 
 
 _STATE_TEXTS = {
@@ -148,7 +148,7 @@ class ValuesView(QStackedWidget):
             self.charts.setVisible(is_ragged)
 
     def _made_charts(self) -> RowCharts:
-        from refbrowser.app.nested.row_charts import RowCharts
+        from refbrowser.app.plot.row_charts import RowCharts
 
         if self.charts is None:
             self.charts = RowCharts()
@@ -236,7 +236,7 @@ class ChartsPage(QWidget):
             self.pane.read_again()
 
     def _made(self) -> ChartsPane:
-        from refbrowser.app.nested.nested_charts import ChartsPane
+        from refbrowser.app.plot.nested_charts import ChartsPane
 
         if self.pane is None:
             self.pane = ChartsPane()

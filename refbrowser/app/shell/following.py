@@ -12,31 +12,31 @@ from refbrowser.app.controller.followers import DocumentConfirming
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import time_text
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import one_line, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.commands.files import FileCommands
     from refbrowser.app.commands.problems import ProblemCommands
     from refbrowser.app.commands.saving import SaveCommands
     from refbrowser.app.controller.reading import SizeQuestion
+    from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.attributes_pane import AttributesPane
-    from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.explain_pane import ExplainPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.history_pane import HistoryPane
     from refbrowser.app.panes.problems_pane import ProblemsPane
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.editor_stack import EditorStack
-    from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.navigation import Navigation
-    from refbrowser.app.shell.settings import Settings
-    from refbrowser.app.shell.status_line import StatusLine
+    from refbrowser.app.settings.settings import Settings
     from refbrowser.app.widgets.elided_label import ElidedLabel
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.editor_stack import EditorStack
+    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.navigation import Navigation
+    from refbrowser.app.workspace.status_line import StatusLine
     from refbrowser.engine.journal import LostEdits
     from refbrowser.exporting.request import Loss
     from refbrowser.views.editing.typed import Typed

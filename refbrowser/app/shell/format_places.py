@@ -12,17 +12,17 @@ from functools import partial
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.app.commands.group import CommandGroup
-from refbrowser.app.commands.menus import tab_actions
-from refbrowser.app.facets.host import FormatPage
-from refbrowser.app.shell.layout_kept import LayoutKept, WindowLook
+from refbrowser.app.actions.menus import tab_actions
 from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.workspace.command_group import CommandGroup
+from refbrowser.app.workspace.host import FormatPage
+from refbrowser.app.workspace.layout_kept import LayoutKept, WindowLook
 from refbrowser.formats.registry import BUILT_IN, format_of, title_of
 
 if TYPE_CHECKING:
-    from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.facets.host import Host
+    from refbrowser.app.workspace.host import Host
     from refbrowser.formats.format import Format, Page
 
 

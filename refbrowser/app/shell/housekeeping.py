@@ -32,9 +32,9 @@ from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, qInst
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 
 if TYPE_CHECKING:
-    from refbrowser.app.shell.centre import Centre
-    from refbrowser.app.shell.editor_stack import EditorStack
-    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.editor_stack import EditorStack
+    from refbrowser.app.workspace.frame import Frame
 
 
 logger = logging.getLogger(__name__)

@@ -73,8 +73,8 @@ def run(
     from PySide6.QtWidgets import QApplication
 
     _import_uninspected()
+    from refbrowser.app.settings.settings import Settings
     from refbrowser.app.shell.main_window import MainWindow
-    from refbrowser.app.shell.settings import Settings
     from refbrowser.app.widgets import theme
     from refbrowser.app.widgets.focus_ring import ring_focus
 

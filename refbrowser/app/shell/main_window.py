@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QToolBar
 
-from refbrowser.app.commands.actions import Actions
-from refbrowser.app.shell.docks import Docks
-from refbrowser.app.shell.settings import Settings
-from refbrowser.app.shell.start_pane import StartPane
+from refbrowser.app.actions.actions import Actions
+from refbrowser.app.settings.settings import Settings
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.docks import Docks
+from refbrowser.app.workspace.start_pane import StartPane
 
 if TYPE_CHECKING:
     from PySide6.QtGui import (
@@ -25,34 +25,34 @@ if TYPE_CHECKING:
         QResizeEvent,
     )
 
-    from refbrowser.app.auditing.audit_dock import AuditDock
-    from refbrowser.app.bytes.byte_docks import ByteDocks
-    from refbrowser.app.commands.commands import Commands
     from refbrowser.app.commands.context_menus import ContextMenus
     from refbrowser.app.comparing.compared_side import ComparedSide
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Questions
-    from refbrowser.app.facets.host import FormatPage
+    from refbrowser.app.docks.audit_dock import AuditDock
+    from refbrowser.app.docks.byte_docks import ByteDocks
+    from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.attributes_pane import AttributesPane
-    from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.explain_pane import ExplainPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.history_pane import HistoryPane
     from refbrowser.app.panes.jobs_pane import JobsPane
     from refbrowser.app.panes.problems_pane import ProblemsPane
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.settings.preferences import Preferences
+    from refbrowser.app.shell.commands import Commands
     from refbrowser.app.shell.drops import DropTarget
-    from refbrowser.app.shell.editor_stack import EditorStack
     from refbrowser.app.shell.following import DocumentFollower, Filing
     from refbrowser.app.shell.format_places import FormatPlaces
-    from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
-    from refbrowser.app.shell.navigation import Navigation
-    from refbrowser.app.shell.preferences import Preferences
-    from refbrowser.app.shell.status_line import StatusLine
-    from refbrowser.app.shell.tasks import Tasks
+    from refbrowser.app.tasks.tasks import Tasks
     from refbrowser.app.widgets.elided_label import ElidedLabel
+    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.workspace.editor_stack import EditorStack
+    from refbrowser.app.workspace.host import FormatPage
+    from refbrowser.app.workspace.layout_kept import LayoutKept, PlotAlone
+    from refbrowser.app.workspace.navigation import Navigation
+    from refbrowser.app.workspace.status_line import StatusLine
 
 
 #: Height that the desktop's frame around the window takes, about.
@@ -134,31 +134,32 @@ class MainWindow(QMainWindow):
 
     def complete(self) -> None:
         """Make the panes, once, right after the first paint: they take as long as the window itself."""
-        from refbrowser.app.auditing.audit_dock import AuditDock
-        from refbrowser.app.bytes.byte_docks import ByteDocks
         from refbrowser.app.commands.context_menus import ContextMenus
         from refbrowser.app.commands.files import RecentMenu
         from refbrowser.app.controller.documents import Documents
         from refbrowser.app.dialogs.questions import Questions
+        from refbrowser.app.docks.audit_dock import AuditDock
+        from refbrowser.app.docks.byte_docks import ByteDocks
+        from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
         from refbrowser.app.panes.attributes_pane import AttributesPane
-        from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
         from refbrowser.app.panes.explain_pane import ExplainPane
         from refbrowser.app.panes.hierarchy_pane import HierarchyPane
         from refbrowser.app.panes.history_pane import HistoryPane
         from refbrowser.app.panes.jobs_pane import JobsPane
         from refbrowser.app.panes.problems_pane import ProblemsPane
-        from refbrowser.app.shell.centre import Centre
+        from refbrowser.app.settings.preferences import Preferences
         from refbrowser.app.shell.drops import DropTarget
-        from refbrowser.app.shell.editor_stack import EditorStack
         from refbrowser.app.shell.following import DocumentFollower, Filing
         from refbrowser.app.shell.format_places import FormatPlaces
-        from refbrowser.app.shell.keyboard import UndoKeys
-        from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
-        from refbrowser.app.shell.navigation import Navigation
-        from refbrowser.app.shell.preferences import Preferences, PreferencesInForce
-        from refbrowser.app.shell.status_line import StatusLine
-        from refbrowser.app.shell.tasks import Tasks
+        from refbrowser.app.shell.preferences_in_force import PreferencesInForce
+        from refbrowser.app.tasks.tasks import Tasks
         from refbrowser.app.widgets.elided_label import ElidedLabel
+        from refbrowser.app.workspace.centre import Centre
+        from refbrowser.app.workspace.editor_stack import EditorStack
+        from refbrowser.app.workspace.keyboard import UndoKeys
+        from refbrowser.app.workspace.layout_kept import LayoutKept, PlotAlone
+        from refbrowser.app.workspace.navigation import Navigation
+        from refbrowser.app.workspace.status_line import StatusLine
 
         if self.is_complete:
             return
@@ -258,7 +259,6 @@ class MainWindow(QMainWindow):
 
     def _make_commands(self) -> Commands:
         from refbrowser.app.commands.auditing import AuditCommands
-        from refbrowser.app.commands.commands import Commands
         from refbrowser.app.commands.comparing import CompareCommands
         from refbrowser.app.commands.copying import CopyCommands
         from refbrowser.app.commands.explain import ExplainCommands
@@ -270,6 +270,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.commands.serving import ServiceCommands
         from refbrowser.app.commands.values import ValueCommands
         from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
+        from refbrowser.app.shell.commands import Commands
 
         permissions = PermissionCommands(self)
         preferences = PreferenceCommands(self, preferences=self.preferences)
@@ -588,7 +589,7 @@ class MainWindow(QMainWindow):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Take Tab through the panes that are seen."""
-        from refbrowser.app.shell.keyboard import move_focus
+        from refbrowser.app.workspace.keyboard import move_focus
 
         return move_focus(self, forward)
 

@@ -32,8 +32,8 @@ from refbrowser.app.combining.combine_shown import AxisStrip
 from refbrowser.app.combining.own_words import OwnWordsDialog
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.make_sheet import MakeSheet
+from refbrowser.app.panes.history_pane import pending_words
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.status_line import pending_words
 from refbrowser.exporting.combining import combine as combining
 from refbrowser.exporting.combining.looking import LookTask
 from refbrowser.io.permissions import state_folder

@@ -22,9 +22,9 @@ from refbrowser.app.dialogs import preferences_dialog
 from refbrowser.app.dialogs.export_dialog import ExportDialog, is_bucket
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog
 from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
+from refbrowser.app.settings.preferences import Preferences
+from refbrowser.app.settings.settings import Settings
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.preferences import Preferences
-from refbrowser.app.shell.settings import Settings
 from refbrowser.engine.compute import Compute, ComputeStatus
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTextBrowser
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
-from refbrowser.app.commands.menus import actions
+from refbrowser.app.actions.menus import actions
 from refbrowser.app.dialogs.about import AboutDialog
 from refbrowser.app.dialogs.manual_window import PAGES, ManualWindow, read_page
 from refbrowser.app.dialogs.shortcut_list import VIEW_KEYS, ShortcutList, sections, title_of
+from refbrowser.app.settings.preferences import PREFERENCES
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.preferences import PREFERENCES
 from refbrowser.app.widgets import theme
 from refbrowser.cli.program import verb_of
 from refbrowser.tools.registry import BUILT_IN
@@ -129,7 +129,7 @@ class TestManual:
                 assert target.removesuffix(".md") in PAGES, target
 
     def test_menu_paths_named_in_links_are_those_of_the_actions(self) -> None:
-        from refbrowser.app.commands.menus import menus
+        from refbrowser.app.actions.menus import menus
 
         menu_of = {
             spec.name: menu.replace("&", "") for menu, specs in menus().items() for spec in specs if spec

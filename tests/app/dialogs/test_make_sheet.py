@@ -24,9 +24,9 @@ from refbrowser.app.controller.making import FileFacts, Hindered, plan_of
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.make_sheet import MakeSheet
 from refbrowser.app.panes.hierarchy_model import tooltip_of
-from refbrowser.app.shell.drops import read_drop
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.widgets.dropped import read_drop
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.saving import making

@@ -15,7 +15,7 @@ from refbrowser.app.editors.gen_editor import GenEditor
 from refbrowser.app.editors.prefix_editor import PrefixEditor
 from refbrowser.app.editors.reference_editor import ReferenceEditor
 from refbrowser.app.editors.templates_editor import TemplatesEditor
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.history import History
 

@@ -19,8 +19,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.facets.expressions_link import ExpressionsLink
 from refbrowser.app.facets.safety_dialogs import AllowDialog, SafetyDialog
 from refbrowser.app.panes.hierarchy_model import DETAIL_ROLE
-from refbrowser.app.shell.centre import PLOT, RAW
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.workspace.centre import PLOT, RAW
 from refbrowser.views.hierarchy import ItemKind
 
 Settle = Callable[[], None]

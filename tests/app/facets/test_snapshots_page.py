@@ -15,7 +15,7 @@ from refbrowser.app.comparing.compare_window import CompareWindow
 from refbrowser.app.controller.exporting import Order, cost_of
 from refbrowser.app.facets.snapshots_page import SnapshotsPage
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import RefbrowserError

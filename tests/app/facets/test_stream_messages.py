@@ -20,9 +20,9 @@ from refbrowser.app.facets.fields_view import FieldsView
 from refbrowser.app.facets.messages_link import MessagesLink
 from refbrowser.app.facets.messages_pane import LIST, PICTURE
 from refbrowser.app.facets.supply_looks import ground_of
-from refbrowser.app.shell.centre import PLOT
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
+from refbrowser.app.workspace.centre import PLOT
 from refbrowser.views.rows import RowStyle, StyledRowModel
 from refbrowser.views.words import count_text
 

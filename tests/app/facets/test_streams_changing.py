@@ -21,8 +21,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenRemoteDialog
 from refbrowser.app.facets.stream_dialogs import AppendDialog, CompactDialog, RepairDialog, StreamDialog
 from refbrowser.app.facets.streams import damage_words
-from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.workspace.centre import TABLE
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.references.edits.edits import SetMetadata
 

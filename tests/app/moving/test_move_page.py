@@ -28,10 +28,10 @@ from window_fixtures import button
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.editors.prefix_editor import PrefixEditor
-from refbrowser.app.editors.rows import OutcomeLine
 from refbrowser.app.moving.move_page import MovePage
 from refbrowser.app.moving.prefix_model import PAGE, PrefixModel
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.rows import OutcomeLine
 from refbrowser.io.access import Source
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.views.moving.prefix_tree import prefix_tree

@@ -9,9 +9,9 @@ from nested_in_window import Plot, Show, ShowCharts, Source, rest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.nested.nested_charts import ChartsPane
 from refbrowser.app.nested.nested_pane import NestedPane
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.plot.nested_charts import ChartsPane
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.model.nodes import ArrayNode
 
 

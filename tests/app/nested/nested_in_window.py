@@ -8,9 +8,9 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.nested.nested_charts import ChartsPane
 from refbrowser.app.nested.nested_pane import NestedPane
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.plot.nested_charts import ChartsPane
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.io.access import Access
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 

@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 from test_names import unnamed
 from window_fixtures import Open
 
-from refbrowser.app.nested.nested_charts import ChartKind
-from refbrowser.app.shell.centre import PLOT, TABLE
+from refbrowser.app.plot.nested_charts import ChartKind
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.workspace.centre import PLOT, TABLE
 
 Settle = Callable[[], None]
 

@@ -17,10 +17,10 @@ from small_documents import METADATA, small_document
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import JsonField
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.rows import OutcomeLine
 from refbrowser.app.panes.attributes_pane import METADATA as METADATA_TAB
 from refbrowser.app.panes.attributes_tree import NAME, VALUE, AttributesTree
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.rows import OutcomeLine
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 

@@ -17,9 +17,9 @@ from window_fixtures import Open, button
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.problems_pane import MESSAGE, PLACE, ProblemsModel, Row
-from refbrowser.app.shell.centre import RAW, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
+from refbrowser.app.workspace.centre import RAW, REFERENCES
 from refbrowser.engine.problems.problem import Problem, ProblemOrigin
 from refbrowser.errors import ErrorKind, Severity
 from refbrowser.references.edits.edits import SetReference

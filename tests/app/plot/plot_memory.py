@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access

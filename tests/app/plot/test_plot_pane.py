@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.plot import colour_bar as colour_maps
 from refbrowser.app.plot.legends import state_colors
 from refbrowser.app.plot.plot_pane import PlotPane
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.errors import ChangedError, ErrorKind, Place, RefbrowserError
 from refbrowser.views.plot.colouring import NO_VALUE

@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plot.axes_view import AxesView
-from refbrowser.app.shell.docks import FORM_DIGITS
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.docks import FORM_DIGITS
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plot.plot_pane import PlotPane
-from refbrowser.app.shell.tasks import Tasks
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.model.nodes import ArrayNode
 
 netCDF4 = pytest.importorskip("netCDF4")

@@ -15,8 +15,8 @@ from window_fixtures import Open
 
 from refbrowser.app.panes.chunk_map_pane import plotted_parts
 from refbrowser.app.plot.plot_pane import PlotPane
-from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.workspace.centre import TABLE
 from refbrowser.engine.reading.parts import PartState
 from refbrowser.views.plot.picture import ChunkState
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from window_fixtures import Open
 
+from refbrowser.app.settings.settings import RECENT
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.settings import RECENT
 
 Settle = Callable[[], None]
 

@@ -12,10 +12,10 @@ from PySide6.QtCore import QSettings
 from PySide6.QtGui import QColor, QImage
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.settings.settings import Settings
 from refbrowser.app.shell import housekeeping
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.settings import Settings
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.errors import ErrorKind, RefbrowserError
 

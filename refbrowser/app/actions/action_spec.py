@@ -1,0 +1,43 @@
+"""What one action is declared as."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ActionSpec(NamedTuple):
+    """One action: its id, title, shortcut, and when it can be used.
+
+    Attributes
+    ----------
+    name
+        The id; the action's `objectName` is ``action_<name>`` and the command of that name is called.
+    shortcut
+        Works everywhere in the window.
+    when
+        Name of the condition (one of `Commands.conditions`); empty for always.
+    toolbar
+        Short title for the toolbar.
+    tip
+        What it does, in a sentence without a full stop.
+    menu
+        Of one that a format adds: the menu that it is in, ``&View``, ``&Data`` or ``&Tools``.
+    submenu
+        Title of the submenu that the action is in, for neighbours that share one; empty for the menu itself.
+    check
+        Name of the condition that ticks the action; empty for one that cannot be ticked.
+    plot_key
+        Does the same while the plot has the focus, and only then: the menu shows it, the plot acts on it.
+    """
+
+    name: str
+    title: str
+    shortcut: str = ""
+    when: str = ""
+    icon: str = ""
+    toolbar: str = ""
+    tip: str = ""
+    submenu: str = ""
+    check: str = ""
+    plot_key: str = ""
+    menu: str = ""

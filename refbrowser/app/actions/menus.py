@@ -1,0 +1,636 @@
+"""Every action of the window, declared once, in the order of the menus; and the toolbar."""
+
+from __future__ import annotations
+
+from functools import cache
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+from refbrowser.app.actions.action_spec import ActionSpec
+from refbrowser.views.words import FLAVOURS
+
+if TYPE_CHECKING:
+    from refbrowser.formats.format import Format
+
+#: Where a menu has the actions that formats add.
+OF_FORMATS = ActionSpec("", "")
+
+#: In the order of the menu; None is a separator.
+FILE: tuple[ActionSpec | None, ...] = (
+    ActionSpec("open_files", "&Open…", shortcut="Ctrl+O", icon="open", toolbar="Open", tip="Open documents"),
+    ActionSpec(
+        "open_url",
+        "Open &URL…",
+        shortcut="Ctrl+Shift+O",
+        icon="url",
+        toolbar="URL",
+        tip="Open a document by URL",
+    ),
+    ActionSpec(
+        "open_remote",
+        "Open CDM Re&mote…",
+        tip="Open a dataset that a server offers as CDM Remote; only what is shown is requested",
+    ),
+    ActionSpec(
+        "open_store",
+        "Open s&tore…",
+        tip="Open a folder that is a Zarr or NCZarr store, or holds the blobs of Awkward 0 arrays",
+    ),
+    ActionSpec(
+        "open_as_found",
+        "As &found",
+        submenu="Open store &as",
+        when="can_open_as",
+        check="is_as_found",
+        tip="Read the store by the rules that its metadata shows",
+    ),
+    *(
+        ActionSpec(
+            f"open_as_{name.replace('-', '_')}",
+            title,
+            submenu="Open store &as",
+            when="can_open_as",
+            check=f"is_as_{name.replace('-', '_')}",
+            tip=f"Read the store by the rules of {title.replace('&', '')}",
+        )
+        for name, title in FLAVOURS
+    ),
+    ActionSpec("clear_recent", "&Clear the list", submenu="Open &recent", when="has_recent"),
+    ActionSpec("open_sample", "Sea surface (the sample)", submenu="E&xamples"),
+    None,
+    ActionSpec(
+        "save",
+        "&Save",
+        shortcut="Ctrl+S",
+        when="can_save",
+        icon="save",
+        toolbar="Save",
+        tip="Write the unsaved edits to the document",
+    ),
+    ActionSpec(
+        "save_as",
+        "Save &as…",
+        shortcut="Ctrl+Shift+S",
+        when="can_save_as",
+        tip="Write the references to another file, in the form that you choose, and continue with that file",
+    ),
+    ActionSpec(
+        "save_copy", "Save a cop&y…", when="can_save_as", tip="Write a copy; this document stays open"
+    ),
+    ActionSpec(
+        "revert",
+        "&Revert",
+        when="can_revert",
+        icon="revert",
+        toolbar="Revert",
+        tip="Go back to the state that was last saved",
+    ),
+    ActionSpec(
+        "reload",
+        "Re&load",
+        shortcut="F5",
+        when="can_reload",
+        tip="Read the document again; unsaved edits are asked about",
+    ),
+    ActionSpec(
+        "compare",
+        "Compare &with the file…",
+        when="can_compare",
+        tip="Show what differs between the document and its file",
+    ),
+    ActionSpec(
+        "compare_with",
+        "Compare with a&nother…",
+        shortcut="Ctrl+Shift+D",
+        when="is_open",
+        tip="Compare this dataset with another, side by side, and copy differences either way",
+    ),
+    ActionSpec(
+        "merge",
+        "Mer&ge…",
+        when="can_merge",
+        tip="Merge the changes that another document made since the common base, and resolve conflicts",
+    ),
+    None,
+    ActionSpec(
+        "export",
+        "&Export…",
+        shortcut="Ctrl+E",
+        when="has_hierarchy",
+        icon="export",
+        toolbar="Export",
+        tip="Write the data in another format",
+    ),
+    ActionSpec(
+        "make_references",
+        "Ma&ke references…",
+        tip="Make reference documents of netCDF, HDF5 and other files of data, and compare them with these",
+    ),
+    ActionSpec(
+        "combine_files",
+        "Com&bine files…",
+        tip="Combine many files into one dataset along a dimension; their differences are shown first",
+    ),
+    ActionSpec(
+        "append_files",
+        "Append f&iles…",
+        when="can_append",
+        tip="Add files of data at the end of this document, as one step",
+    ),
+    ActionSpec(
+        "export_view",
+        "Export &view…",
+        shortcut="Ctrl+Shift+E",
+        when="has_slice",
+        tip="Write what is on the screen as PNG, SVG, PDF, CSV, .npy or .npz",
+    ),
+    ActionSpec(
+        "save_cdl",
+        "Save as C&DL…",
+        when="has_hierarchy",
+        tip="Write dimensions, types, variables and attributes as ncdump -h does, for ncgen",
+    ),
+    None,
+    ActionSpec("close_document", "&Close document", shortcut="Ctrl+W", when="has_document"),
+    ActionSpec(
+        "close_others",
+        "Close other &documents",
+        when="has_others",
+        tip="Close all documents but this one; unsaved edits are asked about",
+    ),
+    ActionSpec(
+        "close_all",
+        "Close all documen&ts",
+        shortcut="Ctrl+Shift+W",
+        when="has_document",
+        tip="Close all documents; unsaved edits are asked about",
+    ),
+    ActionSpec("quit", "&Quit", shortcut="Ctrl+Q"),
+)
+
+
+#: In the order of the menu; None is a separator.
+EDIT: tuple[ActionSpec | None, ...] = (
+    ActionSpec(
+        "undo",
+        "&Undo",
+        shortcut="Ctrl+Z",
+        when="can_undo",
+        icon="undo",
+        toolbar="Undo",
+        tip="Take back the last edit",
+    ),
+    ActionSpec(
+        "redo",
+        "&Redo",
+        shortcut="Ctrl+Shift+Z",
+        when="can_redo",
+        icon="redo",
+        toolbar="Redo",
+        tip="Redo the edit that was undone",
+    ),
+    None,
+    ActionSpec(
+        "copy_python",
+        "Copy as P&ython",
+        shortcut="Ctrl+Shift+C",
+        when="has_slice",
+        tip="Copy lines of Python that open the document and read the slice on the screen with zarr",
+    ),
+    ActionSpec(
+        "copy_xarray",
+        "Copy as Python with &xarray",
+        when="has_slice",
+        tip="Copy lines of Python that open the document and read the slice on the screen with xarray",
+    ),
+    ActionSpec(
+        "copy_values",
+        "Copy v&alues of the view",
+        when="has_slice",
+        tip="Copy the values of the slice on the screen with their coordinates",
+    ),
+    ActionSpec(
+        "copy_picture",
+        "Copy pic&ture of the view",
+        when="has_slice",
+        tip="Copy the view as a picture",
+    ),
+    ActionSpec(
+        "copy_path",
+        "Copy &path",
+        when="has_document",
+        tip="Copy the document's path and the node, as the command line takes them",
+    ),
+    ActionSpec(
+        "copy_key",
+        "Copy &key",
+        when="is_open",
+        tip="Copy the selected key, or that of the chunk under the plot's cursor",
+    ),
+    ActionSpec(
+        "copy_url",
+        "Copy UR&L",
+        when="is_open",
+        tip="Copy the URL that the selected key, or the chunk under the plot's cursor, points to",
+    ),
+    ActionSpec(
+        "copy_value",
+        "Copy &value",
+        when="is_open",
+        tip="Copy the value under the plot's cursor, the selected cells, or what the selected key refers to",
+    ),
+    None,
+    ActionSpec(
+        "rename_reference",
+        "Re&name key",
+        shortcut="F2",
+        when="is_open",
+        tip="Rename the key that is selected in References",
+    ),
+    ActionSpec(
+        "duplicate_references",
+        "&Duplicate keys",
+        shortcut="Ctrl+D",
+        when="is_open",
+        tip="Add copies of the keys that are selected in References",
+    ),
+    ActionSpec(
+        "delete_references",
+        "D&elete keys",
+        shortcut="Del",
+        when="is_open",
+        tip="Delete the keys that are selected in References, as one step",
+    ),
+    ActionSpec(
+        "replace_prefix",
+        "Replace URL prefi&x…",
+        shortcut="Ctrl+H",
+        when="is_open",
+        tip="Replace the prefix of URLs, of all keys or of the selected ones",
+    ),
+    ActionSpec(
+        "move_files",
+        "&Files and locations…",
+        shortcut="Ctrl+Shift+H",
+        when="is_open",
+        tip="Show the hosts, buckets and folders that URLs point to, and update the URLs when files move",
+    ),
+    ActionSpec(
+        "changed_only",
+        "Chan&ged keys only",
+        when="is_open",
+        check="shows_changed_only",
+        tip="Show in References only the keys that differ from the saved state",
+    ),
+    None,
+    ActionSpec("preferences", "Pre&ferences…", shortcut="Ctrl+,", icon="settings"),
+)
+
+
+#: In the order of the menu; None is a separator.
+VIEW: tuple[ActionSpec | None, ...] = (
+    ActionSpec("find_node", "&Find in the hierarchy", shortcut="Ctrl+F"),
+    None,
+    ActionSpec("show_plot", "&Plot", shortcut="Ctrl+1"),
+    ActionSpec("show_table", "&Table", shortcut="Ctrl+2"),
+    ActionSpec("show_references", "&References", shortcut="Ctrl+3"),
+    ActionSpec("show_raw", "Ra&w value", shortcut="Ctrl+4"),
+    ActionSpec("show_cdl", "CD&L", shortcut="Ctrl+5"),
+    OF_FORMATS,
+    None,
+    ActionSpec(
+        "plot_alone",
+        "Plot al&one",
+        shortcut="F11",
+        check="is_plot_alone",
+        tip="Show only the plot; F11 or Esc brings the rest back",
+    ),
+    ActionSpec(
+        "fold_bottom",
+        "Fol&d the lower panes",
+        shortcut="Ctrl+J",
+        check="is_bottom_folded",
+        tip="Show only the tabs of the panes below the plot; a click on one of them unfolds it",
+    ),
+    None,
+    ActionSpec(
+        "toggle_internal",
+        "&Format attributes",
+        check="is_internal",
+        tip="Show attributes that formats use internally (_nczarr_array, _ARRAY_DIMENSIONS) too",
+    ),
+    None,
+    ActionSpec("next_pane", "&Next pane", shortcut="F6", tip="Move the keyboard focus to the next pane"),
+    ActionSpec(
+        "previous_pane",
+        "Pre&vious pane",
+        shortcut="Shift+F6",
+        tip="Move the keyboard focus to the previous pane",
+    ),
+    None,
+    ActionSpec("theme_system", "As the &desktop", submenu="&Theme", check="is_system_theme"),
+    ActionSpec("theme_light", "&Light", submenu="&Theme", check="is_light_theme"),
+    ActionSpec("theme_dark", "&Dark", submenu="&Theme", check="is_dark_theme"),
+    None,
+    ActionSpec(
+        "reset_layout",
+        "Reset &layout",
+        shortcut="Ctrl+0",
+        tip="Reset docks and columns to their first places",
+    ),
+)
+
+
+#: In the order of the menu; None is a separator.
+DATA: tuple[ActionSpec | None, ...] = (
+    ActionSpec(
+        "toggle_coding",
+        "&CF conventions",
+        when="has_coding",
+        check="is_decoded",
+        tip="Apply scale, offset, missing values, times and flags, or show the elements as they are stored",
+    ),
+    ActionSpec(
+        "toggle_colour",
+        "&Bands as colours",
+        when="can_colour",
+        check="is_colour",
+        plot_key="B",
+        tip="Show red, green and blue together as the colours that they are, or one band at a time",
+    ),
+    ActionSpec(
+        "toggle_log",
+        "&Logarithmic scale",
+        when="can_log",
+        check="is_log",
+        plot_key="L",
+        tip="Use a logarithmic scale for the colours, or for the values of a line",
+    ),
+    ActionSpec(
+        "toggle_histogram",
+        "&Histogram",
+        when="has_levels",
+        check="is_histogram",
+        plot_key="H",
+        tip="Show how often values occur beside the colours, to drag the levels there",
+    ),
+    ActionSpec(
+        "auto_levels",
+        "Reset colour li&mits",
+        when="has_levels",
+        tip="Fit the colour limits to the values shown",
+    ),
+    ActionSpec(
+        "toggle_extremes",
+        "Colours from mi&nimum to maximum",
+        when="has_levels",
+        check="is_extremes",
+        plot_key="M",
+        tip="Span the colours from minimum to maximum, or only from the 2nd to the 98th percentile",
+    ),
+    ActionSpec(
+        "next_map",
+        "Next colour &map",
+        when="has_levels",
+        plot_key="C",
+        tip="Use the colour map after this one",
+    ),
+    ActionSpec(
+        "toggle_reverse",
+        "&Reverse the colour map",
+        when="has_levels",
+        check="is_reverse",
+        tip="Reverse the colour map",
+    ),
+    None,
+    ActionSpec(
+        "toggle_aspect",
+        "Equal scale on both a&xes",
+        when="has_image",
+        check="is_aspect",
+        plot_key="A",
+        tip="Draw one step as long on both axes, or fill the view with the image",
+    ),
+    ActionSpec(
+        "reset_view", "Show the &whole picture", when="has_plot", plot_key="R", tip="Reset zoom and pan"
+    ),
+    None,
+    ActionSpec(
+        "toggle_profile",
+        "&Profile",
+        when="can_profile",
+        check="is_profile",
+        plot_key="P",
+        tip="Draw a line across the image, and show the values along it below",
+    ),
+    ActionSpec(
+        "series_here",
+        "&Series at the cursor",
+        when="can_series",
+        plot_key="S",
+        tip="Show the values of the element under the cursor along the slider's dimension (Shift+S adds it)",
+    ),
+    ActionSpec(
+        "toggle_series",
+        "Series where you clic&k",
+        when="can_series",
+        check="is_series",
+        tip="Show the values of each element that is clicked along the slider's dimension",
+    ),
+    ActionSpec(
+        "play",
+        "Pla&y",
+        when="can_series",
+        check="is_playing",
+        plot_key="Space",
+        tip="Animate the slices along the slider's dimension",
+    ),
+    ActionSpec(
+        "export_profile", "Export profile…", when="is_profile", tip="Write the profile to a file (CSV)"
+    ),
+    ActionSpec("export_series", "Export series…", when="is_series", tip="Write the series to a file (CSV)"),
+    None,
+    OF_FORMATS,
+    ActionSpec(
+        "explain",
+        "E&xplain",
+        shortcut="Ctrl+I",
+        when="has_document",
+        tip="Explain why the current element, cell, key, chunk or problem looks as it does (E in the plot)",
+    ),
+)
+
+
+#: In the order of the menu; None is a separator.
+REFERENCES: tuple[ActionSpec | None, ...] = (
+    ActionSpec("add_template", "Add a &template", when="takes_rules"),
+    ActionSpec("add_rule", "Add a &gen rule", when="takes_rules"),
+    ActionSpec("add_reference", "Add a re&ference", when="is_open"),
+    None,
+    ActionSpec(
+        "go_to_rule",
+        "Go to the &rule of the key",
+        when="takes_rules",
+        tip="Show the gen rule that gives the selected key in its editor",
+    ),
+    ActionSpec(
+        "override_key",
+        "&Override the key",
+        when="takes_rules",
+        tip="Override the selected key of a gen rule with a later rule of one row",
+    ),
+    None,
+    ActionSpec(
+        "fold_references",
+        "Fo&ld into rules…",
+        when="can_fold",
+        tip="Replace references by templates and gen rules where that is shorter",
+    ),
+    None,
+    ActionSpec("template_values", "Template &values…", when="takes_rules"),
+    ActionSpec("review_trust", "&Permissions…", when="is_open", icon="lock"),
+    None,
+    ActionSpec("go_to_key", "Go to &key", shortcut="Ctrl+P", when="is_open"),
+)
+
+
+#: In the order of the menu; None is a separator.
+TOOLS: tuple[ActionSpec | None, ...] = (
+    ActionSpec(
+        "command_palette",
+        "Command &palette…",
+        shortcut="Ctrl+Shift+P",
+        tip="Find an action by a few letters",
+    ),
+    None,
+    ActionSpec("cancel_newest", "Cancel the &newest job", shortcut="Esc", when="is_busy"),
+    ActionSpec("show_jobs", "Show &jobs"),
+    None,
+    ActionSpec(
+        "show_byte_map",
+        "&Byte map",
+        shortcut="Ctrl+Shift+B",
+        tip="Show which array owns each byte of a file, which bytes the view uses, and how they are "
+        "requested",
+    ),
+    ActionSpec(
+        "show_cost",
+        "What rea&ding costs",
+        tip="Show what it costs to read a map, a series, a profile and the whole array, also with "
+        "other chunks",
+    ),
+    None,
+    ActionSpec("show_problems", "Show &problems"),
+    ActionSpec(
+        "look_again",
+        "Chec&k for problems",
+        shortcut="F7",
+        when="has_document",
+        tip="Look for faults and warnings of all documents; nothing is read for it",
+    ),
+    ActionSpec(
+        "show_audit",
+        "&Audit…",
+        shortcut="Shift+F7",
+        when="has_document",
+        tip="Check files and chunks too, as far as you choose: what is dead, cut short, shifted or missing",
+    ),
+    ActionSpec("next_problem", "Ne&xt problem", shortcut="F8", when="has_problems"),
+    ActionSpec("previous_problem", "Pre&vious problem", shortcut="Shift+F8", when="has_problems"),
+    None,
+    ActionSpec(
+        "write_lock",
+        "Write loc&k",
+        when="can_lock",
+        tip="Record the size, ETag or time and digests of all files beside the document (DOC.lock.json)",
+    ),
+    ActionSpec(
+        "accept_stale",
+        "&Accept the new state…",
+        when="has_stale",
+        tip="Show the files that differ from the lock, and accept their new state",
+    ),
+    None,
+    ActionSpec("show_history", "Show &history"),
+    None,
+    OF_FORMATS,
+    ActionSpec(
+        "serve",
+        "&Serve this dataset",
+        submenu="CDM &Remote",
+        when="can_serve",
+        check="is_served",
+        tip="Serve the dataset as CDM Remote to programs on this machine, or stop serving it",
+    ),
+    ActionSpec(
+        "copy_service",
+        "&Copy its address",
+        submenu="CDM &Remote",
+        when="is_served",
+        tip="Copy the URL at which the dataset is served",
+    ),
+)
+
+
+#: In the order of the menu; None is a separator.
+HELP: tuple[ActionSpec | None, ...] = (
+    ActionSpec("manual", "&Manual", shortcut="Shift+F1"),
+    ActionSpec("shortcuts", "&Keyboard shortcuts", shortcut="F1"),
+    None,
+    ActionSpec("about", "&About refbrowser", tip="Versions, for a bug report"),
+)
+
+
+_MENUS = {
+    "&File": FILE,
+    "&Edit": EDIT,
+    "&View": VIEW,
+    "&Data": DATA,
+    "&References": REFERENCES,
+    "&Tools": TOOLS,
+    "&Help": HELP,
+}
+TITLES = tuple(_MENUS)
+#: Every action but those of formats.
+WINDOW_ACTIONS = tuple(spec for menu in _MENUS.values() for spec in menu if spec not in (None, OF_FORMATS))
+
+
+@cache
+def menus() -> dict[str, tuple[ActionSpec | None, ...]]:
+    """Return the menus by their titles, with what our formats add; None is a separator."""
+    # Not before the first paint.
+    from refbrowser.formats.registry import BUILT_IN
+
+    found: dict[str, tuple[ActionSpec | None, ...]] = {}
+    of_formats = [spec for format in BUILT_IN for spec in (*tab_actions(format), *_commands(format))]
+    for title, specs in _MENUS.items():
+        at = specs.index(OF_FORMATS) if OF_FORMATS in specs else len(specs)
+        added = (spec for spec in of_formats if spec.menu == title)
+        found[title] = (*specs[:at], *added, *specs[at + 1 :])
+    return found
+
+
+def actions() -> tuple[ActionSpec, ...]:
+    """Return every action of the menus, in their order."""
+    return tuple(spec for menu in menus().values() for spec in menu if spec is not None)
+
+
+def _commands(format: Format) -> tuple[ActionSpec, ...]:
+    commands = format.facets.get("commands")
+    declared: tuple[ActionSpec, ...] = resolve_name(commands).actions if commands else ()
+    return declared
+
+
+def tab_actions(format: Format) -> list[ActionSpec]:
+    """Return the actions that show the tabs which a format adds."""
+    return [
+        ActionSpec(
+            f"show_{page.name}", page.title, page.shortcut, f"has_{page.name}", tip=page.tip, menu="&View"
+        )
+        for page in format.pages
+        if page.title
+    ]
+
+
+#: The actions of the toolbar in their order; None is a separator.
+TOOLBAR = ("open_files", "open_url", None, "save", "revert", None, "undo", "redo", None, "export")

@@ -1,0 +1,1 @@
+"""Docks whose panes follow the plot or the tree."""

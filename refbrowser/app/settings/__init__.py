@@ -1,0 +1,1 @@
+"""What is kept between runs: the layout, what was opened, preferences."""
