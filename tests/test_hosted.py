@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from refbrowser.cli.program import VERBS
+from refbrowser.tools.registry import is_built_in
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))
@@ -27,7 +27,7 @@ def test_each_command_is_of_the_project() -> None:
             continue
         assert (program, rest[0]) == ("python", "-m"), command
         if rest[1] == "refbrowser":
-            assert rest[2] in VERBS, command
+            assert is_built_in(rest[2]), command
         for extra in re.findall(r"\[(\w+)\]", command):
             assert extra in PROJECT["project"]["optional-dependencies"], command
 
