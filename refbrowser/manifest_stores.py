@@ -42,7 +42,7 @@ _TEXTS = "vlen-utf8"
 _FILES = "file:///"
 
 
-def to_virtualizarr(dataset: Dataset, registry: ObjectStoreRegistry | None = None) -> ManifestStore:
+def to_virtualizarr(dataset: Dataset, registry: ObjectStoreRegistry[Any] | None = None) -> ManifestStore:
     """Return a dataset as a ManifestStore; arrays that references cannot give are left out, with a warning.
 
     The store reads by itself, by obstore: only from where the dataset may read, which is looked at here.
@@ -78,7 +78,7 @@ def to_virtualizarr(dataset: Dataset, registry: ObjectStoreRegistry | None = Non
 class _Maker:
     """Makes groups and arrays, and gathers what they read from."""
 
-    def __init__(self, dataset: Dataset, registry: ObjectStoreRegistry) -> None:
+    def __init__(self, dataset: Dataset, registry: ObjectStoreRegistry[Any]) -> None:
         self.dataset = dataset
         self._registry = registry
         self._source = SharedDataset(dataset, owned=False)

@@ -671,7 +671,7 @@ class _Sent:
     value: Any = None
     error: BaseException | None = None
 
-    def __init__(self, client: Any, future: distributed.Future) -> None:
+    def __init__(self, client: Any, future: distributed.Future[Any]) -> None:
         self.client, self.of_dask = client, future
 
     def add_done_callback(self, told: Callable[[Any], object]) -> None:
