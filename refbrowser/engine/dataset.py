@@ -173,11 +173,16 @@ def _similar(dataset: Dataset, path: str) -> str:
     *_, name = path.rstrip("/").split("/")
     paths = [node.path for node in dataset.hierarchy.walk() if node.path != "/"]
     meant = [each for each in paths if each.rsplit("/", 1)[-1] == name]
-    if not meant:
-        folded = {each.casefold(): each for each in paths}
-        found = get_close_matches(path.casefold(), folded, _OFFERED)
-        meant = [folded[each] for each in found]
-    return f"did you mean {' or '.join(meant[:_OFFERED])}?" if meant else ""
+    return _meant(meant or _spelled_alike(path, paths))
+
+
+def _spelled_alike(name: str, names: Iterable[str]) -> list[str]:
+    folded = {each.casefold(): each for each in names}
+    return [folded[each] for each in get_close_matches(name.casefold(), folded, _OFFERED)]
+
+
+def _meant(names: list[str]) -> str:
+    return f"did you mean {' or '.join(names[:_OFFERED])}?" if names else ""
 
 
 class Dataset(_Members):
@@ -288,17 +293,18 @@ class Dataset(_Members):
         RefbrowserError
             `E_USAGE`: there is no such key; else why its bytes cannot be read.
         """
-        from refbrowser.engine.keys import reference_of
+        from refbrowser.engine.keys import reference_of, some_keys
         from refbrowser.formats.registry import format_named
 
         reference = reference_of(self.document, key) or self.document.reference_of_part(key)
         if reference is None:
             format = format_named(self.document.format)
+            similar = _meant(_spelled_alike(key, some_keys(self.document)))
             raise RefbrowserError(
                 ErrorKind.USAGE,
                 f"there is no key {quoted(key)}",
                 Place(document=self.path),
-                "" if format is None else format.parts,
+                similar or ("" if format is None else format.parts),
             )
         with _open(self):
             return self.session.read_reference(key, reference, self.access, token or CancelToken())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -46,6 +47,13 @@ def keys_below(document: Document, prefix: str = "") -> Iterator[str]:
             if key is not None and key.startswith(prefix) and key not in seen:
                 seen.add(key)
                 yield key
+
+
+def some_keys(document: Document) -> Iterator[str]:
+    """Yield keys of metadata and the first of all others, where those need not be read for it: few in all."""
+    yield from islice(document.expansion.metadata_keys(), PAGE)
+    if not document.is_unread:
+        yield from (key for key in document.expansion.items(0, PAGE).keys if key is not None)
 
 
 def written_value(reference: Reference | None) -> str:

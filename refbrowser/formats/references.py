@@ -32,6 +32,7 @@ from refbrowser.formats.sniffing import (
     lists_conflicts,
     looks_like_references,
     other_error,
+    unknown_error,
 )
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken, linked
@@ -315,6 +316,10 @@ class _Opening:
                 raise
             if found.kind not in (FileKind.UNKNOWN, FileKind.TEXT, FileKind.EMPTY):
                 raise other_error(found, self.name) from error
+            is_binary = found.kind is FileKind.UNKNOWN and error.kind in (ErrorKind.JSON, ErrorKind.ENCODING)
+            # Documents in another encoding have a bracket in their first bytes, and are told so.
+            if is_binary and b"{" not in found.head[:8]:
+                raise unknown_error(found, self.name) from error
             raise NotReferencesError(error, found) from error
 
     def _counted(self, first: bytes, rest: Iterator[bytes], kept: list[bytes] | None) -> Iterator[bytes]:

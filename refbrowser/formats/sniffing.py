@@ -261,6 +261,12 @@ def other_error(found: Found, name: str | None) -> NotReferencesError:
     return NotReferencesError(RefbrowserError(ErrorKind.FORMAT, message, Place(document=name)), found)
 
 
+def unknown_error(found: Found, name: str | None) -> NotReferencesError:
+    """Return the error for a file of which nothing is known."""
+    error = RefbrowserError(ErrorKind.FORMAT, "the file has no known format", Place(document=name))
+    return NotReferencesError(error, found)
+
+
 def hex_lines(head: bytes, width: int = 16) -> Sequence[str]:
     """Return bytes as lines of hex with their text beside them."""
     lines = []

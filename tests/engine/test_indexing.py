@@ -204,3 +204,17 @@ def test_dask_follows_the_chunks_and_reads_in_other_processes(document: Path) ->
         assert int(lazy[[0, 3]].sum().compute(scheduler="synchronous")) == VALUES[[0, 3]].sum()
         sent = pickle.dumps(dask.from_array(array).sum())
     assert int(pickle.loads(sent).compute(scheduler="synchronous")) == VALUES.sum()
+
+
+def test_a_key_that_is_not_there_names_those_that_may_be_meant(tmp_path: Path) -> None:
+    metadata = json.dumps({"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<i4", "order": "C"})
+    refs = {".zgroup": '{"zarr_format": 2}', "temperature/.zarray": metadata, "temperature/0": "x"}
+    (tmp_path / "a.json").write_text(json.dumps({"version": 1, "refs": refs}))
+    with refbrowser.open(tmp_path / "a.json") as dataset:
+        for key, meant in (("Temperatur/.zarray", "temperature/.zarray"), ("temprature/0", "temperature/0")):
+            with pytest.raises(RefbrowserError, match="there is no key") as caught:
+                dataset.read_key(key)
+            assert meant in caught.value.advice
+        with pytest.raises(RefbrowserError) as caught:
+            dataset.read_key("nothing like it at all")
+        assert caught.value.advice == ""

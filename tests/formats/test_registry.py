@@ -172,6 +172,7 @@ def test_a_file_that_is_none_of_what_it_is_called_is_told_so(tmp_path: Path) -> 
         ("b.nc", b"", "the file is empty, though"),
         ("b.h5", b"<html>not found</html>", "the file is a web page, though its name is that of HDF5"),
         ("a.json", b"hello\n", "a value is expected"),
+        ("a.bin", b"\x9d\x80\xff\0\1", "the file has no known format"),
         ("a.hdf", b"\x0e\x03\x13\x01" + bytes(40), "the file is HDF4: it holds data"),
     ):
         path = tmp_path / name
@@ -180,6 +181,10 @@ def test_a_file_that_is_none_of_what_it_is_called_is_told_so(tmp_path: Path) -> 
             refbrowser.open(path)
         assert words in str(caught.value), name
         assert "UTF-8" not in str(caught.value), name
+    path = tmp_path / "b.json"
+    path.write_bytes('{"version": 1}'.encode("utf-16"))
+    with pytest.raises(RefbrowserError, match="the document is not UTF-8"):
+        refbrowser.open(path)
 
 
 def test_all_that_the_table_names_is_there() -> None:

@@ -261,6 +261,11 @@ def append_plan(
     if not any(name in told.dimensions for each in files.files[1:] for told in each.arrays):
         raise _without([name])
     plan = plan_of(files, request)
+    unasked = [] if request.arrays else [each for each in plan.mismatches if _is_of_files_alone(each)]
+    if unasked:
+        request = replace(request, leave_out_var=(*request.leave_out_var, *(each.path for each in unasked)))
+        plan = plan_of(files, request)
+        plan.mismatches = [*plan.mismatches, *map(_left_out, unasked)]
     in_order = plan
     if {each.kind for each in plan.blocking} == {"disorder"}:
         in_order = plan_of(files, replace(request, sort=True))
@@ -274,6 +279,19 @@ def append_plan(
         for each in plan.mismatches
     ]
     return plan
+
+
+def _is_of_files_alone(mismatch: Mismatch) -> bool:
+    """Tell whether it is about an array that the document does not have, and that nobody asked for."""
+    return mismatch.kind == "presence" and mismatch.common == "missing" and mismatch.is_blocking
+
+
+def _left_out(mismatch: Mismatch) -> Mismatch:
+    """Return what tells of an array that only files have once it is left out, and how it is added."""
+    adding = tuple(each for each in mismatch.remedies if each.kind == "accept")
+    how = "".join(f" ({each.option} adds it)" for each in adding)
+    message = f"{mismatch.message}: left out, as the document does not have it{how}"
+    return replace(mismatch, message=message, remedies=adding, is_blocking=False)
 
 
 def _arrays_of(dataset: Dataset) -> Iterator[ArrayNode]:

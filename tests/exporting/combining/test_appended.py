@@ -376,7 +376,7 @@ def test_no_remedy_leaves_the_document_out(folder: Path, tmp_path: Path) -> None
     month(tmp_path / "early.nc", 0, "NETCDF4", shift=400)
     seen = set()
     with open_dataset(OpenRequest(first.target, allow=(str(folder),))) as dataset:
-        for names in (["scaled"], ["more"], ["again"], ["scaled", "more"]):
+        for names in (["scaled"], ["again"], ["scaled", "more"]):
             sources = tuple(str(tmp_path / f"{name}.nc") for name in names)
             asked = Combination(sources=sources, concat=("time",))
             plan = append_plan(dataset, asked)
@@ -397,9 +397,30 @@ def test_no_remedy_leaves_the_document_out(folder: Path, tmp_path: Path) -> None
             for text in ("odd", "*"):
                 with pytest.raises(RefbrowserError, match="no file"):
                     append_plan(dataset, replace(asked, leave_out=(text,)))
-    assert seen == {"scale", "presence", "overlap", "double"}
+    assert seen == {"scale", "overlap", "double"}
     with pytest.raises(RefbrowserError, match="before the document"):
         append_files(first.target, Combination(sources=(str(tmp_path / "early.nc"),)))
+
+
+@pytest.mark.slow
+def test_of_files_only_what_the_document_has_is_added_where_nothing_is_said(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target, added = str(tmp_path / "two.json"), str(tmp_path / "more.nc")
+    combine(request(folder, "n[01].nc", target=target))
+    month(tmp_path / "more.nc", 2, "NETCDF4")
+    with netCDF4.Dataset(added, "a") as file:
+        file.createVariable("extra", "f4", ("time",), chunksizes=(31,))[:] = 1
+    before = Path(target).read_bytes()
+    assert main(["append", target, added]) == 0
+    assert "/extra: only in 1: " in (told := capsys.readouterr().err)
+    assert "left out, as the document does not have it (--accept presence:/extra adds it)" in told
+    found = opened(target)
+    assert (found.sizes["time"], "extra" in found) == (90, False)
+    # Who names it means it.
+    Path(target).write_bytes(before)
+    assert main(["append", target, added, "--array", "extra"]) == 2
+    assert "--accept presence:/extra" in capsys.readouterr().err
 
 
 @pytest.mark.slow

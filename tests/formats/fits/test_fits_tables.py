@@ -224,3 +224,18 @@ def test_an_audit_finds_a_changed_byte(tmp_path: Path, capsys: pytest.CaptureFix
     main(["audit", str(path), "--level", "full"])
     told = capsys.readouterr().out
     assert told.count("DATASUM says") == 2 or told.count("DATASUM") >= 2, told
+
+
+@pytest.mark.parametrize("form", ["PL()", "QL()"])
+def test_logical_rows_of_variable_length_have_the_letters_of_logical_columns(
+    form: str, tmp_path: Path
+) -> None:
+    rows = np.array([np.array([True, False, True]), np.array([], bool), np.array([False])], object)
+    columns = [fits.Column("truth", "L", array=[True, False, True]), fits.Column("rows", form, array=rows)]
+    fits.BinTableHDU.from_columns(columns, name="TRUTH").writeto(tmp_path / "a.fits")
+    with fits.open(tmp_path / "a.fits") as file, refbrowser.open(tmp_path / "a.fits") as dataset:
+        mine, theirs = dataset.array("TRUTH"), file["TRUTH"].data
+        assert ((mine[...]["truth"] == b"T") == theirs["truth"]).all()
+        for here, there in zip(dataset.array("TRUTH.rows")[...], theirs["rows"], strict=True):
+            assert here.dtype == mine.dtype["truth"]
+            assert (here == b"T").tolist() == there.tolist()
