@@ -65,6 +65,7 @@ def test_the_worst_of_a_family_is_held(tmp_path: Path, family: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(WAIT + 60)
 @pytest.mark.parametrize("case", list(bombs()), ids=lambda case: case.name)
 def test_every_bomb_is_held(tmp_path: Path, case: Bomb) -> None:
     for package in ("h5py", "tifffile", "icechunk", "pyarrow", "zstandard"):

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from h5py import h5o, h5s
+from h5py import h5g, h5s
 
 #: Arrays of fewer chunks are left to HDF5.
 LEAST = 2_000
@@ -134,13 +134,23 @@ def reading(file: Any) -> Read | None:
     return lambda offset, length: os.pread(descriptor, length, offset)
 
 
+def address_of(found: Any) -> int:
+    """Return where the header of an object is in the file, behind a user block.
+
+    `h5o.get_info` tells it too, but counts what the indexes of the object take: one that leads back into
+    itself has no end.
+    """
+    low, high = h5g.get_objinfo(found, b".").objno
+    return int(low) | int(high) << 32
+
+
 def columns_of(dataset: Any, sides: list[int], count: int, read: Read | None, base: int) -> list[Any]:
     """Return coordinates, offsets, sizes and filter masks of the chunks that are stored, in C order."""
     ndim = len(sides)
     entries: Any = None
     if read is not None and count >= LEAST:
         with contextlib.suppress(UnknownIndexError):
-            entries = chunk_entries(read, base, h5o.get_info(dataset).addr, ndim)
+            entries = chunk_entries(read, base, address_of(dataset), ndim)
     if entries is not None and len(entries) == count and _is_so(dataset, entries[count // 2], ndim, base):
         columns = [entries["place"][:, :ndim], entries["child"] + base, entries["size"], entries["mask"]]
     else:

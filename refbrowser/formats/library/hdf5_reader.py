@@ -348,7 +348,7 @@ class _Walk:
     def _address(found: Any) -> Any:
         """Return the address of an object in the file; the object itself where it has none."""
         try:
-            return h5o.get_info(found).addr
+            return chunks.address_of(found)
         except elements.FAILURES:
             return found
 
@@ -469,7 +469,7 @@ class _Walk:
 
     def _dataset(self, dataset: Any, path: str) -> Any:
         kind, space = dataset.get_type(), dataset.get_space()
-        address = h5o.get_info(dataset).addr
+        address = chunks.address_of(dataset)
         told: dict[str, Any] = {"array": path, "address": str(address), "type": elements.type_of(kind)}
         told["attributes"] = self._attributes(dataset)
         if space.get_simple_extent_type() == h5s.NULL:
@@ -524,7 +524,7 @@ class _Walk:
             found: list[str] = []
 
             def take(scale: Any, found: list[str] = found) -> bool | None:
-                found.append(str(h5o.get_info(scale).addr))
+                found.append(str(chunks.address_of(scale)))
                 return True if len(found) >= _SCALES else None
 
             try:

@@ -500,6 +500,22 @@ def test_indexes_of_chunks_are_read_as_hdf5_tells_them(libver: Any, tmp_path: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", [0, 1], ids=["of a group", "of chunks"])
+def test_a_node_of_an_index_that_is_its_own_sibling_is_passed_over(tmp_path: Path, kind: int) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w", libver="earliest") as file:
+        file.create_dataset("g/x", data=np.arange(400), chunks=(1,))
+    data = bytearray(path.read_bytes())
+    at = data.find(b"TREE" + bytes([kind, 0]))
+    while at >= 0:
+        data[at + 16 : at + 24] = at.to_bytes(8, "little")
+        at = data.find(b"TREE" + bytes([kind, 0]), at + 1)
+    path.write_bytes(data)
+    with refbrowser.open(path) as dataset:
+        assert (dataset.array("g/x")[...] == np.arange(400)).all()
+
+
+@pytest.mark.slow
 def test_damaged_files_fail_one_by_one(everything: Path, tmp_path: Path) -> None:
     """Nothing but errors of ours comes of them, and most of what is sound is still read."""
     data = everything.read_bytes()
