@@ -181,13 +181,13 @@ def _by_record(
             yield number, np.flatnonzero(numbers == number)
 
 
-def _kinds_of(record: Record) -> npt.NDArray[np.uint8]:
-    is_whole = (record.offset == 0) & (record.length == 0)
+def _kinds_of(record: Record, rows: npt.NDArray[np.int64] | slice = slice(None)) -> npt.NDArray[np.uint8]:
+    offset, length = record.offset[rows], record.length[rows]
+    is_whole = (offset == 0) & (length == 0)
     kinds = np.where(is_whole, np.uint8(ReferenceKind.WHOLE), np.uint8(ReferenceKind.RANGE))
-    wrong = (record.offset < 0) | (record.length < 0) | (record.offset > _LARGEST - record.length)
-    kinds[wrong] = ReferenceKind.FAULTY
-    kinds[record.url < 0] = ReferenceKind.MISSING
-    kinds[record.has_raw] = ReferenceKind.INLINE
+    kinds[(offset < 0) | (length < 0) | (offset > _LARGEST - length)] = ReferenceKind.FAULTY
+    kinds[record.url[rows] < 0] = ReferenceKind.MISSING
+    kinds[record.has_raw[rows]] = ReferenceKind.INLINE
     return kinds
 
 
@@ -215,7 +215,7 @@ class _Found:
             self._faults.update(dict.fromkeys(at.tolist(), record))
             return
         at, rows = at[rows < len(record)], rows[rows < len(record)]
-        kinds = _kinds_of(record)[rows]
+        kinds = _kinds_of(record, rows)
         self._kind[at] = kinds
         has_url = (kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE)
         used, numbers = np.unique(record.url[rows[has_url]], return_inverse=True)
@@ -224,11 +224,13 @@ class _Found:
         self._offset[at[has_url]] = record.offset[rows[has_url]]
         is_range = kinds == ReferenceKind.RANGE
         self._length[at[is_range]] = record.length[rows[is_range]]
-        for place, row in zip(at.tolist(), rows.tolist(), strict=True):
-            if self._kind[place] == ReferenceKind.INLINE:
-                self._inline[place] = record.inline(row)
-            elif self._kind[place] == ReferenceKind.FAULTY:
-                self._faults[place] = _no_range(record, row)
+
+        def of(kind: ReferenceKind) -> Iterator[tuple[int, int]]:
+            is_some = kinds == kind
+            return zip(at[is_some].tolist(), rows[is_some].tolist(), strict=True)
+
+        self._inline.update((place, record.inline(row)) for place, row in of(ReferenceKind.INLINE))
+        self._faults.update((place, _no_range(record, row)) for place, row in of(ReferenceKind.FAULTY))
 
     def columns(self) -> ReferenceColumns:
         """Return them."""

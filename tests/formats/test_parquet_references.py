@@ -12,6 +12,7 @@ import numpy as np
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
 from refbrowser.engine.frozen import FrozenDataset
 from refbrowser.engine.node_metadata import Origin, metadata_keys, place_of
 from refbrowser.engine.sources import sources_of
@@ -224,6 +225,26 @@ def lazily(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for module in (content, references):
         monkeypatch.setattr(module, "LIMITS", Limits(references_described=0))
     return read
+
+
+@pytest.mark.parametrize("other", [None, "changed"])
+def test_two_sets_are_compared_without_their_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str | None
+) -> None:
+    lazily(monkeypatch)
+    paths = [tmp_path / name for name in ("one.parq", "two.parq")]
+    for path in paths:
+        write_parquet(document_of(REFS), path, record_size=3)
+        metadata = json.loads((path / ".zmetadata").read_text())
+        if other is not None:
+            # What is neither metadata nor a chunk can be anywhere: all is read, and it is found.
+            metadata["metadata"]["note"] = other if path == paths[1] else "text"
+        (path / ".zmetadata").write_text(json.dumps(metadata))
+    with refbrowser.open(paths[0]) as here, refbrowser.open(paths[1]) as there:
+        found = compare_datasets(here, there, CompareRequest(values="none"))
+        assert [each.name for each in found.differences] == ([] if other is None else ["note"])
+        assert found.arrays
+        assert (here.document.left > 0) == (there.document.left > 0) == (other is None)
 
 
 @pytest.mark.parametrize("record_size", [1, 3, 1000])

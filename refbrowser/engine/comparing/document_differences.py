@@ -18,9 +18,11 @@ from refbrowser.engine.comparing.node_differences import value_text
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, WholeFile
 from refbrowser.references.document.chunk_codes import Group, group_of_chunks, split_key
+from refbrowser.references.document.document import Document
 from refbrowser.references.edits.compare import Part, Side, changed_keys, is_chunk, other_keys
 from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS
 from refbrowser.references.rules.layouts import NotDecided
@@ -174,6 +176,9 @@ class DocumentDifferences:
     def _compare_keys(self) -> None:
         """Compare the keys that are neither metadata nor chunks, by what they come to."""
         here, there = (side.document for side in self._sides)
+        if not any(map(_may_have_others, (here, there))):
+            # Very many references are not read to find none.
+            return
         keys = changed_keys(here.refs, there.refs, KEYS, self._control.check, self._grids)
         if keys is None:
             # Too many to be looked up: as they are written.
@@ -202,6 +207,13 @@ class DocumentDifferences:
             side = Side.HERE if there is None else Side.THERE if here is None else Side.BOTH
             part.note(side, key, here or "", there or "")
         return part
+
+
+def _may_have_others(document: Document) -> bool:
+    """Tell whether a document may have keys that are neither metadata nor chunks."""
+    if not document.is_unread or document.known is None:
+        return True
+    return not all(map(is_metadata_key, document.known.values))
 
 
 def _compared(
