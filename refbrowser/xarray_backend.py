@@ -31,7 +31,6 @@ from refbrowser.engine.frozen import frozen_bytes, opened_again, other_source
 from refbrowser.engine.reading.scattered import read_outer, read_points
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Score, Seen
-from refbrowser.formats.library.named_file import LibraryOrigin
 from refbrowser.formats.library.process import one_after_another
 from refbrowser.formats.registry import BUILT_IN
 from refbrowser.formats.sniffing import DOCUMENTS, looks_like_references
@@ -73,11 +72,8 @@ class SharedDataset:
         self._readers = 0
         self._closing: Dataset | None = None
         self.name = dataset.path
-        origin = dataset.document.origin
         #: Those that were told when it was opened; a dataset of others may have been edited since.
-        self.values: Mapping[str, np.ndarray[Any, Any]] = (
-            origin.values if owned and isinstance(origin, LibraryOrigin) else {}
-        )
+        self.values: Mapping[str, np.ndarray[Any, Any]] = dataset.document.known_values if owned else {}
 
     @contextmanager
     def reading(self) -> Iterator[Dataset]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -58,7 +58,23 @@ def chunk_entries(read: Read, base: int, header: int, ndim: int) -> Any:
 
 
 def _tree_of(read: Read, base: int, header: int, ndim: int) -> int:
-    """Return the address of the B-tree of an array, by the messages of its object header (IV.A.1)."""
+    """Return the address of the B-tree of an array, by the messages of its object header."""
+    for kind, _, body in messages(read, base, header):
+        if kind == _LAYOUT:
+            return _tree_in(body, ndim)
+    raise UnknownIndexError("a header without a layout")
+
+
+def messages(read: Read, base: int, header: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the messages of an object header (IV.A.1): kind, flags and content.
+
+    Raises
+    ------
+    UnknownIndexError
+        It is of another kind, or too large.
+    struct.error, IndexError
+        It is damaged.
+    """
     head = read(base + header, 64)
     if head[:4] == b"OHDR" and head[4] == 2:
         flags = head[5]
@@ -78,18 +94,16 @@ def _tree_of(read: Read, base: int, header: int, ndim: int) -> int:
         data, at = read(base + address, size), 0
         while at + fixed <= len(data):
             if is_new:
-                kind, length = data[at], struct.unpack_from("<H", data, at + 1)[0]
+                kind, length, flags = data[at], data[at + 1] | data[at + 2] << 8, data[at + 3]
             else:
-                kind, length = struct.unpack_from("<HH", data, at)
+                kind, length, flags = struct.unpack_from("<HHB", data, at)
             body = at + fixed
-            if kind == _LAYOUT:
-                return _tree_in(data[body : body + length], ndim)
             if kind == _CONTINUED:
                 offset, count = struct.unpack_from("<QQ", data, body)
                 # The parts of new headers have a signature before, and a checksum behind.
                 parts.append((offset + 4, count - 8) if is_new else (offset, count))
             at = body + length
-    raise UnknownIndexError("a header without a layout")
+            yield kind, flags, data[body:at]
 
 
 def _tree_in(message: bytes, ndim: int) -> int:

@@ -12,6 +12,7 @@ import math
 import os
 import struct
 from collections.abc import Iterator
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def _beside(name: str) -> Any:
     return module
 
 
-chunks, elements = _beside("hdf5_chunks"), _beside("hdf5_elements")
+chunks, elements, headers = (_beside(f"hdf5_{each}") for each in ("chunks", "elements", "headers"))
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 #: Attributes that only HDF5 and netCDF-4 themselves need; their values are large, or references.
@@ -44,6 +45,7 @@ _UNREAD = (b"DIMENSION_LIST", b"REFERENCE_LIST")
 _AGAIN = 10_000
 #: Scales of one dimension that are looked at.
 _SCALES = 1_000
+_LAYOUTS = {h5d.CONTIGUOUS: "contiguous", h5d.COMPACT: "compact", h5d.CHUNKED: "chunked"}
 #: Filters of the package hdf5plugin.
 _PLUGINS = range(256, 65536)
 
@@ -266,6 +268,9 @@ class _Walk:
         self._cut = cut
         self._base = file.userblock_size
         self._read = None if cut is not None else chunks.reading(file)
+        self._headers = headers.Headers(
+            file, None if self._read is None else partial(chunks.messages, self._read, self._base)
+        )
         self._objects = int(request["objects"])
         self._depth = int(request["depth"])
         self._room = int(request["attributes"])
@@ -282,6 +287,7 @@ class _Walk:
     def all(self) -> Iterator[Any]:
         """Tell all of it."""
         yield from self._group(h5g.open(self._root, b"/"), "", False)
+        self._headers.keep()
 
     def _group(self, group: Any, path: str, is_again: bool) -> Iterator[Any]:
         """Tell a group and what is in it.
@@ -294,7 +300,8 @@ class _Walk:
         before = self._over
         try:
             names = self._names(group)
-            attributes = self._attributes(group)
+            address = self._address(group)
+            attributes = self._attributes(group, self._headers.messages(address))
             if self._over > before:
                 attributes = []
                 yield {"problem": "parts of the group are beyond the end of the file", "path": path}
@@ -302,7 +309,6 @@ class _Walk:
             yield {"group": path or "/", "attributes": [], "error": str(error)[:300]}
             return
         yield {"group": path or "/", "attributes": attributes}
-        address = self._address(group)
         if not is_again:
             self._seen.setdefault(address, path or "/")
         self._above[address] = path or "/"
@@ -415,7 +421,8 @@ class _Walk:
 
     # Attributes
 
-    def _attributes(self, found: Any) -> list[Any]:
+    def _attributes(self, found: Any, messages: Any) -> list[Any]:
+        words = headers.words_of_attributes(messages)
         names: list[bytes] = []
 
         def take(name: bytes, *rest: Any) -> None:
@@ -434,9 +441,21 @@ class _Walk:
             if name in _UNREAD:
                 continue
             try:
-                told.append([elements.text_of(name), *self._attribute(h5a.open(found, name))])
+                told.append(self._known_attribute(found, name, words.get(name)))
             except elements.FAILURES as error:
                 told.append([elements.text_of(name), None, "", f"it cannot be read: {error}"[:300]])
+        return told
+
+    def _known_attribute(self, found: Any, name: bytes, words: bytes | None) -> list[Any]:
+        """Return an attribute: its name, and what `_attribute` returns."""
+        known, size = self._headers.known(words) or (None, 0)
+        room = self._room
+        if known is not None and size <= min(room, self._largest):
+            self._room -= size
+            return list(known)
+        told = [elements.text_of(name), *self._attribute(h5a.open(found, name))]
+        if not told[-1]:
+            self._headers.note(words, (told, room - self._room))
         return told
 
     def _attribute(self, attribute: Any) -> tuple[Any, str, str]:
@@ -468,10 +487,25 @@ class _Walk:
     # Arrays
 
     def _dataset(self, dataset: Any, path: str) -> Any:
-        kind, space = dataset.get_type(), dataset.get_space()
         address = chunks.address_of(dataset)
-        told: dict[str, Any] = {"array": path, "address": str(address), "type": elements.type_of(kind)}
-        told["attributes"] = self._attributes(dataset)
+        messages = self._headers.messages(address)
+        words = headers.words_of_form(messages)
+        form = self._headers.known(words)
+        if form is None:
+            form = self._form(dataset)
+            if "layout" in form and "unknown_fill" not in form:
+                self._headers.note(words, form)
+        told = {"array": path, "address": str(address), **form}
+        told["attributes"] = self._attributes(dataset, messages)
+        if "null" in told:
+            return told
+        self._add_scales(dataset, told)
+        return self._stored(dataset, told) if "layout" in told else told
+
+    def _form(self, dataset: Any) -> dict[str, Any]:
+        """Return what an array is: type, shape, fill value, filters, layout; or why that is not known."""
+        kind, space = dataset.get_type(), dataset.get_space()
+        told: dict[str, Any] = {"type": elements.type_of(kind)}
         if space.get_simple_extent_type() == h5s.NULL:
             return {**told, "null": True}
         told["shape"] = list(space.get_simple_extent_dims())
@@ -479,18 +513,21 @@ class _Walk:
             None if side == h5s.UNLIMITED else side for side in space.get_simple_extent_dims(True)
         ]
         told["size"] = kind.get_size()
-        self._add_scales(dataset, told)
         try:
             made = dataset.get_create_plist()
         except elements.FAILURES as error:
             return {**told, "filters": [], "damaged": str(error)[:300]}
         layout = made.get_layout()
         if made.get_external_count() or layout == h5d.VIRTUAL:
-            told["elsewhere"] = _elsewhere(made)
-            return told
+            return {**told, "elsewhere": _elsewhere(made)}
         self._add_fill(dataset, made, told)
         told["filters"] = _filters(made)
-        return self._stored(dataset, made, layout, told)
+        told["layout"] = _LAYOUTS[layout]
+        if layout == h5d.CHUNKED:
+            told["chunks"] = list(made.get_chunk())
+            _need_plugins(dataset)
+            told["missing_filters"] = [one[0] for one in told["filters"] if not h5z.filter_avail(one[0])]
+        return told
 
     def _small_values(self, dataset: Any, told: dict[str, Any]) -> Iterator[Any]:
         """Tell the values of a small coordinate or time, where they are asked for."""
@@ -528,8 +565,7 @@ class _Walk:
                 return True if len(found) >= _SCALES else None
 
             try:
-                if h5ds.get_num_scales(dataset, axis):
-                    h5ds.iterate(dataset, axis, take)
+                h5ds.iterate(dataset, axis, take)
             except elements.FAILURES:
                 found.clear()
             # Of several netCDF takes the last one.
@@ -558,21 +594,16 @@ class _Walk:
         except elements.FAILURES as error:
             told["unknown_fill"] = f"its fill value cannot be read: {error}"[:300]
 
-    def _stored(self, dataset: Any, made: Any, layout: int, told: dict[str, Any]) -> Any:
+    def _stored(self, dataset: Any, told: dict[str, Any]) -> Any:
         """Add where the bytes of an array are."""
-        if layout == h5d.CONTIGUOUS:
-            return {**told, "layout": "contiguous", "offset": dataset.get_offset(),
-                    "stored": dataset.get_storage_size()}  # fmt: skip
-        if layout == h5d.COMPACT:
-            told["layout"] = "compact"
+        if told["layout"] == "contiguous":
+            return {**told, "offset": dataset.get_offset(), "stored": dataset.get_storage_size()}
+        if told["layout"] == "compact":
             if elements.is_bytes(told["type"]):
                 values = np.empty(tuple(told["shape"]), f"V{told['size']}")
                 dataset.read(h5s.ALL, h5s.ALL, values, dataset.get_type())
                 return told, values.reshape(-1).view(np.uint8)
             return told
-        told["layout"], told["chunks"] = "chunked", list(made.get_chunk())
-        _need_plugins(dataset)
-        told["missing_filters"] = [one[0] for one in told["filters"] if not h5z.filter_avail(one[0])]
         if not elements.is_bytes(told["type"]):
             return told
         count = dataset.get_num_chunks()

@@ -150,6 +150,10 @@ class LibraryOrigin(PlainAnswers):
         manifest = SourceManifest(source, node.path, source.grid)
         return replace(node, values=Pieces(grid=source.grid, manifest=manifest, source=source))
 
+    def known_values(self) -> Mapping[str, npt.NDArray[Any]]:
+        """Return the values of small coordinates that were told with the description."""
+        return self.values
+
     def told(self) -> Sequence[Fact]:
         """Return what is told of it."""
         return self.facts

@@ -15,13 +15,7 @@ from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.reference import Inline
 from refbrowser.references.document.columns import ReferenceView, RenderedUrls
 from refbrowser.references.document.deferred import Deferred
-from refbrowser.references.document.origins import (
-    DocumentOrigin,
-    Fact,
-    LaterReferences,
-    StoreOrigin,
-    UrlsLeft,
-)
+from refbrowser.references.document.origins import DocumentOrigin, StoreOrigin
 from refbrowser.references.document.reader import DocumentSource, read_source
 from refbrowser.references.document.refs import References
 from refbrowser.references.document.table import TableBuilder
@@ -34,6 +28,7 @@ from refbrowser.references.text.json_text import JsonReader, Node, NodeKind, poi
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, GroupNode
     from refbrowser.model.reference import Reference
+    from refbrowser.references.document.origins import Fact, LaterReferences, UrlsLeft
 
 
 #: URLs in which a name is looked for at most.
@@ -243,6 +238,11 @@ class DocumentContent(ABC):
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return an array whose values the library of its format reads; None where there is none."""
         return None if self.origin is None else self.origin.by_library(node)
+
+    @property
+    def known_values(self) -> Mapping[str, Any]:
+        """The values of small coordinates that were told when it was opened, whatever was edited since."""
+        return {} if self.origin is None else self.origin.known_values()
 
     def reference_of_part(self, name: str) -> Reference | None:
         """Return where a part of its file lies that has a name and is no key; None where none is meant.

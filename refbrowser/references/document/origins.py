@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from refbrowser.model.listing import StoreFacts
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from refbrowser.errors import Finding
     from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy
     from refbrowser.model.reference import Reference
@@ -134,6 +136,10 @@ class DocumentOrigin(Protocol):
         """Return an array whose values the format's own library reads; None where there is none."""
         ...
 
+    def known_values(self) -> Mapping[str, NDArray[Any]]:
+        """Return the values of small coordinates that were told when it was opened, by path."""
+        ...
+
     def reference_of(self, name: str) -> Reference | None:
         """Return where a part of it lies that has a name and is no key; None where none is meant.
 
@@ -233,6 +239,10 @@ class PlainAnswers:
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return None: it is read here alone."""
         return None
+
+    def known_values(self) -> Mapping[str, NDArray[Any]]:
+        """Return nothing: values are read when they are asked for."""
+        return {}
 
     def reference_of(self, name: str) -> Reference | None:
         """Return None: nothing in it has a name but keys."""
@@ -341,6 +351,10 @@ class StoreOrigin:
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return None: it is read here alone."""
         return None
+
+    def known_values(self) -> Mapping[str, NDArray[Any]]:
+        """Return nothing: values are read when they are asked for."""
+        return {}
 
     def reference_of(self, name: str) -> Reference | None:
         """Return None: nothing in it has a name but keys."""
