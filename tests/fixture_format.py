@@ -206,7 +206,7 @@ def grid_page(host: Any) -> Any:
     """Return a page: the path of the file in a tab, and in a bar how many rows it has."""
     from PySide6.QtWidgets import QLabel
 
-    from refbrowser.app.workspace.host import FormatPage
+    from refbrowser.app.workspace.format_page import FormatPage
 
     class GridPage(FormatPage):
         def __init__(self) -> None:
@@ -249,7 +249,7 @@ def broken_page(host: Any) -> Any:
     """Return a page that is made, and fails with the first document."""
     from PySide6.QtWidgets import QLabel
 
-    from refbrowser.app.workspace.host import FormatPage
+    from refbrowser.app.workspace.format_page import FormatPage
 
     class BrokenPage(FormatPage):
         def set_document(self, document: Any) -> None:

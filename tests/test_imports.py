@@ -49,7 +49,7 @@ LAYERS = [
 WITHOUT_QT = {
     "refbrowser.app.actions.action_spec": "an action as a value",
     "refbrowser.app.combining.combine_work": "work of the window's jobs, in their threads",
-    "refbrowser.app.shell.commands": "puts the groups of commands together",
+    "refbrowser.app.commands.groups": "which groups of commands a window has",
     "refbrowser.app.actions.menus": "what menus hold, as values: help and the list of shortcuts read it",
     "refbrowser.app.commands.comparing": "a group of commands that only opens windows",
     "refbrowser.app.comparing.compared_side": "which state of a document the window compares",
@@ -305,7 +305,7 @@ def test_formats_are_named_in_their_own_rooms(sources: list[Source]) -> None:
 
 def test_nobody_names_what_single_formats_add_to_the_window(sources: list[Source]) -> None:
     # They are asked for by `Format.facets` and `Format.pages`, and placed by the window.
-    general = {"refbrowser.app.facets", "refbrowser.app.workspace.host"}
+    general = {"refbrowser.app.facets", "refbrowser.app.workspace.workspace"}
     naming = {
         source.module: named
         for source in sources

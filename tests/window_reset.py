@@ -31,6 +31,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 from window_rest import is_at_rest
 
+from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.plot.colour_bar import DEFAULT_MAP, SPECIAL_MAPS
 from refbrowser.app.plot.header import ElementChoice
 from refbrowser.app.shell.main_window import MainWindow
@@ -224,7 +225,7 @@ class SharedWindow:
         """Forget connections, where the last view was written, and what was opened together."""
         self.window.settings._sets.clear()
         self.window.documents._session.settings = {}
-        self.window.commands.values._folder = ""
+        self.window.groups[ValueCommands]._folder = ""
 
     def _forget_jobs(self) -> None:
         """Forget the jobs that ended, which the window would list again."""

@@ -304,9 +304,9 @@ class Page:
     name
         Of the action ``show_<name>``; no two pages share one.
     made
-        What makes it, as ``module:function``: from the `refbrowser.app.workspace.host.Host` to a
-        `refbrowser.app.workspace.host.FormatPage`. Its module is loaded off the window's thread, when the
-        first document of the format is shown.
+        What makes it, as ``module:function``: from the `refbrowser.app.workspace.workspace.Workspace` to a
+        `refbrowser.app.workspace.format_page.FormatPage`. Its module is loaded off the window's thread, when
+        the first document of the format is shown.
     title
         Of its tab, with ``&`` before the letter that leads to it in a menu; empty where it has bars alone.
     shortcut, tip

@@ -43,8 +43,9 @@ class Dock:
     hint
         What it says while it has nothing to show.
     made
-        What makes its pane, as ``module:function``, from the `refbrowser.app.workspace.host.Host`; its module
-        is loaded off the window's thread. Empty for a pane that is made of the tool's request and report.
+        What makes its pane, as ``module:function``, from the
+        `refbrowser.app.workspace.workspace.Workspace`; its module is loaded off the window's thread. Empty
+        for a pane that is made of the tool's request and report.
     """
 
     title: str

@@ -20,7 +20,7 @@ EDITORS = ("genEditor", "templatesEditor", "referenceEditor", "urlPrefixEditor",
 def test_editors_are_made_while_nothing_runs(
     window: MainWindow, opened: Open, small: Path, qtbot: QtBot
 ) -> None:
-    ahead = Ahead(window, centre=window.centre, editors=window.editors)
+    ahead = Ahead(window)
     opened(small)
     qtbot.waitUntil(lambda: ahead.is_done)
     for name in EDITORS:
@@ -33,7 +33,7 @@ def test_editors_are_made_while_nothing_runs(
 def test_the_editor_made_ahead_is_the_one_that_is_used(
     window: MainWindow, opened: Open, small: Path, qtbot: QtBot
 ) -> None:
-    ahead = Ahead(window, centre=window.centre, editors=window.editors)
+    ahead = Ahead(window)
     document = opened(small)
     qtbot.waitUntil(lambda: ahead.is_done)
     made = window.findChild(QWidget, "genEditor")

@@ -17,8 +17,8 @@ from servers.http_server import HttpServer
 
 import refbrowser
 from refbrowser.app.controller.followers import DocumentConfirming
+from refbrowser.app.frame.status_line import StatusLine
 from refbrowser.app.tasks.tasks import Tasks
-from refbrowser.app.workspace.status_line import StatusLine
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS

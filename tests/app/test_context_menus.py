@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.frame.centre import PLOT, REFERENCES, TABLE
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import PLOT, REFERENCES, TABLE
 
 Settle = Callable[[], None]
 RIGHT = Qt.MouseButton.RightButton

@@ -20,9 +20,9 @@ from window_fixtures import Open
 
 from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import PLOT, RAW, REFERENCES
 from refbrowser.engine.keys import written_value
 from refbrowser.model.reference import ByteRange, Inline, Missing, WholeFile
 from refbrowser.references.edits.edits import SetReference

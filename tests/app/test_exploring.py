@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from test_names import unnamed
 from window_fixtures import Open
 
+from refbrowser.app.commands.plotting import ExploreCommands
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.bundled import resource
@@ -133,7 +134,7 @@ def test_a_profile_is_written(
     tool = plot.tools.profile()
     tool.set_ends((40, 30), (70, 80))
     path = tmp_path / "profile.csv"
-    window.commands.exploring.write("profile", str(path))
+    window.groups[ExploreCommands].write("profile", str(path))
     qtbot.waitUntil(path.exists)
     settle()
     rows = list(csv.reader(path.read_text("utf-8").splitlines()))
@@ -148,7 +149,7 @@ def test_copying_does_not_stop_what_is_being_written(
 ) -> None:
     qtbot.keyClick(plot.canvas, Qt.Key.Key_P)
     plot.tools.profile().set_ends((40, 30), (70, 80))
-    exploring, paths = window.commands.exploring, [tmp_path / "one.csv", tmp_path / "two.csv"]
+    exploring, paths = window.groups[ExploreCommands], [tmp_path / "one.csv", tmp_path / "two.csv"]
     for path in paths:
         exploring.write("profile", str(path))
     exploring.copy("profile")

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QListView
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.panes.quick_list import CommandPalette, GoToDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
-from refbrowser.app.workspace.centre import REFERENCES
 
 Settle = Callable[[], None]
 

@@ -27,11 +27,11 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.reading import SizeQuestion
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_view import PreviewView
+from refbrowser.app.frame.start_pane import TEXT, StartPane
 from refbrowser.app.panes.hierarchy_pane import MARGINS, detail_room, fitting
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.cards import ErrorCard, centred
 from refbrowser.app.widgets.elided_label import cut_around
-from refbrowser.app.workspace.start_pane import TEXT, StartPane
 from refbrowser.formats.registry import BUILT_IN
 from refbrowser.views.words import count_text, one_line
 

@@ -15,6 +15,7 @@ from window_fixtures import close_shared
 from window_reset import SharedWindow
 
 from refbrowser.app.dialogs.export_dialog import ExportDialog
+from refbrowser.app.shell.format_places import FormatPlaces
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.hierarchy import format_words, short_format
 
@@ -80,11 +81,11 @@ def test_its_page_bar_and_commands_are_there_for_its_documents_alone(
 ) -> None:
     with found(monkeypatch, "fixture_format:GRID"):
         grid = window.open_path(str(written_grid(tmp_path / "a.grid", np.arange(12.0).reshape(3, 4))))
-        qtbot.waitUntil(lambda: window.page("grid") is not None)
+        qtbot.waitUntil(lambda: window.pages.get("grid") is not None)
         settle()
-        page = window.page("grid")
+        page = window.pages["grid"]
         assert (page.bar.isVisible(), page.bar.text()) == (True, "3 rows")
-        assert window.formats.is_offered("grid")
+        assert window.groups[FormatPlaces].is_offered("grid")
         view = [each.objectName() for each in window.actions_.menu("&View").actions()]
         assert view[view.index("action_show_expressions") + 1] == "action_show_grid"
         window.actions_["show_grid"].trigger()
@@ -96,15 +97,15 @@ def test_its_page_bar_and_commands_are_there_for_its_documents_alone(
         other = window.open_path(str(small))
         qtbot.waitUntil(lambda: other.is_open)
         settle()
-        assert (page.bar.isHidden(), window.formats.is_offered("grid")) == (True, False)
+        assert (page.bar.isHidden(), window.groups[FormatPlaces].is_offered("grid")) == (True, False)
         assert not window.actions_["show_grid"].isEnabled()
         assert not window.centre.is_in_front(page.pane)
         window.documents.set_current(grid)
         settle()
-        assert (page.bar.isHidden(), window.formats.is_offered("grid")) == (False, True)
+        assert (page.bar.isHidden(), window.groups[FormatPlaces].is_offered("grid")) == (False, True)
         window.documents.close(grid)
         settle()
-        assert (page.bar.isHidden(), window.formats.is_offered("grid")) == (True, False)
+        assert (page.bar.isHidden(), window.groups[FormatPlaces].is_offered("grid")) == (True, False)
 
 
 def test_what_it_adds_fails_alone(
@@ -134,9 +135,9 @@ def test_what_it_adds_fails_alone(
         )
         assert document.dataset is not None
         assert window.centre.plot.array().path == "/values"
-        assert (window.page("unmade"), window.page("unshown")) == (None, None)
+        assert (window.pages["unmade"], window.pages["unshown"]) == (None, None)
         assert window.findChild(QLabel, "brokenBar").isHidden()
-        assert not window.formats.is_offered("unshown")
+        assert not window.groups[FormatPlaces].is_offered("unshown")
         assert not window.actions_["break_grid"].isEnabled()
         # What it does not break goes on.
         window.documents.close(document)

@@ -12,10 +12,11 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, drop
 
+from refbrowser.app.commands.values import ValueCommands
+from refbrowser.app.frame.centre import TABLE
 from refbrowser.app.panes.hierarchy_model import detail_of
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import TABLE
 from refbrowser.views.attributes import sections_of
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import size_text
@@ -225,7 +226,7 @@ def test_the_table_is_written_with_all_columns_while_one_is_plotted(
     plot = shown(window, settle, "/obs")
     plot.choose_part("height")
     settle()
-    values = window.commands.values
+    values = window.groups[ValueCommands]
 
     def export(name: str) -> None:
         view = values.freeze()

@@ -66,7 +66,7 @@ def warm(
     window: MainWindow, opened: Open, small: Path, settle: Callable[[], None], qtbot: QtBot
 ) -> MainWindow:
     """A window that has made what it makes once."""
-    ahead = Ahead(window, centre=window.centre, editors=window.editors)
+    ahead = Ahead(window)
     document = opened(small)
     qtbot.waitUntil(lambda: ahead.is_done)
     for place in ARRAY_PATHS:

@@ -15,13 +15,14 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 import refbrowser
+from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.dialogs.lock_sheet import AcceptSheet
+from refbrowser.app.frame.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.app.widgets import theme
-from refbrowser.app.workspace.centre import PLOT, TABLE
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.problem import Badge
 from refbrowser.io.locks.lock import Lock, LockEntry
@@ -136,7 +137,7 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     window.centre.show_tab(PLOT)
     # From the problem: its file is ticked.
     (problem,) = stale.problems.found.items
-    window.commands.problems.fix(stale, problem)
+    window.groups[ProblemCommands].fix(stale, problem)
     sheet = sheet_of(window)
     assert sheet.ticked() == ["f1"]
     view = sheet.findChild(QTreeWidget, "acceptList")

@@ -151,7 +151,7 @@ def test_shortcuts_are_unique_and_actions_complete(window: MainWindow) -> None:
     specs = list(actions())
     shortcuts = Counter(spec.shortcut for spec in specs if spec.shortcut)
     assert [shortcut for shortcut, count in shortcuts.items() if count > 1] == []
-    assert {spec.name for spec in specs} == set(window.commands.table())
+    assert {spec.name for spec in specs} == set(window.groups.table())
     assert {name for name in TOOLBAR if name is not None} <= {spec.name for spec in specs}
     named = {name for spec in specs for name in (spec.when, spec.check) if name}
-    assert named <= set(window.commands.conditions())
+    assert named <= set(window.groups.conditions())

@@ -164,7 +164,7 @@ def test_the_stage_behind_the_reading_is_named_and_no_bar_stands_at_its_end(
 ) -> None:
     from PySide6.QtWidgets import QProgressBar
 
-    from refbrowser.app.workspace.centre import Centre
+    from refbrowser.app.frame.centre import Centre
 
     seen, show = [], Centre.show_stage
 

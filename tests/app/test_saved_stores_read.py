@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button
 
 import refbrowser
+from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.dialogs.save_dialogs import FORMS, SaveProspectDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits.edits import SetMetadata
@@ -179,14 +180,14 @@ def test_version_1_says_what_fsspec_needs(
     group.create_array("temp", shape=VALUES.shape, chunks=(2, 4), dtype="<i4")[...] = VALUES
     document = opened(tmp_path / "in" / "full.zarr")
     settle()
-    window.commands.saving.save_to(document, str(tmp_path / "rules.json"), 1)
+    window.groups[SaveCommands].save_to(document, str(tmp_path / "rules.json"), 1)
     assert "simple_templates=False" in said(window, qtbot)
     settle()
     assert len(json.loads((tmp_path / "rules.json").read_text())["gen"]) == 1
     assert window.centre.loss_bar.isVisible()
     assert "simple_templates=False" in window.centre.loss_bar.text()
     assert document.document is not None
-    window.commands.saving.save_to(document, str(tmp_path / "rows.json"), 0)
+    window.groups[SaveCommands].save_to(document, str(tmp_path / "rows.json"), 0)
     said(window, qtbot)
     settle()
     assert window.centre.loss_bar.isHidden()

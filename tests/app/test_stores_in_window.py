@@ -21,6 +21,7 @@ from servers.http_server import HttpServer
 from streams_made import write_ocean
 from window_fixtures import button, drop
 
+from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.controller.document_files import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
@@ -266,7 +267,7 @@ class TestSaving:
         assert Path(dialog.selectedFiles()[0]).name == "sea.json"
         dialog.close()
         target = tmp_path / "overlay.json"
-        window.commands.saving.save_to(document, str(target), 0)
+        window.groups[SaveCommands].save_to(document, str(target), 0)
         qtbot.waitUntil(lambda: window.findChild(SaveProspectDialog) is not None)
         told = [label.text() for label in window.findChild(SaveProspectDialog).findChildren(QLabel)]
         assert any(text.startswith("All 8 references are written out") for text in told), told
@@ -405,7 +406,7 @@ class TestSaving:
             document.apply(SetMetadata("temp/.zattrs", {"_ARRAY_DIMENSIONS": ["y", "x"], "units": units}))
             settle()
             if document.store.is_here:
-                window.commands.saving.save_to(document, str(target), version)
+                window.groups[SaveCommands].save_to(document, str(target), version)
                 qtbot.waitUntil(lambda: window.findChild(SaveProspectDialog) is not None)
                 button(window, "saveProspectSaveButton").click()
                 qtbot.waitUntil(target.exists)
@@ -444,7 +445,7 @@ class TestSaving:
         document.apply(SetMetadata(".zattrs", {"title": "Other"}))
         settle()
         inside = store / "overlay.json" if store.is_dir() else store
-        window.commands.saving.save_to(document, str(inside), 1)
+        window.groups[SaveCommands].save_to(document, str(inside), 1)
         assert "in the store itself" in window.centre.error_bar.text()
         settle()
         assert contents(store) == before

@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
+from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.workspace.centre import REFERENCES
 from refbrowser.io.journal import journal_folder
 from refbrowser.references.edits.edits import SetTemplate
 

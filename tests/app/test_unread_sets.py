@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import REFERENCES
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats import parquet_text, references
 from refbrowser.formats.parquet_records import ArrayRecords

@@ -19,10 +19,11 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.commands.values import ValueCommands
+from refbrowser.app.frame.centre import PLOT, TABLE
 from refbrowser.app.plot.colour_bar import ColourStrip
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
-from refbrowser.app.workspace.centre import PLOT, TABLE
 
 MARGIN = theme.LARGE
 Settle = Callable[[], None]
@@ -58,7 +59,7 @@ def write(window: MainWindow, settle: Settle, path: Path) -> Path:
 
 
 def write_now(window: MainWindow, path: Path) -> None:
-    values = window.commands.values
+    values = window.groups[ValueCommands]
     view = values.freeze()
     assert view is not None
     values.write(view, str(path))
@@ -134,7 +135,7 @@ class TestFrozen:
         plot.tools.animation.set_speed(60)
         plot.tools.animation.play(0)
         qtbot.waitSignal(plot.tools.animation.frameShown).wait()
-        window.commands.values.export_view()
+        window.groups[ValueCommands].export_view()
         assert not plot.tools.is_playing
         picture = plot.picture()
         assert picture is not None
@@ -151,7 +152,7 @@ class TestFrozen:
         self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path, suffix: str
     ) -> None:
         show("cube")
-        values, plot = window.commands.values, window.centre.plot
+        values, plot = window.groups[ValueCommands], window.centre.plot
         view, first = values.freeze(), tmp_path / f"first{suffix}"
         assert plot is not None
         assert view is not None
@@ -175,11 +176,11 @@ class TestFrozen:
         plot = window.centre.plot
         assert plot is not None
         plot.set_index(0, 1)
-        view = window.commands.values.freeze()
+        view = window.groups[ValueCommands].freeze()
         assert view is not None
         assert view.shown.name == "cube_0_0"
         settle()
-        view = window.commands.values.freeze()
+        view = window.groups[ValueCommands].freeze()
         assert view is not None
         assert view.shown.name == "cube_1_0"
 

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QLineEdit
 from report import figure, heading
 from window import Gaps, pause, shown_window, wait
 
+from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import REFERENCES
 
 JUMPS = 60
 AIM = "at most 16 ms"

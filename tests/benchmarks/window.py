@@ -34,7 +34,7 @@ def shown_window(folder: Path) -> Iterator[MainWindow]:
     window.show()
     wait(lambda: window.is_complete)
     GarbageCollector(window)
-    ahead = Ahead(window, centre=window.centre, editors=window.editors)
+    ahead = Ahead(window)
     window.prepare_plot()
     wait(lambda: ahead.is_done)
     try:

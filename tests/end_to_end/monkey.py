@@ -300,7 +300,7 @@ class Monkey:
             bar.setCurrentIndex(self.random.randrange(max(1, bar.count())))
 
     def trigger(self) -> None:
-        names = [name for name in self.window.commands.table() if name not in LEFT_ALONE]
+        names = [name for name in self.window.groups.table() if name not in LEFT_ALONE]
         name = self.random.choice(sorted(names))
         if self.window.actions_[name].isEnabled():
             self.gaps.doing = f"trigger {name}"

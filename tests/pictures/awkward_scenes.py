@@ -17,10 +17,10 @@ def expressions_of(stage: Stage, document: OpenDocument, array: str) -> Expressi
     hierarchy.select_node(document, array)
     hierarchy.tree.expand(hierarchy.model.find_node(document, array))
     stage.settle()
-    stage.wait(lambda: stage.window.page("expressions") is not None)
+    stage.wait(lambda: stage.window.pages.get("expressions") is not None)
     stage.trigger("show_expressions")
     stage.settle()
-    link = stage.window.page("expressions")
+    link = stage.window.pages["expressions"]
     assert link is not None
     return link
 

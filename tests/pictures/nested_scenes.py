@@ -31,10 +31,10 @@ def shown(stage: Stage) -> NestedPane:
     """Show the values of the file."""
     stage.open(write_events(stage.folder / "events.awkd"), "/events")
     stage.settle()
-    stage.wait(lambda: stage.window.page("values") is not None)
+    stage.wait(lambda: stage.window.pages.get("values") is not None)
     stage.trigger("show_values")
     stage.settle()
-    pane = stage.window.page("values").pane
+    pane = stage.window.pages["values"].pane
     assert pane is not None
     stage.wait(pane.is_settled)
     return pane

@@ -39,6 +39,10 @@ from servers.http_server import Fault, HttpServer
 from window_reset import SharedWindow
 from window_rest import is_at_rest
 
+from refbrowser.app.commands.comparing import CompareCommands
+from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.view import PreferenceCommands, ViewCommands
 from refbrowser.app.controller import exporting
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs import preferences_dialog
@@ -423,7 +427,7 @@ def problems(stage: Stage) -> None:
     }
     stage.open(stage.write("faults.json", {"version": 1, "templates": {"u": "{{v"}, "refs": refs}))
     stage.settle()
-    stage.window.commands.problems.show_problems()
+    stage.window.groups[ProblemCommands].show_problems()
     stage.settle()
     stage.window.problems.table.selectRow(0)
     stage.settle()
@@ -465,7 +469,7 @@ def preferences(stage: Stage) -> QWidget:
 def preferences_compute(stage: Stage) -> QWidget:
     working = ComputeStatus(4, 16, 21_400_000_000, 128_000_000_000, "http://node1:8787/status")
     stage.after.enter_context(patch.object(preferences_dialog, "ask_workers", lambda *_: working))
-    stage.window.commands.preferences.compute()
+    stage.window.groups[PreferenceCommands].compute()
     for name, value in (("", "cluster"), ("_scheduler", "tls://node1:8786"), ("_ca", "/etc/dask/ca.pem")):
         stage.window.preferences.set(f"compute{name}", value)
     return stage.shown_dialog()
@@ -479,7 +483,7 @@ def keys(stage: Stage) -> QWidget:
 @scene
 def save_as_version_0(stage: Stage) -> QWidget:
     document = stage.sample()
-    stage.window.commands.saving.save_to(document, str(stage.folder / "plain.json"), 0)
+    stage.window.groups[SaveCommands].save_to(document, str(stage.folder / "plain.json"), 0)
     stage.settle()
     return stage.shown_dialog()
 
@@ -497,7 +501,7 @@ def palette(stage: Stage) -> QWidget:
 def jobs(stage: Stage) -> None:
     """Draw exports that run, and some jobs that ended, at a moment of a clock that stands."""
     stage.sample("/ocean/sst")
-    stage.window.commands.view.show_jobs()
+    stage.window.groups[ViewCommands].show_jobs()
     now = 1_000_000.0
     clock = stage.after.enter_context(patch.object(jobs_pane.time, "monotonic"))
     far = JobStatus(
@@ -713,7 +717,7 @@ def compare(stage: Stage) -> QWidget:
     path = stage.write("repaired.json", changed)
     document = stage.open(stage.folder / "sea_surface.json")
     stage.settle()
-    window = stage.window.commands.comparing.compare(document, str(path))
+    window = stage.window.groups[CompareCommands].compare(document, str(path))
     stage.settle()
     rows = window.list.rows.findItems("/atmosphere/wind_speed", Qt.MatchFlag.MatchRecursive)
     window.list.rows.setCurrentItem(rows[-1])

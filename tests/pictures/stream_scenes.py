@@ -68,10 +68,10 @@ def show_message(stage: Stage, number: int) -> None:
     """Show the messages of a stream with tiles, a correction and holes, one of them chosen."""
     stage.open(write_ocean(stage.folder), "/temp")
     stage.settle()
-    stage.wait(lambda: stage.window.page("messages") is not None)
+    stage.wait(lambda: stage.window.pages.get("messages") is not None)
     stage.trigger("show_messages")
     stage.settle()
-    link = stage.window.page("messages")
+    link = stage.window.pages["messages"]
     assert link is not None
     link.pane.show_message(number)
     stage.settle()
@@ -88,7 +88,7 @@ def messages(stage: Stage) -> None:
 @scene
 def message_picture(stage: Stage) -> None:
     show_message(stage, 5)
-    link = stage.window.page("messages")
+    link = stage.window.pages["messages"]
     assert link is not None
     link.pane.switch.set_page(PICTURE)
     stage.settle()
@@ -115,7 +115,7 @@ def messages_as_of(stage: Stage) -> None:
 def byte_order(stage: Stage) -> QWidget:
     stage.open(write_doubtful(stage.folder), "/t")
     stage.settle()
-    stage.wait(lambda: stage.window.page("messages") is not None)
+    stage.wait(lambda: stage.window.pages.get("messages") is not None)
     return stage.dialog("compare_orders")
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMainWindow, QMenu, QMenuBar, QToolBar, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QMenuBar, QToolBar, QWidget
 
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.actions.menus import TITLES, TOOLBAR, WINDOW_ACTIONS, actions, menus
@@ -39,6 +39,14 @@ class Actions:
                 else:
                     self._put(title, spec, callbacks[spec.name])
         self.set_icons()
+
+    def add_panes(self, docks: Sequence[QDockWidget]) -> None:
+        """Add the submenu whose actions show and hide docks."""
+        panes = self.menu("&View").addMenu("Pa&nes")
+        for dock in docks:
+            action = dock.toggleViewAction()
+            action.setObjectName(f"action_toggle_{dock.objectName()}")
+            panes.addAction(action)
 
     def add(self, specs: Sequence[ActionSpec], callbacks: Mapping[str, Callable[[], object]]) -> None:
         """Add the actions of a further format, behind those of the others."""

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
+from refbrowser.app.commands.explain import ExplainCommands
+from refbrowser.app.commands.files import PermissionCommands
+from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
@@ -16,14 +19,7 @@ from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.auditing.audit_pane import AuditPane
-    from refbrowser.app.commands.explain import ExplainCommands
-    from refbrowser.app.commands.files import PermissionCommands
-    from refbrowser.app.commands.problems import ProblemCommands
-    from refbrowser.app.docks.audit_dock import AuditDock
-    from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
-    from refbrowser.app.widgets.docks import Docks
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.navigation import Navigation
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.errors import Finding
 
 _FILTERS = ("Page (*.html)", "JSON (*.json)", "Table (*.csv)")
@@ -32,27 +28,16 @@ _FILTERS = ("Page (*.html)", "JSON (*.json)", "Table (*.csv)")
 class AuditCommands(CommandGroup):
     """What the page Audit is asked for, and asks for."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        audit: AuditDock,
-        chunk_map: ChunkMapDock,
-        docks: Docks,
-        problems: ProblemCommands,
-        explain: ExplainCommands,
-        permissions: PermissionCommands,
-        navigation: Navigation,
-    ) -> None:
-        super().__init__(frame)
-        self._audit = audit
-        self._chunk_map = chunk_map
-        self._docks = docks
-        self._problems = problems
-        self._explain = explain
-        self._permissions = permissions
-        self._navigation = navigation
-        frame.documents.added.connect(self._added)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._audit = workspace.audit
+        self._chunk_map = workspace.chunk_map
+        self._docks = workspace.docks
+        self._problems = workspace.groups[ProblemCommands]
+        self._explain = workspace.groups[ExplainCommands]
+        self._permissions = workspace.groups[PermissionCommands]
+        self._navigation = workspace.navigation
+        workspace.documents.added.connect(self._added)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -77,7 +62,7 @@ class AuditCommands(CommandGroup):
 
     def _say_fixed(self, count: int) -> None:
         places = f"{count_text(count)} place{'' if count == 1 else 's'}"
-        self._frame.say(f"Repaired {places} in one step: Undo takes it back")
+        self._workspace.say(f"Repaired {places} in one step: Undo takes it back")
 
     def _go(self, document: OpenDocument, finding: Finding) -> None:
         from refbrowser.app.auditing.audit_pane import audit_problem
@@ -124,7 +109,7 @@ class AuditCommands(CommandGroup):
     def _ask_report(self, document: OpenDocument) -> None:
         """Ask where to write the report."""
         folder = str(Path(document.path).parent) if "://" not in document.path else ""
-        dialog = QFileDialog(self._frame.window(), "Save the report", folder, ";;".join(_FILTERS))
+        dialog = QFileDialog(self._workspace.window(), "Save the report", folder, ";;".join(_FILTERS))
         dialog.setObjectName("saveReportDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("html")
@@ -149,12 +134,12 @@ class AuditCommands(CommandGroup):
             write_atomically(path, [report_bytes(path, name, result, cost)], cancel=control.token)
 
         def failed(error: BaseException) -> None:
-            self._frame.show_error("The report was not written", error)
+            self._workspace.show_error("The report was not written", error)
 
         document.tasks.run(
             document.owner("save report"),
             f"Write {one_line(Path(path).name)}",
             write,
-            lambda _none: self._frame.say(f"Written: {one_line(path)}"),
+            lambda _none: self._workspace.say(f"Written: {one_line(path)}"),
             failed,
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from refbrowser.app.frame.centre import PLOT
 from refbrowser.app.tasks.latest import Latest
-from refbrowser.app.workspace.centre import PLOT
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.views.hierarchy import takes_rules
@@ -20,19 +20,18 @@ if TYPE_CHECKING:
     from refbrowser.app.comparing.source_field import Source
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.tasks.tasks import TaskControl
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.navigation import Navigation
+    from refbrowser.app.workspace.workspace import Workspace
 
 
 class CompareCommands(CommandGroup):
     """The commands of the menu File that compare and merge."""
 
-    def __init__(self, frame: Frame, *, centre: Centre, navigation: Navigation) -> None:
-        super().__init__(frame)
-        self._centre, self._navigation = centre, navigation
-        self._reading = Latest(centre, "conflicts")
-        frame.documents.added.connect(self._follow)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre, self._navigation = workspace.centre, workspace.navigation
+        self._reading = Latest(workspace.centre, "conflicts")
+        workspace.compare = self.show
+        workspace.documents.added.connect(self._follow)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -55,7 +54,7 @@ class CompareCommands(CommandGroup):
             return
         choices = [*self._others(document), *self._saved(document)]
         dialog = CompareWithDialog(
-            document.title, choices, lambda source: self.compare(document, source), self._frame.window()
+            document.title, choices, lambda source: self.compare(document, source), self._workspace.window()
         )
         dialog.open()
 
@@ -65,15 +64,15 @@ class CompareCommands(CommandGroup):
 
         there = source
         if isinstance(there, str):
-            there = ComparedSide(self._frame.open_path(there))
-            self._frame.documents.set_current(document)
+            there = ComparedSide(self._workspace.open_path(there))
+            self._workspace.documents.set_current(document)
         return self.show(ComparedSide(document), there)
 
     def show(self, here: ComparedSide, there: ComparedSide) -> CompareWindow:
         """Show what differs between two sides."""
         from refbrowser.app.comparing.compare_window import CompareWindow
 
-        window = CompareWindow(here, there, self._frame.tasks, self._frame.window())
+        window = CompareWindow(here, there, self._workspace.tasks, self._workspace.window())
         window.elementWanted.connect(self.show_element)
         window.show()
         window.raise_()
@@ -83,14 +82,14 @@ class CompareCommands(CommandGroup):
     def compare_paths(self, paths: Sequence[str]) -> None:
         """Compare what was dropped: two with each other, one with what is shown."""
         if len(paths) == 2:
-            self.compare(self._frame.open_path(paths[0]), paths[1])
+            self.compare(self._workspace.open_path(paths[0]), paths[1])
         elif len(paths) == 1 and self._current is not None:
             self.compare(self._current, paths[0])
 
     def _others(self, document: OpenDocument) -> list[ComparedSide]:
         from refbrowser.app.comparing.compared_side import ComparedSide
 
-        return [ComparedSide(each) for each in self._frame.documents.all() if each is not document]
+        return [ComparedSide(each) for each in self._workspace.documents.all() if each is not document]
 
     @staticmethod
     def _saved(document: OpenDocument) -> list[ComparedSide]:
@@ -123,7 +122,7 @@ class CompareCommands(CommandGroup):
         place()
         if not plot.is_settled():
             plot.settled.connect(settled)
-        self._frame.window().activateWindow()
+        self._workspace.window().activateWindow()
 
     # Merging
 
@@ -145,7 +144,7 @@ class CompareCommands(CommandGroup):
 
         if not isinstance(error, ConflictListError):
             return
-        path, known = document.path, [each.path for each in self._frame.documents.all()]
+        path, known = document.path, [each.path for each in self._workspace.documents.all()]
 
         def read(_control: TaskControl) -> ListedMerge:
             from refbrowser.app.comparing.compare_work import listed_merge
@@ -153,12 +152,12 @@ class CompareCommands(CommandGroup):
             return listed_merge(path, known)
 
         def done(found: ListedMerge) -> None:
-            if document in self._frame.documents.all():
-                self._frame.documents.close(document)
+            if document in self._workspace.documents.all():
+                self._workspace.documents.close(document)
             self._settle(found)
 
         def failed(why: BaseException) -> None:
-            self._frame.show_error("The conflicts cannot be settled", why)
+            self._workspace.show_error("The conflicts cannot be settled", why)
 
         self._reading.run(document, f"Read {one_line(path)}", read, done, failed)
 
@@ -170,9 +169,9 @@ class CompareCommands(CommandGroup):
             message, place = "the merged document is in another place", Place(document=found.path)
             advice = "open that document first, and then the list of conflicts again"
             error = RefbrowserError(ErrorKind.USAGE, message, place, advice)
-            self._frame.show_error("The conflicts cannot be settled", error)
+            self._workspace.show_error("The conflicts cannot be settled", error)
             return
-        document = self._frame.open_path(found.path)
+        document = self._workspace.open_path(found.path)
 
         def show() -> None:
             document.documentChanged.disconnect(show)
@@ -185,8 +184,8 @@ class CompareCommands(CommandGroup):
     def _show_sheet(self, document: OpenDocument, sides: MergeSides) -> None:
         from refbrowser.app.comparing.merge_sheet import MergeSheet
 
-        sheet = MergeSheet(document, self._frame.documents, sides, self._frame.window())
-        sheet.told.connect(self._frame.say)
+        sheet = MergeSheet(document, self._workspace.documents, sides, self._workspace.window())
+        sheet.told.connect(self._workspace.say)
         sheet.show()
         sheet.raise_()
         sheet.activateWindow()

@@ -14,10 +14,7 @@ from refbrowser.views.hierarchy import ItemKind
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.actions.actions import Actions
-    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.workspace import Workspace
 
 #: Names of the actions of each menu; None is a separator.
 Names = tuple[str | None, ...]
@@ -79,19 +76,12 @@ _OF_DOCUMENTS = TREE_MENU[TREE_MENU.index("save") :]
 class ContextMenus(QObject):
     """Gives the views of one window their menus."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        hierarchy: HierarchyPane,
-        actions: Actions,
-    ) -> None:
-        super().__init__(frame.window())
-        self._frame = frame
-        self._centre = centre
-        self._hierarchy = hierarchy
-        self._actions = actions
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace.window())
+        self._workspace = workspace
+        self._centre = workspace.centre
+        self._hierarchy = workspace.hierarchy
+        self._actions = workspace.actions_
 
     def connect_panes(self) -> None:
         """Give tree and keys their menus."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
+from refbrowser.app.frame.centre import RAW, REFERENCES
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
-from refbrowser.app.workspace.centre import RAW, REFERENCES
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.formats.registry import title_of
 from refbrowser.views.hierarchy import ItemKind
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.navigation import Navigation
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.model.reference import Reference
     from refbrowser.views.plot.picture import Picture
@@ -110,18 +107,11 @@ _NOT_HERE = "There is no value to copy: its chunk is missing, could not be read,
 class CopyCommands(CommandGroup):
     """Puts texts on the clipboard, and says what it put there."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        hierarchy: HierarchyPane,
-        navigation: Navigation,
-    ) -> None:
-        super().__init__(frame)
-        self._centre = centre
-        self._hierarchy = hierarchy
-        self._navigation = navigation
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
+        self._hierarchy = workspace.hierarchy
+        self._navigation = workspace.navigation
         self._copied = Latest(self, "clipboard")
 
     def table(self) -> dict[str, Callable[[], object]]:
@@ -155,7 +145,7 @@ class CopyCommands(CommandGroup):
         """Copy the key that is meant: selected, or of the chunk under the cursor."""
         key = self._key()
         if key is None:
-            self._frame.say(_NOTHING_MEANT)
+            self._workspace.say(_NOTHING_MEANT)
         else:
             self.put(key)
 
@@ -171,14 +161,14 @@ class CopyCommands(CommandGroup):
             self._copy_reference(_written, "refers to nothing")
         elif centre.table_is_shown() and centre.table is not None:
             if centre.table.grid.current() is None:
-                self._frame.say("Select a cell to copy its value")
+                self._workspace.say("Select a cell to copy its value")
             centre.table.copy_selected()
         elif centre.plot.element() is None:
-            self._frame.say(_NOTHING_MEANT)
+            self._workspace.say(_NOTHING_MEANT)
         else:
             value = centre.plot.stored()
             if value is None:
-                self._frame.say(_NOT_HERE)
+                self._workspace.say(_NOT_HERE)
             else:
                 self.put(_value_text(shown, value))
 
@@ -188,14 +178,14 @@ class CopyCommands(CommandGroup):
         key = self._centre.references.current_key()
         if len(table.selected()) > 1 or key is None:
             table.copy_selected()
-            self._frame.say(f"{len(table.selected())} rows copied")
+            self._workspace.say(f"{len(table.selected())} rows copied")
         else:
             self.put(key)
 
     def put(self, text: str) -> None:
         """Put text on the clipboard, and say so."""
         QGuiApplication.clipboard().setText(text)
-        self._frame.say(f"Copied: {one_line(text)}")
+        self._workspace.say(f"Copied: {one_line(text)}")
 
     # Keys and references
 
@@ -220,7 +210,7 @@ class CopyCommands(CommandGroup):
     def _copy_reference(self, text_of: Callable[[Reference | None], str], without: str) -> None:
         document, key = self._current, self._key()
         if document is None or document.document is None or key is None:
-            self._frame.say(_NOTHING_MEANT)
+            self._workspace.say(_NOTHING_MEANT)
             return
         state = document.document
 
@@ -233,7 +223,7 @@ class CopyCommands(CommandGroup):
             if text:
                 self.put(text)
             else:
-                self._frame.say(f"Nothing copied: {one_line(key)} {without}")
+                self._workspace.say(f"Nothing copied: {one_line(key)} {without}")
 
         self._run(document, f"Look up {key[:60]}", find, found)
 
@@ -250,7 +240,7 @@ class CopyCommands(CommandGroup):
     def _copy_code(self, *, with_xarray: bool) -> None:
         shown = shown_by(self._centre.plot)
         if shown is None or shown.document.dataset is None:
-            self._frame.say("Select an array to copy the Python that reads it")
+            self._workspace.say("Select an array to copy the Python that reads it")
             return
         is_edited = shown.document.is_dirty
 
@@ -262,7 +252,7 @@ class CopyCommands(CommandGroup):
             lines = len(text.splitlines())
             what = "xarray" if with_xarray else "zarr"
             edits = "; they read the file without the unsaved edits" if is_edited else ""
-            self._frame.say(f"{lines} lines of Python copied: they read this slice with {what}{edits}")
+            self._workspace.say(f"{lines} lines of Python copied: they read this slice with {what}{edits}")
 
         self._run(shown.document, f"Write Python for {shown.layout.node.path}", make, made)
 
@@ -274,7 +264,7 @@ class CopyCommands(CommandGroup):
         done: Callable[[str], None],
     ) -> None:
         def failed(error: BaseException) -> None:
-            self._frame.show_error("Nothing was copied", error)
+            self._workspace.show_error("Nothing was copied", error)
 
         self._copied.run(document, title, work, done, failed)
 

@@ -5,28 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
+from refbrowser.app.commands.files import PermissionCommands
+from refbrowser.app.commands.locks import LockCommands
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.workspace.centre import PLOT, RAW, REFERENCES, TABLE
+from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES, TABLE
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.actions.actions import Actions
-    from refbrowser.app.commands.files import PermissionCommands
-    from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
-    from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
-    from refbrowser.app.panes.explain_pane import ExplainPane
-    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
-    from refbrowser.app.panes.problems_pane import ProblemsPane
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.app.widgets.docks import Docks
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.editor_stack import EditorStack
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.navigation import Navigation
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.problems.problem import Problem
     from refbrowser.views.explain.explain import Question
     from refbrowser.views.explain.explanation import Link
@@ -37,37 +28,21 @@ NOTHING = "Point at an element of the plot, or select a cell, a key or a problem
 class ExplainCommands(CommandGroup):
     """What is asked: by the pane that has the keyboard, else by the view in front."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        docks: Docks,
-        hierarchy: HierarchyPane,
-        attributes: AttributesPane,
-        editors: EditorStack,
-        explain: ExplainPane,
-        problems: ProblemsPane,
-        navigation: Navigation,
-        chunk_map: ChunkMapDock,
-        actions: Actions,
-        permissions: PermissionCommands,
-        accept_stale: Callable[[OpenDocument, str], object],
-    ) -> None:
-        super().__init__(frame)
-        self._centre = centre
-        self._docks = docks
-        self._hierarchy = hierarchy
-        self._attributes = attributes
-        self._editors = editors
-        self._explain = explain
-        self._problems = problems
-        self._navigation = navigation
-        self._chunk_map = chunk_map
-        self._actions = actions
-        self._permissions = permissions
-        self._accept_stale = accept_stale
-        frame.documents.added.connect(self._follow_lock)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
+        self._docks = workspace.docks
+        self._hierarchy = workspace.hierarchy
+        self._attributes = workspace.attributes
+        self._editors = workspace.editors
+        self._explain = workspace.explain
+        self._problems = workspace.problems
+        self._navigation = workspace.navigation
+        self._chunk_map = workspace.chunk_map
+        self._actions = workspace.actions_
+        self._permissions = workspace.groups[PermissionCommands]
+        self._accept_stale = workspace.groups[LockCommands].accept_stale
+        workspace.documents.added.connect(self._follow_lock)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -109,7 +84,7 @@ class ExplainCommands(CommandGroup):
         """Explain what is current in the pane that has the keyboard, else in the view in front."""
         if not any(ask() for ask in self._ways()):
             self._docks.raise_("explainDock")
-            self._frame.say(NOTHING)
+            self._workspace.say(NOTHING)
 
     def explain_element(self) -> bool:
         """Explain the element under the plot's cursor; whether there is one."""
@@ -121,7 +96,7 @@ class ExplainCommands(CommandGroup):
 
     def _ways(self) -> Iterator[Callable[[], bool]]:
         """Yield what may be asked about, the likeliest first."""
-        centre, focus = self._centre, self._frame.window().focusWidget()
+        centre, focus = self._centre, self._workspace.window().focusWidget()
         for pane, ask in (
             (self._editors.preview_slot, self._explain_row),
             (self._chunk_map.pane, self._explain_chunk),
@@ -280,7 +255,7 @@ class ExplainCommands(CommandGroup):
         document = self._explain.document() or self._current
         if document is None:
             return
-        self._frame.documents.set_current(document)
+        self._workspace.documents.set_current(document)
         actions: dict[str, Callable[[], object]] = {
             "key": lambda: self._navigation.show_key(str(link.target)),
             "rule": lambda: self._edit(document, ItemKind.RULE, cast("int", link.target)),

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QFileDialog
 
+from refbrowser.app.commands.view import PreferenceCommands
 from refbrowser.app.dialogs.trust import TrustSheet, open_wants
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
@@ -23,18 +24,18 @@ from refbrowser.views.words import FLAVOURS, one_line
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.dialogs.export_dialog import ExportDialog
     from refbrowser.app.dialogs.recovery import RecoveryBar
-    from refbrowser.app.settings.settings import Settings
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.navigation import Navigation
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.journal import Recovery
 
 
 class PermissionCommands(CommandGroup):
     """What the bars over the tabs ask for."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        workspace.review_trust = self.review_trust
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -49,7 +50,7 @@ class PermissionCommands(CommandGroup):
         def chosen(sheet: TrustSheet) -> None:
             document.allow(sheet.chosen, always=sheet.always)
 
-        self._frame.questions.permissions(document, chosen, self.connect_origin)
+        self._workspace.questions.permissions(document, chosen, self.connect_origin)
 
     def allow_this_time(self) -> None:
         """Allow all that the current document wants, until it is closed."""
@@ -61,9 +62,9 @@ class PermissionCommands(CommandGroup):
         """Ask how to connect to the origin of a URL; all documents use the answer from now on."""
         from refbrowser.io.origins import ConnectionSettings, Origin
 
-        documents, origin = self._frame.documents, Origin.parse(url)
+        documents, origin = self._workspace.documents, Origin.parse(url)
         settings = documents.settings.get(origin) or ConnectionSettings()
-        self._frame.questions.connection(
+        self._workspace.questions.connection(
             origin, settings, parent, lambda given: documents.use_settings({origin: given})
         )
 
@@ -79,7 +80,7 @@ class PermissionCommands(CommandGroup):
         document = self._current
         if document is not None:
             restore = document.journal.restore
-            self._frame.questions.preview_recovery(document, recovery, lambda: restore(recovery))
+            self._workspace.questions.preview_recovery(document, recovery, lambda: restore(recovery))
 
     def _restore(self, recovery: Recovery) -> None:
         if self._current is not None:
@@ -89,7 +90,7 @@ class PermissionCommands(CommandGroup):
         document = self._current
         if document is not None:
             discard = document.journal.discard
-            self._frame.questions.discard_recovery(recovery, lambda: discard(recovery))
+            self._workspace.questions.discard_recovery(recovery, lambda: discard(recovery))
 
 
 #: The actions that read a store by the rules of a flavour, with its value; empty to find it out.
@@ -102,22 +103,13 @@ _WAYS = {
 class FileCommands(CommandGroup):
     """The commands of the menu File that open and export."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        navigation: Navigation,
-        settings: Settings,
-        permissions: PermissionCommands,
-        change_compute: Callable[[], object],
-    ) -> None:
-        super().__init__(frame)
-        self._change_compute = change_compute
-        self._centre = centre
-        self._navigation = navigation
-        self._settings = settings
-        self._permissions = permissions
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._change_compute = workspace.groups[PreferenceCommands].compute
+        self._centre = workspace.centre
+        self._navigation = workspace.navigation
+        self._settings = workspace.settings
+        self._permissions = workspace.groups[PermissionCommands]
         self._beside = Latest(self, "beside")
 
     def table(self) -> dict[str, Callable[[], object]]:
@@ -152,18 +144,18 @@ class FileCommands(CommandGroup):
 
         def chosen(paths: Sequence[str]) -> None:
             self._settings.set_folder(str(Path(paths[0]).parent))
-            self._frame.open_all(paths)
+            self._workspace.open_all(paths)
 
-        self._frame.questions.open_files(chosen, self._folder())
+        self._workspace.questions.open_files(chosen, self._folder())
 
     def open_store(self) -> None:
         """Ask for the folder of a store and open it."""
 
         def chosen(path: str) -> None:
             self._settings.set_folder(str(Path(path).parent))
-            self._frame.open_path(path)
+            self._workspace.open_path(path)
 
-        self._frame.questions.open_store(chosen, self._folder())
+        self._workspace.questions.open_store(chosen, self._folder())
 
     def _folder(self) -> str:
         """Return the folder to look in: where something was opened last, else of what is shown, else home."""
@@ -177,19 +169,19 @@ class FileCommands(CommandGroup):
         """Read the current store by the rules of a flavour, a value of `Flavour`; found out when empty."""
         document = self._current
         if document is None or flavour == document.store.flavour:
-            self._frame.update_actions()
+            self._workspace.update_actions()
         elif document.is_pending:
-            self._frame.questions.reload(document, lambda: document.store.open_as(flavour))
-            self._frame.update_actions()
+            self._workspace.questions.reload(document, lambda: document.store.open_as(flavour))
+            self._workspace.update_actions()
         else:
             document.store.open_as(flavour)
             self._centre.update_state()
-            self._frame.update_actions()
+            self._workspace.update_actions()
 
     def open_url(self) -> None:
         """Ask for a URL and open it."""
-        self._frame.questions.open_url(
-            lambda url, options: self._frame.open_path(url, options=options),
+        self._workspace.questions.open_url(
+            lambda url, options: self._workspace.open_path(url, options=options),
             self._permissions.connect_origin,
         )
 
@@ -197,18 +189,18 @@ class FileCommands(CommandGroup):
         """Open the document that comes with the program."""
         from refbrowser.app.controller.work import sample_path
 
-        self._frame.open_path(sample_path())
+        self._workspace.open_path(sample_path())
 
     def clear_recent(self) -> None:
         """Forget the documents that were opened lately."""
         self._settings.clear_recent()
         self._centre.start.set_recent([])
-        self._frame.update_actions()
+        self._workspace.update_actions()
 
     def open_instead(self, paths: list[str]) -> None:
         """Open documents in place of the current one, which could not be opened."""
         self._close_failed()
-        self._frame.open_all(paths)
+        self._workspace.open_all(paths)
 
     def combine_instead(self, paths: list[str]) -> None:
         """Show the sheet that combines the files of a folder; the folder itself is nothing to be opened."""
@@ -224,7 +216,7 @@ class FileCommands(CommandGroup):
         """Close the current document where it could not be opened."""
         failed = self._current
         if failed is not None and not failed.is_open:
-            self._frame.documents.close(failed)
+            self._workspace.documents.close(failed)
 
     def look_for_references(self, to_open: bool) -> None:
         """Look for references to the file of data that the card shows, and offer or open them."""
@@ -235,7 +227,7 @@ class FileCommands(CommandGroup):
             return
         path = shown.path
         name = os.path.basename(path)
-        opened = [each.path for each in self._frame.documents.all() if each.refers_to(name)]
+        opened = [each.path for each in self._workspace.documents.all() if each.refers_to(name)]
 
         def done(beside: tuple[str, ...]) -> None:
             card = self._centre.found
@@ -270,13 +262,13 @@ class FileCommands(CommandGroup):
         if document is not None and document.dataset is not None:
             item = self._navigation.item()
             chosen = str(item.place) if item is not None and item.kind is ItemKind.ARRAY else None
-            dialog = ExportDialog(document, chosen, self._frame.window())
+            dialog = ExportDialog(document, chosen, self._workspace.window())
             if name:
                 dialog.choose_format(name)
-            dialog.openPath.connect(self._frame.open_path)
+            dialog.openPath.connect(self._workspace.open_path)
             dialog.connectTarget.connect(lambda url: self._permissions.connect_origin(url, dialog))
             dialog.changeCompute.connect(self._change_compute)
-            self._frame.documents.computeChanged.connect(dialog.refresh)
+            self._workspace.documents.computeChanged.connect(dialog.refresh)
             dialog.show()
             return dialog
         return None
@@ -292,10 +284,10 @@ class FileCommands(CommandGroup):
         """Show the sheet that makes references, with some files in it beside those that are there."""
         from refbrowser.app.dialogs.make_sheet import MakeSheet
 
-        sheet = self._frame.window().findChild(MakeSheet)
+        sheet = self._workspace.window().findChild(MakeSheet)
         if sheet is None:
-            sheet = MakeSheet(self._frame.documents, self._frame.tasks, self._frame.window())
-            sheet.openPaths.connect(self._frame.open_all)
+            sheet = MakeSheet(self._workspace.documents, self._workspace.tasks, self._workspace.window())
+            sheet.openPaths.connect(self._workspace.open_all)
             sheet.changeCompute.connect(self._change_compute)
             sheet.combineWanted.connect(self.combine_of)
         if paths:
@@ -306,18 +298,18 @@ class FileCommands(CommandGroup):
 
     def combine_files(self) -> None:
         """Show the sheet that combines files, with those of data that are open in it."""
-        several = [document.path for document in self._frame.documents.all() if document.is_data]
+        several = [document.path for document in self._workspace.documents.all() if document.is_data]
         self.combine_of(several if len(several) > 1 else [])
 
     def combine_of(self, paths: Sequence[str]) -> None:
         """Show the sheet that combines files, with some files in it beside those that are there."""
         from refbrowser.app.combining.combine_sheet import CombineSheet
 
-        sheet = self._frame.window().findChild(CombineSheet)
+        sheet = self._workspace.window().findChild(CombineSheet)
         if sheet is None:
-            sheet = CombineSheet(self._frame.documents, self._frame.tasks, self._frame.window())
-            sheet.openPaths.connect(self._frame.open_all)
-            sheet.told.connect(self._frame.say)
+            sheet = CombineSheet(self._workspace.documents, self._workspace.tasks, self._workspace.window())
+            sheet.openPaths.connect(self._workspace.open_all)
+            sheet.told.connect(self._workspace.say)
             sheet.changeCompute.connect(self._change_compute)
         if paths:
             sheet.add(paths)
@@ -330,12 +322,12 @@ class FileCommands(CommandGroup):
         document = self._current
         if document is None or document.dataset is None:
             return
-        shown = self._frame.window().findChildren(AppendSheet)
+        shown = self._workspace.window().findChildren(AppendSheet)
         sheet = next((each for each in shown if each.document is document), None)
         if sheet is None:
-            sheet = AppendSheet(document, self._frame.documents, self._frame.window())
+            sheet = AppendSheet(document, self._workspace.documents, self._workspace.window())
             sheet.changeCompute.connect(self._change_compute)
-            sheet.told.connect(self._frame.say)
+            sheet.told.connect(self._workspace.say)
         self._show_sheet(sheet)
 
     @staticmethod
@@ -359,7 +351,7 @@ class CdlCommands(CommandGroup):
         if document is None or document.dataset is None:
             return
         folder = str(Path(document.path).parent) if "://" not in document.path else ""
-        dialog = QFileDialog(self._frame.window(), "Save as CDL", folder, "CDL (*.cdl)")
+        dialog = QFileDialog(self._workspace.window(), "Save as CDL", folder, "CDL (*.cdl)")
         dialog.setObjectName("saveCdlDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("cdl")
@@ -381,13 +373,13 @@ class CdlCommands(CommandGroup):
             write_atomically(path, [dataset.cdl(token=control.token).encode()], cancel=control.token)
 
         def failed(error: BaseException) -> None:
-            self._frame.show_error("The CDL was not written", error)
+            self._workspace.show_error("The CDL was not written", error)
 
         document.tasks.run(
             document.owner("save cdl"),
             f"Write {one_line(Path(path).name)}",
             write,
-            lambda _none: self._frame.say(f"Written: {one_line(path)}"),
+            lambda _none: self._workspace.say(f"Written: {one_line(path)}"),
             failed,
         )
 
@@ -399,12 +391,12 @@ _SHOWN = 72
 class RecentMenu(QObject):
     """Fills the submenu whenever it is about to be shown."""
 
-    def __init__(self, frame: Frame, actions: Actions, settings: Settings) -> None:
-        super().__init__(frame.window())
-        self._frame, self._settings = frame, settings
-        self._menu = actions.menu("Open &recent")
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace.window())
+        self._workspace, self._settings = workspace, workspace.settings
+        self._menu = workspace.actions_.menu("Open &recent")
         self._menu.setToolTipsVisible(True)
-        self._clear = actions["clear_recent"]
+        self._clear = workspace.actions_["clear_recent"]
         self._made: list[QAction] = []
         self._menu.aboutToShow.connect(self.fill)
         self.fill()
@@ -423,10 +415,10 @@ class RecentMenu(QObject):
             action = QAction(mark + shown.replace("&", "&&"), self._menu)
             action.setObjectName(f"action_recent_{number}")
             action.setToolTip(plain_tooltip(path))
-            action.triggered.connect(lambda _checked=False, path=path: self._frame.open_recent(path))
+            action.triggered.connect(lambda _checked=False, path=path: self._workspace.open_recent(path))
             self._made.append(action)
         separator = QAction(self._menu)
         separator.setSeparator(True)
         self._made.append(separator)
         self._menu.insertActions(self._clear, self._made)
-        self._frame.update_actions()
+        self._workspace.update_actions()

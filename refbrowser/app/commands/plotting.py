@@ -18,26 +18,20 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.look import Look
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.plot.tools import PlotTools
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.workspace import Workspace
 
 
 class DataCommands(CommandGroup):
     """The commands of the menu Data that act on the plot."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-    ) -> None:
-        super().__init__(frame)
-        self._centre = centre
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
         self._centre.plotMade.connect(self._follow)
 
     def _follow(self, plot: PlotPane) -> None:
         """Keep the menu as the plot is, whoever switched it."""
-        plot.optionsChanged.connect(self._frame.update_actions)
+        plot.optionsChanged.connect(self._workspace.update_actions)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -128,14 +122,9 @@ _EXPLORED = ("can_profile", "is_profile", "can_series", "is_series", "is_playing
 class ExploreCommands(CommandGroup):
     """The commands of the menu Data that open something beside the picture."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-    ) -> None:
-        super().__init__(frame)
-        self._centre = centre
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
         self._centre.plotMade.connect(self._follow)
 
     def table(self) -> dict[str, Callable[[], object]]:
@@ -190,7 +179,7 @@ class ExploreCommands(CommandGroup):
         self._run(
             f"Write {name}",
             write,
-            lambda _none: self._frame.say(f"Written: {one_line(path)}"),
+            lambda _none: self._workspace.say(f"Written: {one_line(path)}"),
             lambda: self._write(rows, path),
         )
 
@@ -207,7 +196,7 @@ class ExploreCommands(CommandGroup):
 
         def copied(text: str) -> None:
             QGuiApplication.clipboard().setText(text)
-            self._frame.say(f"{what.capitalize()} copied: {text.count(chr(10))} rows")
+            self._workspace.say(f"{what.capitalize()} copied: {text.count(chr(10))} rows")
 
         self._run(f"Copy the {what}", make, copied, lambda: self.copy(what))
 
@@ -223,11 +212,11 @@ class ExploreCommands(CommandGroup):
             plot.tools.animation.pause()
         found = self._rows(what)
         if node is None or found is None:
-            self._frame.say(f"There is no {what} to write yet")
+            self._workspace.say(f"There is no {what} to write yet")
             return
         # What is written is what was seen when it was asked for.
         rows = [*found]
-        dialog = QFileDialog(self._frame.window(), f"Export {what}", str(Path.home()))
+        dialog = QFileDialog(self._workspace.window(), f"Export {what}", str(Path.home()))
         dialog.setObjectName("exportChartDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter("Values with coordinates (*.csv)")
@@ -263,7 +252,7 @@ class ExploreCommands(CommandGroup):
     ) -> None:
 
         def failed(error: BaseException) -> None:
-            self._frame.show_error(f"{title} failed", error, again)
+            self._workspace.show_error(f"{title} failed", error, again)
 
         # The title names the file: nothing else that is written or copied ends it.
-        self._frame.tasks.run(f"chart: {title}", title, work, done, failed)
+        self._workspace.tasks.run(f"chart: {title}", title, work, done, failed)

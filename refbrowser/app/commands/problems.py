@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from refbrowser.app.commands.files import PermissionCommands
+from refbrowser.app.commands.locks import LockCommands
+from refbrowser.app.commands.references import PrefixCommands
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.frame.centre import RAW, REFERENCES
 from refbrowser.app.tasks.tasks import TaskControl
-from refbrowser.app.workspace.centre import RAW, REFERENCES
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.commands.files import PermissionCommands
-    from refbrowser.app.commands.references import PrefixCommands
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.controller.work import Opened
-    from refbrowser.app.panes.attributes_pane import AttributesPane
-    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
-    from refbrowser.app.panes.history_pane import HistoryPane
-    from refbrowser.app.panes.problems_pane import ProblemsPane
-    from refbrowser.app.widgets.docks import Docks
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.editor_stack import EditorStack
-    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.problems.problem import Problem
     from refbrowser.errors import Place
     from refbrowser.views.editing.typed import Typed
@@ -33,32 +27,18 @@ if TYPE_CHECKING:
 class ProblemCommands(CommandGroup):
     """What the panes Problems and History are asked for from the menus."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        docks: Docks,
-        hierarchy: HierarchyPane,
-        attributes: AttributesPane,
-        editors: EditorStack,
-        problems: ProblemsPane,
-        history: HistoryPane,
-        permissions: PermissionCommands,
-        prefixes: PrefixCommands,
-        accept_stale: Callable[[OpenDocument, str], object],
-    ) -> None:
-        super().__init__(frame)
-        self._centre = centre
-        self._docks = docks
-        self._hierarchy = hierarchy
-        self._attributes = attributes
-        self._editors = editors
-        self._problems = problems
-        self._history = history
-        self._permissions = permissions
-        self._prefixes = prefixes
-        self._accept_stale = accept_stale
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
+        self._docks = workspace.docks
+        self._hierarchy = workspace.hierarchy
+        self._attributes = workspace.attributes
+        self._editors = workspace.editors
+        self._problems = workspace.problems
+        self._history = workspace.history
+        self._permissions = workspace.groups[PermissionCommands]
+        self._prefixes = workspace.groups[PrefixCommands]
+        self._accept_stale = workspace.groups[LockCommands].accept_stale
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -94,7 +74,7 @@ class ProblemCommands(CommandGroup):
 
     def go_to(self, document: OpenDocument, problem: Problem) -> None:
         """Show the place of a problem in the panes that it belongs to; the keyboard stays where it is."""
-        self._frame.documents.set_current(document)
+        self._workspace.documents.set_current(document)
         place, (kind, name) = problem.place, problem.spot
         if kind == ItemKind.RULE:
             self._select(document, kind, name)
@@ -118,7 +98,7 @@ class ProblemCommands(CommandGroup):
         """Bring what is typed to the front, with the keyboard in its field, where it is wrong."""
         from refbrowser.views.editing.typed import DraftKind
 
-        self._frame.documents.set_current(document)
+        self._workspace.documents.set_current(document)
         kind, at = typed.kind, typed.at
         if kind is DraftKind.KEY:
             self._centre.show_tab(REFERENCES)
@@ -151,7 +131,7 @@ class ProblemCommands(CommandGroup):
         fix = problem.fix
         if fix is None:
             return
-        self._frame.documents.set_current(document)
+        self._workspace.documents.set_current(document)
         if fix.remedy is Remedy.PERMISSIONS:
             self._permissions.review_trust()
         elif fix.remedy is Remedy.ACCEPT:
@@ -161,11 +141,11 @@ class ProblemCommands(CommandGroup):
         elif fix.remedy is Remedy.PREFIX:
             self._prefixes.lead_elsewhere(document, fix.text)
         elif document.problems.fix(problem):
-            self._frame.say(f"{fix.title}: Undo takes it back")
+            self._workspace.say(f"{fix.title}: Undo takes it back")
 
     def _open_without_commas(self, document: OpenDocument) -> None:
         """Open what a document holds without the commas that JSON does not have, as a copy in no file yet."""
-        path, shared = document.path, self._frame.documents.shared
+        path, shared = document.path, self._workspace.documents.shared
 
         def read(control: TaskControl) -> Opened:
             from refbrowser.app.controller.work import opened_without_commas
@@ -173,17 +153,17 @@ class ProblemCommands(CommandGroup):
             return opened_without_commas(path, shared, control)
 
         def done(opened: Opened) -> None:
-            self._frame.documents.add_made(path, opened)
-            if document in self._frame.documents.all():
-                self._frame.documents.close(document)
-            self._frame.say(
+            self._workspace.documents.add_made(path, opened)
+            if document in self._workspace.documents.all():
+                self._workspace.documents.close(document)
+            self._workspace.say(
                 f"A copy of {one_line(path)} without the commas is open; Save asks where to write it"
             )
 
         def failed(error: BaseException) -> None:
-            self._frame.show_error(f"{document.title} cannot be opened without the commas either", error)
+            self._workspace.show_error(f"{document.title} cannot be opened without the commas either", error)
 
-        self._frame.tasks.run(f"commas: {path}", f"Read {one_line(document.title)}", read, done, failed)
+        self._workspace.tasks.run(f"commas: {path}", f"Read {one_line(document.title)}", read, done, failed)
 
 
 def _node_of_metadata(document: OpenDocument, key: str) -> str | None:

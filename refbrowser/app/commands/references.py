@@ -7,23 +7,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from refbrowser.app.workspace.centre import REFERENCES
+from refbrowser.app.commands.files import PermissionCommands
+from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.dialogs.questions import Connect
     from refbrowser.app.moving.move_page import MovePage
-    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.references_pane import ReferencesPane
-    from refbrowser.app.widgets.docks import Docks
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.editor_stack import EditorStack
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.navigation import Navigation
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.references.document.document import Document
     from refbrowser.references.edits.url_prefixes import PrefixScope
     from refbrowser.views.references import SelectedRows
@@ -32,16 +26,10 @@ if TYPE_CHECKING:
 class EditCommands(CommandGroup):
     """Undo and redo, and what is added."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        docks: Docks,
-        editors: EditorStack,
-    ) -> None:
-        super().__init__(frame)
-        self._docks = docks
-        self._editors = editors
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._docks = workspace.docks
+        self._editors = workspace.editors
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -92,36 +80,26 @@ class EditCommands(CommandGroup):
     def fold_references(self) -> None:
         """Show what folding the document comes to."""
         if self._current is not None:
-            self._frame.questions.fold(self._current)
+            self._workspace.questions.fold(self._current)
 
     def template_values(self) -> None:
         """Ask for values of templates."""
         document = self._current
         if document is not None:
-            self._frame.questions.template_values(document, document.set_template_values)
+            self._workspace.questions.template_values(document, document.set_template_values)
 
 
 class PrefixCommands(CommandGroup):
     """Opens the editor of prefixes with the parts of the document that are selected somewhere."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        docks: Docks,
-        hierarchy: HierarchyPane,
-        editors: EditorStack,
-        navigation: Navigation,
-        connect: Connect,
-    ) -> None:
-        super().__init__(frame)
-        self._centre = centre
-        self._docks = docks
-        self._hierarchy = hierarchy
-        self._editors = editors
-        self._navigation = navigation
-        self._connect = connect
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
+        self._docks = workspace.docks
+        self._hierarchy = workspace.hierarchy
+        self._editors = workspace.editors
+        self._navigation = workspace.navigation
+        self._connect = workspace.groups[PermissionCommands].connect_origin
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -144,7 +122,7 @@ class PrefixCommands(CommandGroup):
         self._show_places(document)
 
     def _show_places(self, document: OpenDocument) -> MovePage:
-        page = self._frame.questions.places(document, self._frame.documents, self._connect)
+        page = self._workspace.questions.places(document, self._workspace.documents, self._connect)
         page.prefixWanted.connect(lambda old: self.begin(document, old))
         return page
 
@@ -213,22 +191,13 @@ TABLE_KEYS = ("rename_reference", "duplicate_references", "delete_references")
 class ReferenceCommands(CommandGroup):
     """Renames, duplicates, deletes and overrides keys; each is one step of the history."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        docks: Docks,
-        hierarchy: HierarchyPane,
-        editors: EditorStack,
-        actions: Actions,
-    ) -> None:
-        super().__init__(frame)
-        self._centre = centre
-        self._docks = docks
-        self._hierarchy = hierarchy
-        self._editors = editors
-        self._actions = actions
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
+        self._docks = workspace.docks
+        self._hierarchy = workspace.hierarchy
+        self._editors = workspace.editors
+        self._actions = workspace.actions_
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -246,7 +215,7 @@ class ReferenceCommands(CommandGroup):
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
             self._pane.table.addAction(action)
         self._pane.renameWanted.connect(self._rename)
-        self._pane.changedOnlyToggled.connect(lambda _on: self._frame.update_actions())
+        self._pane.changedOnlyToggled.connect(lambda _on: self._workspace.update_actions())
         self._pane.generated.ruleWanted.connect(self.go_to_rule)
         self._pane.generated.overrideWanted.connect(self.override_key)
         self._editors.changesWanted.connect(self.show_changed)
@@ -291,7 +260,7 @@ class ReferenceCommands(CommandGroup):
         stay = (
             f" {rows_of_rules(chosen)} too, and stay: they come from gen rules." if chosen.generated else ""
         )
-        self._frame.questions.delete_keys(
+        self._workspace.questions.delete_keys(
             chosen.count, f"It is one step, which Undo takes back.{stay}", lambda: self._delete(chosen)
         )
 
@@ -306,10 +275,10 @@ class ReferenceCommands(CommandGroup):
         if chosen.count == 1:
             key = document.document.refs.key(chosen.entries[0][0])
             if document.apply(RemoveReference(key)):
-                self._frame.say(f"{one_line(key)} deleted; Undo takes it back{stay}")
+                self._workspace.say(f"{one_line(key)} deleted; Undo takes it back{stay}")
             return
         words = f"{count_text(chosen.count)} keys deleted; Undo takes it back{stay}"
-        document.apply_later(RemoveReferences(chosen.entries), lambda: self._frame.say(words))
+        document.apply_later(RemoveReferences(chosen.entries), lambda: self._workspace.say(words))
 
     def duplicate_references(self) -> None:
         """Add copies of the selected keys; the key of a single one can be typed at once."""
@@ -319,7 +288,7 @@ class ReferenceCommands(CommandGroup):
         if chosen is None or document is None or document.document is None:
             return
         if chosen.count > MOST_COPIES:
-            self._frame.say(f"At most {count_text(MOST_COPIES)} keys are duplicated at once")
+            self._workspace.say(f"At most {count_text(MOST_COPIES)} keys are duplicated at once")
             return
         self._centre.tabs.setCurrentIndex(REFERENCES)
         state: Document = document.document
@@ -335,7 +304,7 @@ class ReferenceCommands(CommandGroup):
         def done() -> None:
             self._pane.show_row(first)
             self._pane.table.setFocus()
-            self._frame.say(f"{count_text(len(pairs))} duplicated; F2 gives a key another name")
+            self._workspace.say(f"{count_text(len(pairs))} duplicated; F2 gives a key another name")
             if len(pairs) == 1:
                 self._pane.rename_current()
 
@@ -354,14 +323,14 @@ class ReferenceCommands(CommandGroup):
         return None
 
     def _say_nothing(self) -> None:
-        self._frame.say("Select keys in References first")
+        self._workspace.say("Select keys in References first")
 
     def _say_generated(self) -> None:
         words = "This key comes from a gen rule: change the rule, or override the key"
         state = None if self._current is None else self._current.document
         if state is not None and state.rules_are_made:
             words = "This key is a chunk, and stays as it is"
-        self._frame.say(words)
+        self._workspace.say(words)
 
     # What changed
 
@@ -386,7 +355,7 @@ class ReferenceCommands(CommandGroup):
             self._say_nothing()
             return None
         if row < state.expansion.refs_rows:
-            self._frame.say("This key is in refs, not in a gen rule")
+            self._workspace.say("This key is in refs, not in a gen rule")
             return None
         rule, inner = state.expansion.origin(row)
         return rule, inner
@@ -429,7 +398,7 @@ class ReferenceCommands(CommandGroup):
             self._editors.show_rule(document, len(state.rules))
             self._docks.raise_("editorDock")
             self._editors.focus_editor()
-            self._frame.say("A gen rule of one row gives this key now; change it in the editor")
+            self._workspace.say("A gen rule of one row gives this key now; change it in the editor")
 
 
 def rows_of_rules(chosen: SelectedRows) -> str:

@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
+from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.questions import Unsaved
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.commands.problems import ProblemCommands
-    from refbrowser.app.settings.preferences import Preferences
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.exporting.saving.save import StoreChange
-    from refbrowser.io.locks.lock_made import LockWritten
     from refbrowser.views.editing.typed import Refused
 
 #: What to do where a path is that of what is open.
@@ -35,16 +31,10 @@ class SaveCommands(CommandGroup):
 
     _closing = False
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        problem_commands: ProblemCommands,
-    ) -> None:
-        super().__init__(frame)
-        self._centre = centre
-        self._problem_commands = problem_commands
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
+        self._problem_commands = workspace.groups[ProblemCommands]
         self._typed_words: dict[int, str] = {}
         #: Numbers of the documents whose typing is being applied.
         self._applying: set[int] = set()
@@ -53,7 +43,7 @@ class SaveCommands(CommandGroup):
         """Return what each action of this group does."""
         own = (self.save, self.save_as, self.save_copy, self.revert, self.reload, self.compare)
         closing = (self.close_document, self.close_others, self.close_all)
-        return {**by_name(*own, *closing), "quit": self._frame.window().close}
+        return {**by_name(*own, *closing), "quit": self._workspace.window().close}
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be done with the current document."""
@@ -61,7 +51,7 @@ class SaveCommands(CommandGroup):
         is_open = document is not None and document.is_open
         return {
             # What is in no file has nothing to go back to.
-            "has_others": len(self._frame.documents.all()) > 1,
+            "has_others": len(self._workspace.documents.all()) > 1,
             "can_revert": document is not None and document.is_dirty and not document.is_new,
             "can_reload": document is not None and not document.is_new,
             "can_save": document is not None and document.is_pending and not document.saving.is_running,
@@ -75,20 +65,20 @@ class SaveCommands(CommandGroup):
         """Close the current document; edits that were not saved are asked about."""
         document = self._current
         if document is not None:
-            self._settle(document, lambda: self._frame.documents.close(document))
+            self._settle(document, lambda: self._workspace.documents.close(document))
 
     def close_others(self) -> None:
         """Close all documents but the current one; those with edits that were not saved are asked about."""
         self._close_several(
-            [document for document in self._frame.documents.all() if document is not self._current]
+            [document for document in self._workspace.documents.all() if document is not self._current]
         )
 
     def close_all(self) -> None:
         """Close all documents; those with edits that were not saved are asked about."""
-        self._close_several(self._frame.documents.all())
+        self._close_several(self._workspace.documents.all())
 
     def _close_several(self, gone: list[OpenDocument]) -> None:
-        documents, kept = self._frame.documents, self._current
+        documents, kept = self._workspace.documents, self._current
 
         def close() -> None:
             self._closing = False
@@ -107,23 +97,23 @@ class SaveCommands(CommandGroup):
             close()
             return
         self._closing = True
-        self._frame.questions.unsaved_documents(
+        self._workspace.questions.unsaved_documents(
             dirty, lambda chosen: self._save_all(chosen, close), self._stay
         )
 
     def may_close(self) -> bool:
         """Tell whether the window may close now; else a question is asked, and closing goes on after it."""
-        dirty = [document for document in self._frame.documents.all() if document.is_pending]
+        dirty = [document for document in self._workspace.documents.all() if document.is_pending]
         if not dirty:
             return True
         if self._closing:
             return False
         self._closing = True
         if len(dirty) == 1:
-            self._frame.documents.set_current(dirty[0])
+            self._workspace.documents.set_current(dirty[0])
             self._settle(dirty[0], lambda: self._close_on(dirty), self._stay)
         else:
-            self._frame.questions.unsaved_documents(
+            self._workspace.questions.unsaved_documents(
                 dirty, lambda chosen: self._save_all(chosen, lambda: self._close_on(dirty)), self._stay
             )
         return False
@@ -133,14 +123,14 @@ class SaveCommands(CommandGroup):
         if not documents:
             go_on()
             return
-        self._frame.documents.set_current(documents[0])
+        self._workspace.documents.set_current(documents[0])
         self._save_then(documents[0], lambda: self._save_all(documents[1:], go_on), self._stay)
 
     def _close_on(self, documents: list[OpenDocument]) -> None:
         self._closing = False
         for document in documents:
-            self._frame.documents.close(document)
-        QTimer.singleShot(0, self._frame.window().close)
+            self._workspace.documents.close(document)
+        QTimer.singleShot(0, self._workspace.window().close)
 
     def _stay(self) -> None:
         self._closing = False
@@ -161,7 +151,7 @@ class SaveCommands(CommandGroup):
             elif stay is not None:
                 stay()
 
-        self._frame.questions.unsaved(document, answered)
+        self._workspace.questions.unsaved(document, answered)
 
     def _save_then(
         self, document: OpenDocument, go_on: Callable[[], object], stay: Callable[[], object] | None
@@ -239,9 +229,9 @@ class SaveCommands(CommandGroup):
         error = left[0].error
         # Its words name the field, and the keyboard is in it.
         shown = RefbrowserError(error.kind, error.message, advice=error.advice)
-        self._frame.show_error(heading, shown)
+        self._workspace.show_error(heading, shown)
         if words:
-            self._frame.say(f"{words[0].upper()}{words[1:]}; Undo takes it back")
+            self._workspace.say(f"{words[0].upper()}{words[1:]}; Undo takes it back")
 
     def typed_words(self, document: OpenDocument) -> str:
         """Return, once, that typing was applied before the document was saved; nothing where none was."""
@@ -278,7 +268,7 @@ class SaveCommands(CommandGroup):
             if store.is_written and not change.obstacle:
                 document.saving.save_into_store()
             else:
-                self._frame.questions.save_store(document, change, answered, given_up)
+                self._workspace.questions.save_store(document, change, answered, given_up)
 
         store.look_at_change(looked, document.saveFailed.emit)
 
@@ -304,7 +294,7 @@ class SaveCommands(CommandGroup):
         def chosen(path: str, version: int) -> None:
             self.save_to(document, path, version, is_copy=is_copy, given_up=given_up)
 
-        self._frame.questions.save_as(document, chosen, given_up, is_copy=is_copy)
+        self._workspace.questions.save_as(document, chosen, given_up, is_copy=is_copy)
 
     def save_to(
         self,
@@ -336,7 +326,7 @@ class SaveCommands(CommandGroup):
             return prospect_of(state, version, base, folder, control.check)
 
         def looked(prospect: Prospect) -> None:
-            self._frame.questions.prospect(
+            self._workspace.questions.prospect(
                 document,
                 path,
                 prospect,
@@ -354,7 +344,7 @@ class SaveCommands(CommandGroup):
         """Tell, and say, that a path belongs to another document of this window."""
         from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
-        others = (other for other in self._frame.documents.all() if other is not document)
+        others = (other for other in self._workspace.documents.all() if other is not document)
         if all(other.path != path for other in others):
             return False
         error = RefbrowserError(
@@ -363,7 +353,7 @@ class SaveCommands(CommandGroup):
             Place(path=path),
             "Close it first, or choose another name.",
         )
-        self._frame.show_error(f"{document.title} {NOT_SAVED}", error)
+        self._workspace.show_error(f"{document.title} {NOT_SAVED}", error)
         return True
 
     def _is_store(self, document: OpenDocument, path: str) -> bool:
@@ -378,7 +368,7 @@ class SaveCommands(CommandGroup):
         else:
             what, advice = f"would take the place of {document.part.called}", document.part.advice
         error = RefbrowserError(ErrorKind.USAGE, f"the file {what}", Place(path=path), advice)
-        self._frame.show_error(f"{document.title} {NOT_SAVED}", error)
+        self._workspace.show_error(f"{document.title} {NOT_SAVED}", error)
         return True
 
     def save_failed(self, document: OpenDocument, error: BaseException) -> None:
@@ -389,11 +379,11 @@ class SaveCommands(CommandGroup):
             from refbrowser.exporting.saving.save import SaveOrder
 
             order = SaveOrder(document.path, overwrite=True)
-            self._frame.questions.overwrite(document, lambda: document.saving.save(order), self.compare)
+            self._workspace.questions.overwrite(document, lambda: document.saving.save(order), self.compare)
             return
-        self._frame.documents.set_current(document)
+        self._workspace.documents.set_current(document)
         heading = f"{document.title} {NOT_SAVED}"
-        self._frame.show_error(heading, error, lambda: self._save(document))
+        self._workspace.show_error(heading, error, lambda: self._save(document))
 
     # The saved state and the file
 
@@ -401,7 +391,7 @@ class SaveCommands(CommandGroup):
         """Go back to the saved state, after a question."""
         document = self._current
         if document is not None and document.is_dirty:
-            self._frame.questions.revert(document, document.revert)
+            self._workspace.questions.revert(document, document.revert)
 
     def reload(self) -> None:
         """Read the current document again; unsaved edits are asked about."""
@@ -412,7 +402,7 @@ class SaveCommands(CommandGroup):
             document.open()
             self._centre.update_state()
         elif document.is_pending:
-            self._frame.questions.reload(document, document.reload)
+            self._workspace.questions.reload(document, document.reload)
         else:
             document.reload()
 
@@ -425,82 +415,4 @@ class SaveCommands(CommandGroup):
         """Show what differs between the current document and its file."""
         document = self._current
         if document is not None and document.is_open:
-            self._frame.questions.compare(document, self.reload, self.keep_mine)
-
-
-class LockCommands(CommandGroup):
-    """The commands of the menu Tools about locks, and the bar that tells of stale files."""
-
-    def __init__(self, frame: Frame, *, centre: Centre, preferences: Preferences) -> None:
-        super().__init__(frame)
-        self._centre, self._preferences = centre, preferences
-        frame.documents.added.connect(self._follow)
-        centre.lock_bar.wanted.connect(self.accept_stale)
-
-    def table(self) -> dict[str, Callable[[], object]]:
-        """Return what each action of this group does."""
-        return by_name(self.write_lock, self.accept_stale)
-
-    def conditions(self) -> dict[str, bool]:
-        """Return whether there is a document that can have a lock, and whether files are stale."""
-        document = self._current
-        return {
-            "can_lock": document is not None and _can_lock(document),
-            "has_stale": document is not None and bool(document.lock.stale),
-        }
-
-    def write_lock(self) -> None:
-        """Look at all files of the current document and write its lock."""
-        if self._current is not None and _can_lock(self._current):
-            self._current.lock.write()
-
-    def accept_stale(self, document: OpenDocument | None = None, url: str = "") -> None:
-        """Show the files that are not those of the lock, one of them ticked, to accept some as they are."""
-        shown = document or self._current
-        if shown is not None and shown.lock.stale:
-            self._frame.questions.accept_stale(shown, url)
-
-    def _follow(self, document: OpenDocument) -> None:
-        document.lock.written.connect(lambda written: self._written(document, written))
-        document.lock.failed.connect(
-            lambda error: self._frame.show_error(
-                f"The lock of {one_line(document.title)} was not written", error
-            )
-        )
-        document.problems.changed.connect(lambda: self._changed(document))
-        document.lock.staleChanged.connect(lambda: self._changed(document))
-        document.saved.connect(lambda _path: self._saved(document))
-
-    def _saved(self, document: OpenDocument) -> None:
-        if self._preferences.is_on("lock_on_save") and _can_lock(document):
-            document.lock.write()
-
-    def _changed(self, document: OpenDocument) -> None:
-        if document is self._current:
-            self._centre.lock_bar.set_document(document)
-            self._frame.update_actions()
-
-    def _written(self, document: OpenDocument, written: LockWritten) -> None:
-        errors = written.made.errors
-        if errors:
-            more = f" and {count_text(len(errors) - 1)} more" if len(errors) > 1 else ""
-            lock = "was not written" if written.lock is None else "was written without them"
-            what = f"{one_line(errors[0].place.url or '')}{more} could not be checked: the lock {lock}"
-            self._frame.show_error(what, errors[0])
-        elif written.lock is not None:
-            count = len(written.made.lock.entries)
-            self._frame.say(
-                f"{count_text(count)} file{'' if count == 1 else 's'} locked in {one_line(written.path)}"
-            )
-        document.problems.look_again()
-        if document is self._current:
-            self._centre.lock_bar.set_document(document)
-            if self._centre.plot is not None and self._centre.table is not None:
-                self._centre.plot.look_at_lock()
-                self._centre.table.look_at_lock()
-        self._frame.update_actions()
-
-
-def _can_lock(document: OpenDocument) -> bool:
-    state = document.document
-    return state is not None and not state.layouts and "://" not in document.path
+            self._workspace.questions.compare(document, self.reload, self.keep_mine)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.commands.copying import CopyCommands
+from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 
 if TYPE_CHECKING:
-    from refbrowser.app.commands.copying import CopyCommands
-    from refbrowser.app.commands.files import PermissionCommands
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.status_line import StatusLine
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.serve.service import Service
 
 
@@ -92,19 +91,12 @@ class Serving(QObject):
 class ServiceCommands(CommandGroup):
     """The commands of the submenu CDM Remote, and opening a dataset of a service."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        permissions: PermissionCommands,
-        copying: CopyCommands,
-        status: StatusLine,
-    ) -> None:
-        super().__init__(frame)
-        self._permissions = permissions
-        self._copying = copying
-        self._status = status
-        self.serving = Serving(self._frame.documents, self)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._permissions = workspace.groups[PermissionCommands]
+        self._copying = workspace.groups[CopyCommands]
+        self._status = workspace.status
+        self.serving = Serving(self._workspace.documents, self)
         self.serving.changed.connect(self._serving_changed)
         self.serving.failed.connect(self._serving_failed)
 
@@ -138,11 +130,11 @@ class ServiceCommands(CommandGroup):
 
     def _serving_changed(self) -> None:
         self._status.show_service(self.serving.urls())
-        self._frame.update_actions()
+        self._workspace.update_actions()
 
     def _serving_failed(self, document: OpenDocument, error: BaseException) -> None:
-        self._frame.show_error(f"{document.title} could not be served", error)
+        self._workspace.show_error(f"{document.title} could not be served", error)
 
     def open_remote(self) -> None:
         """Ask for the address of a service of CDM Remote, and open its dataset."""
-        self._frame.questions.open_remote(self._frame.open_path, self._permissions.connect_origin)
+        self._workspace.questions.open_remote(self._workspace.open_path, self._permissions.connect_origin)

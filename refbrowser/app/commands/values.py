@@ -11,16 +11,14 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from refbrowser.app.commands.copying import Shown, shown_beside, shown_by
+from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.commands.view_picture import ViewPicture, png_bytes
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.commands.files import PermissionCommands
-    from refbrowser.app.settings.settings import Settings
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.views.plot.saving import ShownValues
 
 
@@ -62,18 +60,11 @@ class ValueCommands(CommandGroup):
     #: Where the last view was written.
     _folder = ""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        settings: Settings,
-        permissions: PermissionCommands,
-    ) -> None:
-        super().__init__(frame)
-        self._centre = centre
-        self._settings = settings
-        self._permissions = permissions
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
+        self._settings = workspace.settings
+        self._permissions = workspace.groups[PermissionCommands]
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -92,12 +83,12 @@ class ValueCommands(CommandGroup):
         kept = self._settings.view(table.grid.objectName())
         table.grid.keep_widths({str(kind): width for kind, width in zip(kept[::2], kept[1::2], strict=False)})
         table.grid.widthsChanged.connect(self._keep_widths)
-        table.said.connect(self._frame.say)
-        table.failed.connect(self._frame.show_error)
+        table.said.connect(self._workspace.say)
+        table.failed.connect(self._workspace.show_error)
         table.cellActivated.connect(self._show_plot)
         table.exportRequested.connect(self.export_view)
         table.trustReviewRequested.connect(self._permissions.review_trust)
-        plot.arrayChanged.connect(self._frame.update_actions)
+        plot.arrayChanged.connect(self._workspace.update_actions)
 
     def _keep_widths(self) -> None:
         """Keep how wide columns of numbers, dates and texts are; not those of one structure's fields."""
@@ -108,7 +99,7 @@ class ValueCommands(CommandGroup):
             self._settings.set_view(table.grid.objectName(), numbers)
 
     def _show_plot(self) -> None:
-        from refbrowser.app.workspace.centre import PLOT
+        from refbrowser.app.frame.centre import PLOT
 
         self._centre.show_tab(PLOT)
 
@@ -139,7 +130,7 @@ class ValueCommands(CommandGroup):
         shown = view.shown
         path = shown.document.path
         folder = self._folder or (str(Path.home()) if "://" in path else str(Path(path).absolute().parent))
-        dialog = QFileDialog(self._frame.window(), f"Export view: {shown.text or shown.name}", folder)
+        dialog = QFileDialog(self._workspace.window(), f"Export view: {shown.text or shown.name}", folder)
         dialog.setObjectName("exportViewDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters([*FORMS.values()])
@@ -167,7 +158,9 @@ class ValueCommands(CommandGroup):
         self._folder = str(Path(path).parent)
         if suffix not in FORMS:
             name = Path(path).name
-            self._frame.say(f"Not written: {one_line(name)} needs one of these suffixes: {', '.join(FORMS)}")
+            self._workspace.say(
+                f"Not written: {one_line(name)} needs one of these suffixes: {', '.join(FORMS)}"
+            )
             self._ask_where(view, name)
         elif suffix in _PICTURES:
             self._write_picture(view, path, _PICTURES[suffix][1](view.picture))
@@ -203,7 +196,7 @@ class ValueCommands(CommandGroup):
         self._run(title, write, lambda reserve: self._written(path, reserve), lambda: self.write(view, path))
 
     def _written(self, path: str, reserve: str = "") -> None:
-        self._frame.say(f"Written: {one_line(path)}{reserve}")
+        self._workspace.say(f"Written: {one_line(path)}{reserve}")
 
     # The clipboard
 
@@ -219,7 +212,7 @@ class ValueCommands(CommandGroup):
             count *= len(taken)
         if count > COPY_CELLS:
             words = f"{count_text(count)} values are too many to copy"
-            self._frame.say(f"{words}; Export view writes them to a file")
+            self._workspace.say(f"{words}; Export view writes them to a file")
             return
         read = self._reading(shown)
 
@@ -234,7 +227,7 @@ class ValueCommands(CommandGroup):
             QGuiApplication.clipboard().setText(text)
             sizes = " × ".join(count_text(len(taken)) for taken in shown.ranges) or "1"
             at = f" at {shown.text}" if shown.text else ""
-            self._frame.say(f"{sizes} values copied{at}, with their coordinates{reserve}")
+            self._workspace.say(f"{sizes} values copied{at}, with their coordinates{reserve}")
 
         self._run(f"Copy values of {shown.layout.node.path}", make, copied, lambda: self._copy(shown))
 
@@ -243,7 +236,7 @@ class ValueCommands(CommandGroup):
         picture = self._picture()
         if picture is not None:
             QGuiApplication.clipboard().setImage(picture.image())
-            self._frame.say("Picture copied")
+            self._workspace.say("Picture copied")
 
     # What both need
 
@@ -269,10 +262,10 @@ class ValueCommands(CommandGroup):
     ) -> None:
 
         def failed(error: BaseException) -> None:
-            self._frame.show_error(f"{title} failed", error, again)
+            self._workspace.show_error(f"{title} failed", error, again)
 
         # The title names the file: exports of one view to several files do not replace each other.
-        self._frame.tasks.run(f"view: {title}", title, work, done, failed)
+        self._workspace.tasks.run(f"view: {title}", title, work, done, failed)
 
     def _picture(self) -> ViewPicture | None:
 

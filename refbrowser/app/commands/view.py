@@ -9,47 +9,27 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from refbrowser.app.frame.keyboard import move_to_pane
 from refbrowser.app.settings.preferences import THEMES
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.app.workspace.keyboard import move_to_pane
 
 if TYPE_CHECKING:
-    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
-    from refbrowser.app.docks.byte_docks import ByteDocks
-    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
-    from refbrowser.app.panes.jobs_pane import JobsPane
-    from refbrowser.app.settings.preferences import Preferences
-    from refbrowser.app.widgets.docks import Docks
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.layout_kept import LayoutKept, PlotAlone
-    from refbrowser.app.workspace.navigation import Navigation
+    from refbrowser.app.workspace.workspace import Workspace
 
 
 class ViewCommands(CommandGroup):
     """The commands of the menus View and Tools."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        docks: Docks,
-        hierarchy: HierarchyPane,
-        jobs: JobsPane,
-        plot_alone: PlotAlone,
-        layout_kept: LayoutKept,
-        byte_docks: ByteDocks,
-    ) -> None:
-        super().__init__(frame)
-        self._centre = centre
-        self._docks = docks
-        self._hierarchy = hierarchy
-        self._jobs = jobs
-        self._plot_alone = plot_alone
-        self._layout_kept = layout_kept
-        self._byte_docks = byte_docks
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
+        self._docks = workspace.docks
+        self._hierarchy = workspace.hierarchy
+        self._jobs = workspace.jobs
+        self._plot_alone = workspace.plot_alone
+        self._layout_kept = workspace.layout_kept
+        self._byte_docks = workspace.byte_docks
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -62,7 +42,7 @@ class ViewCommands(CommandGroup):
         return {
             "is_plot_alone": self._plot_alone.is_on,
             "is_bottom_folded": self._docks.is_folded,
-            "is_busy": self._is_playing() or self._frame.tasks.busy(),
+            "is_busy": self._is_playing() or self._workspace.tasks.busy(),
         }
 
     def cancel_newest(self) -> None:
@@ -92,11 +72,11 @@ class ViewCommands(CommandGroup):
 
     def next_pane(self) -> None:
         """Put the keyboard in the next pane."""
-        move_to_pane(self._frame.window(), forward=True)
+        move_to_pane(self._workspace.window(), forward=True)
 
     def previous_pane(self) -> None:
         """Put the keyboard in the pane before."""
-        move_to_pane(self._frame.window(), forward=False)
+        move_to_pane(self._workspace.window(), forward=False)
 
     def reset_layout(self) -> None:
         """Put every dock where it began, with its first size, and columns too."""
@@ -121,18 +101,11 @@ class ViewCommands(CommandGroup):
 class FindCommands(CommandGroup):
     """The command palette, and going to a key."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        docks: Docks,
-        navigation: Navigation,
-        actions: Actions,
-    ) -> None:
-        super().__init__(frame)
-        self._docks = docks
-        self._navigation = navigation
-        self._actions = actions
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._docks = workspace.docks
+        self._navigation = workspace.navigation
+        self._actions = workspace.actions_
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -142,11 +115,11 @@ class FindCommands(CommandGroup):
         """Show the palette."""
         from refbrowser.app.panes.quick_list import CommandPalette
 
-        self._frame.update_actions()
+        self._workspace.update_actions()
         panes = {
             dock.windowTitle(): partial(self._show_pane, dock.objectName()) for dock in self._docks.all()
         }
-        CommandPalette(self._actions, panes, self._frame.window()).show()
+        CommandPalette(self._actions, panes, self._workspace.window()).show()
 
     def _show_pane(self, name: str) -> None:
         """Bring a dock to the front, with the keyboard in it."""
@@ -162,7 +135,7 @@ class FindCommands(CommandGroup):
         """Ask for a key, a node or a row of the current document and go there."""
         from refbrowser.app.panes.quick_list import GoToDialog
 
-        document, window = self._current, self._frame.window()
+        document, window = self._current, self._workspace.window()
         if document is None or not document.is_open:
             return
         dialog = GoToDialog(document, window)
@@ -175,14 +148,9 @@ class FindCommands(CommandGroup):
 class PreferenceCommands(CommandGroup):
     """The preferences, and the themes of the menu View."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        preferences: Preferences,
-    ) -> None:
-        super().__init__(frame)
-        self._preferences = preferences
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._preferences = workspace.preferences
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -206,10 +174,10 @@ class PreferenceCommands(CommandGroup):
     def _show(self) -> PreferencesDialog:
         from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
 
-        window = self._frame.window()
+        window = self._workspace.window()
         shown = window.findChild(PreferencesDialog)
         if shown is None:
-            shown = PreferencesDialog(self._preferences, self._frame.tasks, window)
+            shown = PreferencesDialog(self._preferences, self._workspace.tasks, window)
         shown.show()
         shown.raise_()
         shown.activateWindow()
@@ -218,19 +186,19 @@ class PreferenceCommands(CommandGroup):
     def toggle_internal(self) -> None:
         """Show internal members among the attributes, or hide them."""
         self._preferences.set("internal", not self._preferences.is_on("internal"))
-        self._frame.update_actions()
+        self._workspace.update_actions()
 
     def _use_theme(self, theme: str) -> None:
         self._preferences.set("theme", theme)
-        self._frame.update_actions()
+        self._workspace.update_actions()
 
 
 class HelpCommands(CommandGroup):
     """The commands of the menu Help."""
 
-    def __init__(self, frame: Frame, *, actions: Actions) -> None:
-        super().__init__(frame)
-        self._actions = actions
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._actions = workspace.actions_
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -240,7 +208,7 @@ class HelpCommands(CommandGroup):
         """Show a page of the manual."""
         from refbrowser.app.dialogs.manual_window import ManualWindow
 
-        window = self._frame.window()
+        window = self._workspace.window()
         shown = window.findChild(ManualWindow) or ManualWindow(self._actions, window)
         shown.show_page(page)
 
@@ -248,7 +216,7 @@ class HelpCommands(CommandGroup):
         """Show all keys."""
         from refbrowser.app.dialogs.shortcut_list import ShortcutList
 
-        shown = self._frame.window().findChild(ShortcutList) or ShortcutList(self._frame.window())
+        shown = self._workspace.window().findChild(ShortcutList) or ShortcutList(self._workspace.window())
         shown.show()
         shown.raise_()
         shown.activateWindow()
@@ -257,4 +225,4 @@ class HelpCommands(CommandGroup):
         """Show the versions of the program and of what it stands on."""
         from refbrowser.app.dialogs.about import AboutDialog
 
-        AboutDialog(self._frame.window()).open()
+        AboutDialog(self._workspace.window()).open()

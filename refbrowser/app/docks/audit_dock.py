@@ -11,10 +11,10 @@ from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:
     from refbrowser.app.auditing.audit_pane import AuditPane
+    from refbrowser.app.frame.centre import Centre
+    from refbrowser.app.frame.frame import Frame
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.widgets.docks import Docks
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
 
 _DOCK = "auditDock"
 #: Height in pixels that the page wants when it is asked for: choices, some lines, and all about one of them.

@@ -11,12 +11,12 @@ from refbrowser.app.docks.chunk_map_dock import PlottedDocks
 if TYPE_CHECKING:
     from refbrowser.app.bytes.byte_map_pane import ByteMapPane
     from refbrowser.app.bytes.cost_pane import CostPane
+    from refbrowser.app.frame.centre import Centre
+    from refbrowser.app.frame.frame import Frame
+    from refbrowser.app.frame.navigation import Navigation
     from refbrowser.app.panes.array_pane import ArrayPane
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.widgets.docks import Docks
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.navigation import Navigation
     from refbrowser.model.nodes import ArrayNode
 
 BYTES, COST = "byteMapDock", "costDock"

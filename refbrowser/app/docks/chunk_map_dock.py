@@ -10,13 +10,13 @@ from refbrowser.app.widgets.parts import one_shot
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.frame.centre import Centre
+    from refbrowser.app.frame.frame import Frame
+    from refbrowser.app.frame.navigation import Navigation
     from refbrowser.app.panes.array_pane import ArrayPane
     from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.widgets.docks import Docks
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.navigation import Navigation
     from refbrowser.model.nodes import ArrayNode
 
 _DOCK = "chunkMapDock"

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from refbrowser.app.facets.awkward import awkward_of
 from refbrowser.app.facets.expressions_pane import ExpressionsPane
+from refbrowser.app.frame.bars import NoteBar
+from refbrowser.app.frame.centre import RAW
 from refbrowser.app.tasks.latest import Latest
-from refbrowser.app.workspace.bars import NoteBar
-from refbrowser.app.workspace.centre import RAW
-from refbrowser.app.workspace.host import FormatPage
+from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.expressions import node_of_expression, number_of_node
 from refbrowser.views.hierarchy import ItemKind
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.panes.hierarchy_model import Item
     from refbrowser.app.tasks.tasks import TaskControl
-    from refbrowser.app.workspace.host import Host
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.formats.awkward0.arrays import Awkward0Array
     from refbrowser.formats.awkward0.opening import Awkward0Origin
     from refbrowser.views.expressions import ExpressionGraph
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 class ExpressionsLink(FormatPage):
     """The expressions of the current file: between one window and its pane of them."""
 
-    def __init__(self, host: Host) -> None:
-        self._window = host
+    def __init__(self, workspace: Workspace) -> None:
+        self._window = workspace
         self.pane = ExpressionsPane()
         self.bar = NoteBar("safety", ("lock", "warning"), "trustStrip", "Review", "Safety report…")
-        super().__init__(host, self.pane, (self.bar,))
+        super().__init__(workspace, self.pane, (self.bar,))
         self._document: OpenDocument | None = None
         self._origin: Awkward0Origin | None = None
         self._array: Awkward0Array | None = None
@@ -44,9 +44,9 @@ class ExpressionsLink(FormatPage):
         self.pane.bytesWanted.connect(self._show_bytes)
         self.pane.safetyWanted.connect(self.show_report)
         self.bar.wanted.connect(self.show_report)
-        host.hierarchy.selected.connect(self._selected)
-        host.navigation.followed.connect(self._selected)
-        host.centre.tabs.currentChanged.connect(lambda _tab: self._show_if_seen())
+        workspace.hierarchy.selected.connect(self._selected)
+        workspace.navigation.followed.connect(self._selected)
+        workspace.centre.tabs.currentChanged.connect(lambda _tab: self._show_if_seen())
 
     # What the file names
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.facets.expressions_link import ExpressionsLink
     from refbrowser.app.facets.stream_dialogs import StreamDialog
-    from refbrowser.app.workspace.host import Host
+    from refbrowser.app.workspace.workspace import Workspace
 
 
 class StreamCommands(CommandGroup):
@@ -63,9 +63,8 @@ class StreamCommands(CommandGroup):
         ),
     )
 
-    def __init__(self, host: Host) -> None:
-        super().__init__(host)
-        self._host = host
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -86,7 +85,7 @@ class StreamCommands(CommandGroup):
         """Show both byte orders of the current stream side by side."""
         from refbrowser.app.facets.messages_link import MessagesLink
 
-        page = self._host.page("messages")
+        page = self._workspace.pages.get("messages")
         if isinstance(page, MessagesLink):
             page.compare_orders()
 
@@ -98,24 +97,24 @@ class StreamCommands(CommandGroup):
         if document is not None:
             others = [
                 each
-                for each in self._frame.documents.all()
+                for each in self._workspace.documents.all()
                 if each is not document and each.dataset is not None
             ]
-            self._show(AppendDialog(document, others, self._frame.window()), document)
+            self._show(AppendDialog(document, others, self._workspace.window()), document)
 
     def compact_stream(self) -> None:
         """Ask where to write the current stream without what was overwritten, and do it."""
         from refbrowser.app.facets.stream_dialogs import CompactDialog
 
         if self._current is not None:
-            self._show(CompactDialog(self._current, self._frame.window()), self._current)
+            self._show(CompactDialog(self._current, self._workspace.window()), self._current)
 
     def repair_stream(self) -> None:
         """Ask where to write what is sound of the current stream, and do it."""
         from refbrowser.app.facets.stream_dialogs import RepairDialog
 
         if self._current is not None:
-            self._show(RepairDialog(self._current, self._frame.window()), self._current)
+            self._show(RepairDialog(self._current, self._workspace.window()), self._current)
 
     def _show(self, dialog: StreamDialog, document: OpenDocument) -> None:
         def changed(path: str) -> None:
@@ -124,7 +123,7 @@ class StreamCommands(CommandGroup):
                 document.reload()
 
         dialog.changed.connect(changed)
-        dialog.openPath.connect(self._frame.open_path)
+        dialog.openPath.connect(self._workspace.open_path)
         dialog.finished.connect(dialog.deleteLater)
         dialog.show()
 
@@ -156,9 +155,8 @@ class AwkwardCommands(CommandGroup):
         ),
     )
 
-    def __init__(self, host: Host) -> None:
-        super().__init__(host)
-        self._host = host
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -184,5 +182,5 @@ class AwkwardCommands(CommandGroup):
     def _page(self) -> ExpressionsLink | None:
         from refbrowser.app.facets.expressions_link import ExpressionsLink
 
-        page = self._host.page("expressions")
+        page = self._workspace.pages.get("expressions")
         return page if isinstance(page, ExpressionsLink) else None

@@ -10,17 +10,17 @@ from PySide6.QtWidgets import QFrame, QWidget
 from refbrowser.app.facets.messages_pane import MessagesPane
 from refbrowser.app.facets.streams import stream_of
 from refbrowser.app.facets.supply_pane import SectionMark, section_rect
+from refbrowser.app.frame.bars import NoteBar, fill_bar
+from refbrowser.app.frame.centre import PLOT
 from refbrowser.app.widgets.parts import IconLabel, push_button
-from refbrowser.app.workspace.bars import NoteBar, fill_bar
-from refbrowser.app.workspace.centre import PLOT
-from refbrowser.app.workspace.host import FormatPage
+from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.exporting.streams.readings import doubtful_arrays, ordered_arrays
 from refbrowser.views.plot.coordinates import line_scale
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.workspace.host import Host
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.formats.ncstream.messages import StreamIndex
     from refbrowser.formats.options import Order
 
@@ -70,12 +70,12 @@ _CHOSEN = {
 class MessagesLink(FormatPage):
     """The messages of the current stream: between one window and its pane of them."""
 
-    def __init__(self, host: Host) -> None:
-        assert host.centre.plot is not None
-        self._window, self._plot = host, host.centre.plot
+    def __init__(self, workspace: Workspace) -> None:
+        assert workspace.centre.plot is not None
+        self._window, self._plot = workspace, workspace.centre.plot
         self.pane, self.as_of_bar = MessagesPane(self._plot), AsOfBar()
         self.order_bar = NoteBar("byteOrder", ("info", "accent"), "noteStrip", "Compare", "Compare…")
-        super().__init__(host, self.pane, (self.as_of_bar, self.order_bar))
+        super().__init__(workspace, self.pane, (self.as_of_bar, self.order_bar))
         self.mark = SectionMark(self._plot.canvas.box)
         self._wanted: int | None = None
         #: The array to go back to, where it was not there yet after an earlier message.

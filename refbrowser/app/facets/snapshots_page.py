@@ -23,7 +23,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
-from refbrowser.app.workspace.host import FormatPage
+from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.formats.icechunk.opening import IcechunkOrigin, document_at
 from refbrowser.views.snapshots import (
     compared_snapshot,
@@ -36,7 +36,7 @@ from refbrowser.views.words import one_line
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.tasks.tasks import TaskControl
-    from refbrowser.app.workspace.host import Host
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.references.document.document import Document
     from refbrowser.views.snapshots import SnapshotHistory
 
@@ -266,10 +266,10 @@ class SnapshotsPane(QWidget):
 class SnapshotsPage(FormatPage):
     """The snapshots of the current repository: between one window and its pane of them."""
 
-    def __init__(self, host: Host) -> None:
-        self._window = host
+    def __init__(self, workspace: Workspace) -> None:
+        self._window = workspace
         self.pane = SnapshotsPane()
-        super().__init__(host, self.pane)
+        super().__init__(workspace, self.pane)
         self._document: OpenDocument | None = None
         self._origin: IcechunkOrigin | None = None
         #: The snapshot whose history is listed.

@@ -18,7 +18,7 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, pop_up, separator, tool_button
-from refbrowser.app.workspace.host import FormatPage
+from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.engine.nested.python_values import python_values
 from refbrowser.engine.nested.rows import read_rows, unread_error
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -38,7 +38,7 @@ from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.workspace.host import Host
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.jobs import JobControl
     from refbrowser.model.nodes import ArrayNode
@@ -367,14 +367,14 @@ class NestedPage(FormatPage):
     A group or a buffer of the array leaves the tab as it is: what is plotted stays, too.
     """
 
-    def __init__(self, host: Host) -> None:
-        assert host.centre.plot is not None
-        self._plot, self.pane = host.centre.plot, NestedPane(host.centre.plot)
-        super().__init__(host, self.pane)
+    def __init__(self, workspace: Workspace) -> None:
+        assert workspace.centre.plot is not None
+        self._plot, self.pane = workspace.centre.plot, NestedPane(workspace.centre.plot)
+        super().__init__(workspace, self.pane)
         self._plot.arrayChanged.connect(self.changed)
-        self.pane.said.connect(host.say)
-        self.pane.failed.connect(host.show_error)
-        self.pane.trustReviewRequested.connect(host.review_trust)
+        self.pane.said.connect(workspace.say)
+        self.pane.failed.connect(workspace.show_error)
+        self.pane.trustReviewRequested.connect(workspace.review_trust)
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Follow the plot, whatever the document is."""

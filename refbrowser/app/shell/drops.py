@@ -16,7 +16,7 @@ from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.tasks.tasks import TaskControl
-    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.workspace import Workspace
 
 
 class DropOverlay(QFrame):
@@ -84,15 +84,15 @@ class DropTarget(QObject):
 
     def __init__(
         self,
-        frame: Frame,
+        workspace: Workspace,
         make: Callable[[Sequence[str]], object],
         combine: Callable[[Sequence[str]], object],
         compare: Callable[[Sequence[str]], object],
     ) -> None:
-        super().__init__(frame.window())
-        self._frame, self._make, self._combine, self._compare = frame, make, combine, compare
-        self.overlay = DropOverlay(frame.window())
-        self._frame.window().setAcceptDrops(True)
+        super().__init__(workspace.window())
+        self._workspace, self._make, self._combine, self._compare = workspace, make, combine, compare
+        self.overlay = DropOverlay(workspace.window())
+        self._workspace.window().setAcceptDrops(True)
 
     def enter(self, event: QDragEnterEvent) -> None:
         """Say what a drop would do, or why it cannot be opened."""
@@ -104,7 +104,7 @@ class DropTarget(QObject):
 
     def _shown(self) -> str:
         """Return the name of what is shown; empty where nothing is that could be compared."""
-        current = self._frame.documents.current
+        current = self._workspace.documents.current
         return current.title if current is not None and current.is_open else ""
 
     def _is_compared(self, event: QDropEvent, drop: Drop) -> bool:
@@ -115,7 +115,7 @@ class DropTarget(QObject):
         if is_compared:
             heading, detail = drop.words_to_compare(shown)
         else:
-            heading, detail = drop.words(bool(self._frame.documents.all()))
+            heading, detail = drop.words(bool(self._workspace.documents.all()))
             if drop.compares(shown):
                 detail = f"{detail}\nHold Shift to compare {_with(drop, shown)}"
         self.overlay.show_for(heading, detail, drop.is_accepted)
@@ -133,7 +133,7 @@ class DropTarget(QObject):
                 each.prepare()
 
         if wanted:
-            tasks = self._frame.tasks
+            tasks = self._workspace.tasks
             # What cannot be loaded is told by the opening.
             tasks.run("prepare formats", tasks.PREPARING, prepare, failed=lambda _error: None)
 
@@ -156,10 +156,10 @@ class DropTarget(QObject):
         if drop.is_accepted and self._is_compared(event, drop):
             self._compare(drop.targets)
         elif drop.is_accepted:
-            self._frame.open_all(drop.opened)
+            self._workspace.open_all(drop.opened)
             if drop.is_data:
                 (self._combine if drop.is_alike else self._make)(drop.targets)
-            self._frame.window().activateWindow()
+            self._workspace.window().activateWindow()
 
 
 def _accept(event: QDropEvent) -> None:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from refbrowser.app.commands.saving import NOT_SAVED
+from refbrowser.app.commands.files import FileCommands
+from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.saving import NOT_SAVED, SaveCommands
 from refbrowser.app.controller.documents import DiskWatch, Titles
 from refbrowser.app.controller.followers import DocumentConfirming
 from refbrowser.app.controller.open_document import OpenDocument
@@ -17,26 +19,8 @@ from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import one_line, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from refbrowser.app.actions.actions import Actions
-    from refbrowser.app.commands.files import FileCommands
-    from refbrowser.app.commands.problems import ProblemCommands
-    from refbrowser.app.commands.saving import SaveCommands
     from refbrowser.app.controller.reading import SizeQuestion
-    from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
-    from refbrowser.app.panes.attributes_pane import AttributesPane
-    from refbrowser.app.panes.explain_pane import ExplainPane
-    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
-    from refbrowser.app.panes.history_pane import HistoryPane
-    from refbrowser.app.panes.problems_pane import ProblemsPane
-    from refbrowser.app.settings.settings import Settings
-    from refbrowser.app.widgets.elided_label import ElidedLabel
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.editor_stack import EditorStack
-    from refbrowser.app.workspace.frame import Frame
-    from refbrowser.app.workspace.navigation import Navigation
-    from refbrowser.app.workspace.status_line import StatusLine
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.journal import LostEdits
     from refbrowser.exporting.request import Loss
     from refbrowser.views.editing.typed import Typed
@@ -53,44 +37,28 @@ class DocumentFollower(QObject):
 
     damaged = Signal()
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        hierarchy: HierarchyPane,
-        attributes: AttributesPane,
-        editors: EditorStack,
-        explain: ExplainPane,
-        problems: ProblemsPane,
-        navigation: Navigation,
-        chunk_map: ChunkMapDock,
-        settings: Settings,
-        status: StatusLine,
-        summary: ElidedLabel,
-        prepare_plot: Callable[[], object],
-    ) -> None:
-        super().__init__(frame.window())
-        self._frame = frame
-        self._centre = centre
-        self._hierarchy = hierarchy
-        self._attributes = attributes
-        self._editors = editors
-        self._explain = explain
-        self._problems = problems
-        self._navigation = navigation
-        self._chunk_map = chunk_map
-        self._settings = settings
-        self._status = status
-        self._summary = summary
-        self._prepare_plot = prepare_plot
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace.window())
+        self._workspace = workspace
+        self._centre = workspace.centre
+        self._hierarchy = workspace.hierarchy
+        self._attributes = workspace.attributes
+        self._editors = workspace.editors
+        self._explain = workspace.explain
+        self._problems = workspace.problems
+        self._navigation = workspace.navigation
+        self._chunk_map = workspace.chunk_map
+        self._settings = workspace.settings
+        self._status = workspace.status
+        self._summary = workspace.summary
+        self._prepare_plot = workspace.prepare_plot
         self._confirming: dict[OpenDocument, DocumentConfirming] = {}
         #: The document that was shown last.
         self._seen: OpenDocument | None = None
         self._status.confirmWanted.connect(self._confirm)
-        self._frame.documents.added.connect(self._added)
-        self._frame.documents.removed.connect(self._removed)
-        self._frame.documents.currentChanged.connect(self._show)
+        self._workspace.documents.added.connect(self._added)
+        self._workspace.documents.removed.connect(self._removed)
+        self._workspace.documents.currentChanged.connect(self._show)
 
     def _added(self, document: OpenDocument) -> None:
         self._hierarchy.add_document(document)
@@ -130,24 +98,24 @@ class DocumentFollower(QObject):
         def found(lost: tuple[LostEdits, ...]) -> None:
             start.set_lost([(each.document, time_text(each.when)) for each in lost])
 
-        self._frame.tasks.run("lost edits", "Recover unsaved edits", look, found)
+        self._workspace.tasks.run("lost edits", "Recover unsaved edits", look, found)
 
     def _removed(self, document: OpenDocument) -> None:
         self._confirming.pop(document, None)
         self._hierarchy.remove_document(document)
         self._explain.forget(document)
-        self._frame.update_actions()
+        self._workspace.update_actions()
 
     def _ask_size(self, document: OpenDocument, question: SizeQuestion) -> None:
         text = f"It has at least {size_text(question.size)}. Reading it takes time and memory."
-        self._frame.questions.large(document, text, question.answer)
+        self._workspace.questions.large(document, text, question.answer)
 
     def _open_ended(self, document: OpenDocument) -> None:
         self._hierarchy.refresh(document)
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._centre.update_state()
         self._prepare_plot()
-        self._frame.update_actions()
+        self._workspace.update_actions()
 
     def _show(self, document: OpenDocument | None) -> None:
         self._leave(self._seen)
@@ -170,8 +138,11 @@ class DocumentFollower(QObject):
         is_seen = document is not None and getattr(document.error, "found", None) is not None
 
         def close() -> None:
-            if document in self._frame.documents.all() and document is not self._frame.documents.current:
-                self._frame.documents.close(document)
+            if (
+                document in self._workspace.documents.all()
+                and document is not self._workspace.documents.current
+            ):
+                self._workspace.documents.close(document)
 
         if is_seen:
             # Not within the change to another one.
@@ -188,49 +159,49 @@ class DocumentFollower(QObject):
         if document.pending_count == 0 and document.dataset is not None and not document.can_redo:
             self._settings.add_recent(document.path)
             self._settings.set_flavour(document.path, document.store.flavour)
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._centre.update_state()
             self._centre.references.refresh()
 
     def _hierarchy_changed(self, document: OpenDocument) -> None:
         self._hierarchy.refresh(document)
         self._explain.refresh(document)
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._centre.references.refresh()
             self._centre.cdl.refresh()
             self._navigation.refresh_soon()
-        self._frame.update_actions()
+        self._workspace.update_actions()
         self._prepare_plot()
 
     def _trust_changed(self, document: OpenDocument) -> None:
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._centre.trust_bar.set_document(document)
             self._centre.raw.refresh()
 
     def _changes_known(self, document: OpenDocument) -> None:
         self._hierarchy.update_titles()
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._centre.references.show_changes()
 
     def _listed(self, document: OpenDocument) -> None:
         """Show which chunks of a store are missing: that is known now."""
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._navigation.refresh()
             self._chunk_map.show_anew(document)
 
     def _show_unconfirmed(self) -> None:
-        current = self._frame.documents.current
+        current = self._workspace.documents.current
         confirming = None if current is None else self._confirming.get(current)
         self._status.show_unconfirmed(() if confirming is None else confirming.waiting)
 
     def _confirm(self) -> None:
-        current = self._frame.documents.current
+        current = self._workspace.documents.current
         if current is not None:
             self._confirming[current].confirm()
 
     def _read_again(self, document: OpenDocument) -> None:
         """Read again what is shown: a member of which it is a part proved to be damaged."""
-        if document is not self._frame.documents.current:
+        if document is not self._workspace.documents.current:
             return
         if self._centre.plot is not None:
             self._centre.plot.read_again()
@@ -239,83 +210,68 @@ class DocumentFollower(QObject):
         self.damaged.emit()
 
     def _damage_changed(self, document: OpenDocument) -> None:
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._centre.damage_bar.set_document(document)
 
     def _recoveries_changed(self, document: OpenDocument) -> None:
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._centre.recovery_bar.set_document(document)
 
     def _journal_failed(self, error: BaseException) -> None:
         what = "Unsaved edits are not kept in case the program ends unexpectedly"
-        self._frame.show_error(what, error)
+        self._workspace.show_error(what, error)
 
     def _saved_changed(self, document: OpenDocument | None) -> None:
         self._hierarchy.update_titles()
-        current = self._frame.documents.current
+        current = self._workspace.documents.current
         if document is current:
             self._centre.recovery_bar.set_document(current)
             self._status.set_document(current)
             self._show_unconfirmed()
             title = "" if current is None else f"{one_line(current.title).replace('[*]', '[*][*]')}[*] - "
-            self._frame.window().setWindowTitle(f"{title}refbrowser")
-            self._frame.window().setWindowModified(current is not None and current.is_pending)
-        self._frame.update_actions()
+            self._workspace.window().setWindowTitle(f"{title}refbrowser")
+            self._workspace.window().setWindowModified(current is not None and current.is_pending)
+        self._workspace.update_actions()
 
     def _edit_failed(self, document: OpenDocument, error: BaseException) -> None:
-        self._frame.documents.set_current(document)
-        self._frame.show_error("The edit could not be made", error)
+        self._workspace.documents.set_current(document)
+        self._workspace.show_error("The edit could not be made", error)
 
 
 class Filing(QObject):
     """Connects files, problems and histories with the panes that show them."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        hierarchy: HierarchyPane,
-        attributes: AttributesPane,
-        problems: ProblemsPane,
-        history: HistoryPane,
-        settings: Settings,
-        problem_commands: ProblemCommands,
-        status: StatusLine,
-        saving: SaveCommands,
-        actions: Actions,
-        files: FileCommands,
-    ) -> None:
-        super().__init__(frame.window())
-        self._frame = frame
-        self._centre = centre
-        self._hierarchy = hierarchy
-        self._attributes = attributes
-        self._problems = problems
-        self._history = history
-        self._settings = settings
-        self._problem_commands = problem_commands
-        self._status = status
-        self._saving = saving
-        self._actions = actions
-        self._files = files
-        documents = self._frame.documents
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace.window())
+        self._workspace = workspace
+        self._centre = workspace.centre
+        self._hierarchy = workspace.hierarchy
+        self._attributes = workspace.attributes
+        self._problems = workspace.problems
+        self._history = workspace.history
+        self._settings = workspace.settings
+        self._problem_commands = workspace.groups[ProblemCommands]
+        self._status = workspace.status
+        self._saving = workspace.groups[SaveCommands]
+        self._actions = workspace.actions_
+        self._files = workspace.groups[FileCommands]
+        documents = self._workspace.documents
         Titles(documents)
         self._watch = DiskWatch(documents)
         documents.added.connect(self._added)
         documents.currentChanged.connect(self._history.set_document)
-        centre.disk_bar.compare.connect(saving.compare)
-        centre.disk_bar.keep.connect(saving.keep_mine)
-        centre.disk_bar.reload.connect(saving.reload)
-        centre.damage_bar.wanted.connect(self._repair)
-        centre.disk_bar.follow.connect(self._follow)
-        centre.copy_bar.openPath.connect(self._frame.open_path)
-        self._problems.placeWanted.connect(problem_commands.go_to)
-        self._problems.fixWanted.connect(problem_commands.fix)
-        centre.fixWanted.connect(problem_commands.fix)
+        self._centre.disk_bar.compare.connect(self._saving.compare)
+        self._centre.disk_bar.keep.connect(self._saving.keep_mine)
+        self._centre.disk_bar.reload.connect(self._saving.reload)
+        self._centre.damage_bar.wanted.connect(self._repair)
+        self._centre.disk_bar.follow.connect(self._follow)
+        self._centre.copy_bar.openPath.connect(self._workspace.open_path)
+        self._problems.placeWanted.connect(self._problem_commands.go_to)
+        self._problems.fixWanted.connect(self._problem_commands.fix)
+        self._centre.fixWanted.connect(self._problem_commands.fix)
         self._problems.counted.connect(self._counted)
-        self._status.problemsWanted.connect(problem_commands.show_problems)
-        centre.restyled.connect(self._problems.refresh)
+        self._status.problemsWanted.connect(self._problem_commands.show_problems)
+        self._centre.restyled.connect(self._problems.refresh)
 
     def close(self) -> None:
         """Watch no file any more."""
@@ -323,7 +279,7 @@ class Filing(QObject):
 
     def _repair(self) -> None:
         """Write what is sound of the current file."""
-        document = self._frame.documents.current
+        document = self._workspace.documents.current
         state = None if document is None else document.document
         if document is None or state is None or state.has_keys:
             return
@@ -334,13 +290,13 @@ class Filing(QObject):
 
     def _follow(self) -> None:
         """Follow the current file as it grows."""
-        if self._frame.documents.current is not None:
-            self._frame.documents.current.file.set_follows(True)
+        if self._workspace.documents.current is not None:
+            self._workspace.documents.current.file.set_follows(True)
 
     def _follows_changed(self, document: OpenDocument) -> None:
         words = "read again whenever it grows" if document.file.follows else "not read again when it grows"
-        self._frame.say(f"{document.title} is {words}")
-        self._frame.update_actions()
+        self._workspace.say(f"{document.title} is {words}")
+        self._workspace.update_actions()
 
     def _added(self, document: OpenDocument) -> None:
         document.saved.connect(lambda path: self._saved(document, path))
@@ -360,18 +316,18 @@ class Filing(QObject):
         words = self._saving.typed_words(document)
         typed = f"; {words}" if words else ""
         if path != document.path:
-            self._frame.documents.set_current(document)
+            self._workspace.documents.set_current(document)
             self._centre.copy_bar.show_copy(document, path)
-            self._frame.say(f"Saved a copy as {path}{typed}")
+            self._workspace.say(f"Saved a copy as {path}{typed}")
             return
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._centre.error_bar.settle(NOT_SAVED)
         into = document.store.written
         if into is None:
-            self._frame.say(f"Saved {path}{typed}")
+            self._workspace.say(f"Saved {path}{typed}")
         else:
             named = ", ".join(map(one_line, into.keys[:3])) + (" …" if len(into.keys) > 3 else "")
-            self._frame.say(f"Written into {one_line(document.title)}: {named}{typed}")
+            self._workspace.say(f"Written into {one_line(document.title)}: {named}{typed}")
         self._settings.add_recent(path)
         self._hierarchy.refresh(document)
 
@@ -384,28 +340,28 @@ class Filing(QObject):
             self._problem_commands.go_to_typed(document, typed[0], NOWHERE)
 
     def _applied(self, document: OpenDocument, typed: tuple[Typed, ...]) -> None:
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._attributes.applied(typed)
             self._centre.references.applied(typed)
 
     def _lost(self, document: OpenDocument, losses: tuple[Loss, ...]) -> None:
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._centre.loss_bar.show_losses(losses)
 
     def _file_changed(self, document: OpenDocument) -> None:
-        if document is self._frame.documents.current:
+        if document is self._workspace.documents.current:
             self._centre.disk_bar.set_document(document)
 
     def _failed(self, document: OpenDocument, what: str, error: BaseException) -> None:
-        self._frame.documents.set_current(document)
-        self._frame.show_error(f"{document.title} could not be {what}", error)
+        self._workspace.documents.set_current(document)
+        self._workspace.show_error(f"{document.title} could not be {what}", error)
 
     def _reloaded(self, document: OpenDocument) -> None:
         drafts_of(document).clear()
         size = document.part.size_words() if document.file.has_grown and document.file.follows else ""
         told = f"{one_line(document.title)} has {size} now" if size else f"Reloaded {document.path}"
-        self._frame.say(told)
+        self._workspace.say(told)
 
     def _counted(self, faults: int, warnings: int) -> None:
         self._status.show_problems(faults, warnings)
-        self._frame.update_actions()
+        self._workspace.update_actions()

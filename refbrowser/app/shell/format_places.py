@@ -13,16 +13,15 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.app.actions.menus import tab_actions
+from refbrowser.app.frame.layout_kept import WindowLook
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.workspace.command_group import CommandGroup
-from refbrowser.app.workspace.host import FormatPage
-from refbrowser.app.workspace.layout_kept import LayoutKept, WindowLook
+from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.formats.registry import BUILT_IN, format_of, title_of
 
 if TYPE_CHECKING:
-    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.workspace.host import Host
+    from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.formats.format import Format, Page
 
 
@@ -44,9 +43,9 @@ class FormatPlaces(CommandGroup):
     document on. Pages are made with the first document of their format, and kept.
     """
 
-    def __init__(self, host: Host, *, actions: Actions, layout_kept: LayoutKept) -> None:
-        super().__init__(host)
-        self._host, self._actions, self._layout_kept = host, actions, layout_kept
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._actions, self._layout_kept = workspace.actions_, workspace.layout_kept
         self._groups: dict[str, CommandGroup] = {}
         self._tabs: dict[str, str] = {}
         self._placed: dict[str, _Placed] = {}
@@ -57,14 +56,9 @@ class FormatPlaces(CommandGroup):
         self._next = one_shot(self, 0, self._make_next)
         for format in BUILT_IN:
             self._take(format)
-        host.documents.currentChanged.connect(lambda _document: self._soon.start())
-        host.documents.added.connect(self._added)
-        host.centre.plotMade.connect(lambda _plot: self._soon.start())
-
-    def page(self, name: str) -> FormatPage | None:
-        """Return a page by its name; None where it is not made yet."""
-        placed = self._placed.get(name)
-        return None if placed is None else placed.page
+        workspace.documents.currentChanged.connect(lambda _document: self._soon.start())
+        workspace.documents.added.connect(self._added)
+        workspace.centre.plotMade.connect(lambda _plot: self._soon.start())
 
     def read_again(self) -> None:
         """Read again what pages show."""
@@ -97,18 +91,18 @@ class FormatPlaces(CommandGroup):
     def _show_tab(self, name: str) -> None:
         tab = self._placed[name].tab if name in self._placed else None
         if tab is not None:
-            self._host.centre.show_tab(tab)
+            self._workspace.centre.show_tab(tab)
 
     def is_offered(self, name: str) -> bool:
         """Whether the tab of a page is there."""
         tab = self._placed[name].tab if name in self._placed else None
-        return tab is not None and self._host.centre.tabs.isTabVisible(tab)
+        return tab is not None and self._workspace.centre.tabs.isTabVisible(tab)
 
     def _take(self, format: Format) -> None:
         """Take the commands of a format, and the names of its tabs."""
         commands = format.facets.get("commands")
         if commands is not None:
-            self._groups[format.name] = resolve_name(commands)(self._host)
+            self._groups[format.name] = resolve_name(commands)(self._workspace)
         self._tabs |= {page.name: format.name for page in format.pages if page.title}
 
     def _learn(self, format: Format) -> None:
@@ -138,7 +132,7 @@ class FormatPlaces(CommandGroup):
             self._soon.start()
 
     def _part_failed(self, document: OpenDocument, what: str, error: BaseException) -> None:
-        self._host.show_error(what, error)
+        self._workspace.show_error(what, error)
         self._changed(document)
 
     def _update(self) -> None:
@@ -155,20 +149,20 @@ class FormatPlaces(CommandGroup):
                 placed.is_shown = shown is not None
                 self._guarded(name, partial(placed.page.set_document, shown))
             self._offer(name)
-        if format is not None and self._host.centre.plot is not None and format.name not in self._known:
+        if format is not None and self._workspace.centre.plot is not None and format.name not in self._known:
             self._known.add(format.name)
             if format not in BUILT_IN:
                 self._learn(format)
             if format.pages:
                 self._load(format)
-        self._host.update_actions()
+        self._workspace.update_actions()
 
     def _offer(self, name: str) -> None:
         """Offer the tab of a page, or do not."""
         placed = self._placed.get(name)
         if placed is not None and placed.tab is not None:
             is_offered = placed.is_shown and bool(self._guarded(name, placed.page.is_offered))
-            self._host.centre.offer_tab(placed.tab, is_offered)
+            self._workspace.centre.offer_tab(placed.tab, is_offered)
 
     def _load(self, format: Format) -> None:
         """Load what pages need; they are made then."""
@@ -177,7 +171,7 @@ class FormatPlaces(CommandGroup):
             self._loaded.extend((format, page) for page in format.pages)
             self._next.start()
 
-        self._host.tasks.load(
+        self._workspace.tasks.load(
             f"pages of {format.name}",
             (page.made.partition(":")[0] for page in format.pages),
             loaded,
@@ -196,10 +190,10 @@ class FormatPlaces(CommandGroup):
         self._update()
 
     def _place(self, format: Format, page: Page) -> None:
-        made = resolve_name(page.made)(self._host)
+        made = resolve_name(page.made)(self._workspace)
         if not isinstance(made, FormatPage):
             raise TypeError(f"{page.made} made no page")
-        centre, tab = self._host.centre, made.tab
+        centre, tab = self._workspace.centre, made.tab
         number = None if tab is None else centre.add_page(page.title.replace("&", ""), tab)
         centre.add_bars(made.bars)
         looking: object = tab
@@ -208,13 +202,14 @@ class FormatPlaces(CommandGroup):
         if tab is not None:
             self._layout_kept.restore_columns(tab)
         self._placed[page.name] = _Placed(format, made, number)
+        self._workspace.pages[page.name] = made
         made.changed.connect(lambda: self._page_changed(page.name))
 
     def _page_changed(self, name: str) -> None:
         was_offered = self.is_offered(name)
         self._offer(name)
         if self.is_offered(name) != was_offered:
-            self._host.update_actions()
+            self._workspace.update_actions()
 
     # What fails
 
@@ -224,12 +219,13 @@ class FormatPlaces(CommandGroup):
             return work()
         except Exception as error:  # noqa: BLE001 - it may not be ours: what it raises is told
             placed = self._placed.pop(name)
+            del self._workspace.pages[name]
             if placed.tab is not None:
-                self._host.centre.offer_tab(placed.tab, False)
+                self._workspace.centre.offer_tab(placed.tab, False)
             for bar in placed.page.bars:
                 bar.hide()
             self._tell(placed.format.title, error)
             return None
 
     def _tell(self, title: str, error: BaseException) -> None:
-        self._host.show_error(f"What {title} adds to the window failed", error)
+        self._workspace.show_error(f"What {title} adds to the window failed", error)

@@ -32,9 +32,8 @@ from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, qInst
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 
 if TYPE_CHECKING:
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.editor_stack import EditorStack
-    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.frame.centre import Centre
+    from refbrowser.app.workspace.workspace import Workspace
 
 
 logger = logging.getLogger(__name__)
@@ -171,17 +170,11 @@ PAUSE = 60
 class Ahead(QObject):
     """Begins when the plot is there, which the first document needs; does nothing while any task runs."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        editors: EditorStack,
-    ) -> None:
-        super().__init__(frame.window())
-        self._frame = frame
-        self._centre = centre
-        self._editors = editors
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace.window())
+        self._workspace = workspace
+        self._centre = workspace.centre
+        self._editors = workspace.editors
         self._is_loaded = False
         self._parts: Iterator[None] = self._editors.parts()
         self._timer = QTimer(self)
@@ -195,9 +188,9 @@ class Ahead(QObject):
         return self._is_loaded and not self._timer.isActive()
 
     def _go_on(self) -> None:
-        if self._frame.tasks.is_closed:
+        if self._workspace.tasks.is_closed:
             self._timer.stop()
-        if self._frame.tasks.busy() or self._frame.tasks.is_closed:
+        if self._workspace.tasks.busy() or self._workspace.tasks.is_closed:
             return
         if not self._is_loaded:
             self._load()
@@ -208,7 +201,7 @@ class Ahead(QObject):
         def loaded() -> None:
             self._is_loaded = True
 
-        self._frame.tasks.load("load panes", panes(), loaded)
+        self._workspace.tasks.load("load panes", panes(), loaded)
 
 
 #: The window is looked at this often, in milliseconds, and must be at rest this many times in a row.
@@ -225,11 +218,11 @@ class Screenshot(QObject):
     """
 
     def __init__(
-        self, frame: Frame, centre: Centre, path: str, array: str | None, end: Callable[[], object]
+        self, workspace: Workspace, centre: Centre, path: str, array: str | None, end: Callable[[], object]
     ) -> None:
-        super().__init__(frame.window())
+        super().__init__(workspace.window())
         self.error: BaseException | None = None
-        self._frame, self._centre = frame, centre
+        self._workspace, self._centre = workspace, centre
         self._path = path
         self._array = array
         self._end = end
@@ -245,7 +238,7 @@ class Screenshot(QObject):
 
     def _look(self) -> None:
         plot = self._centre.plot
-        at_rest = plot is not None and plot.is_settled() and not self._frame.tasks.busy()
+        at_rest = plot is not None and plot.is_settled() and not self._workspace.tasks.busy()
         self._calm = self._calm + 1 if at_rest else 0
         is_late = self._calm < CALM and time.monotonic() > self._deadline
         if self._calm >= CALM or is_late:
@@ -254,13 +247,13 @@ class Screenshot(QObject):
             if is_late and self.error is None:
                 message = f"not everything was loaded after {PATIENCE:.0f} s: the picture shows what was"
                 self.error = RefbrowserError(ErrorKind.SOURCE, message)
-            if not self._frame.window().grab().save(self._path):
+            if not self._workspace.window().grab().save(self._path):
                 message = f"the picture {quoted(self._path)} could not be written"
                 self.error = RefbrowserError(ErrorKind.IO, message)
             self._end()
 
     def _shown_error(self) -> BaseException | None:
-        documents = self._frame.documents.all()
+        documents = self._workspace.documents.all()
         error = next((document.error for document in documents if document.error is not None), None)
         if error is None and self._array is not None and documents:
             hierarchy = documents[-1].hierarchy

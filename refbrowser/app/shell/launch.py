@@ -99,7 +99,7 @@ def run(
 
         send_exceptions_to(window.show_unexpected)
         GarbageCollector(window)
-        Ahead(window, centre=window.centre, editors=window.editors)
+        Ahead(window)
         window.documents.use_settings(settings or {})
         open_targets(window, paths, array, template_values or {}, allow, options)
         if screenshot is not None:

@@ -8,31 +8,22 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtWidgets import QApplication
 
-from refbrowser.app.settings.preferences import COMPUTE, MIB, PREFERENCES, Preferences
+from refbrowser.app.settings.preferences import COMPUTE, MIB, PREFERENCES
 from refbrowser.app.widgets import theme
 
 if TYPE_CHECKING:
-    from refbrowser.app.panes.attributes_pane import AttributesPane
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.workspace import Workspace
 
 
 class PreferencesInForce(QObject):
     """Carries the preferences of one window to what they are about."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        *,
-        centre: Centre,
-        attributes: AttributesPane,
-        preferences: Preferences,
-    ) -> None:
-        super().__init__(frame.window())
-        self._frame = frame
-        self._centre = centre
-        self._attributes = attributes
-        self._preferences = preferences
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace.window())
+        self._workspace = workspace
+        self._centre = workspace.centre
+        self._attributes = workspace.attributes
+        self._preferences = workspace.preferences
         self._limits = {item.name: item for item in PREFERENCES if item.limit}
         self._actions: dict[str, Callable[[], object]] = {
             "theme": self._use_theme,
@@ -60,7 +51,7 @@ class PreferencesInForce(QObject):
             self._use_limit(name)
         else:
             self._actions[name]()
-        self._frame.update_actions()
+        self._workspace.update_actions()
 
     def _use_theme(self) -> None:
         application = QCoreApplication.instance()
@@ -78,10 +69,10 @@ class PreferencesInForce(QObject):
 
     def _use_session(self) -> None:
         cache = self._preferences.number("cache") * MIB
-        self._frame.documents.tune(self._preferences.number("connections"), cache)
+        self._workspace.documents.tune(self._preferences.number("connections"), cache)
 
     def _use_compute(self) -> None:
-        self._frame.documents.compute_on(self._preferences.compute)
+        self._workspace.documents.compute_on(self._preferences.compute)
 
     def _use_limit(self, name: str) -> None:
         from refbrowser.limits import Limits, adjust

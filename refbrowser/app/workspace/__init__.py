@@ -1,1 +1,1 @@
-"""What commands and pages of one window work with: its centre, tree, navigation, bars and documents."""
+"""What commands and pages of a window get: all of it that they may use, as one typed object."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from PySide6.QtCore import QObject
 
@@ -11,7 +11,7 @@ from refbrowser.app.actions.action_spec import ActionSpec
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.workspace.frame import Frame
+    from refbrowser.app.workspace.workspace import Workspace
 
 
 class CommandGroup(QObject):
@@ -25,13 +25,13 @@ class CommandGroup(QObject):
 
     actions: ClassVar[tuple[ActionSpec, ...]] = ()
 
-    def __init__(self, frame: Frame) -> None:
-        super().__init__(frame.window())
-        self._frame = frame
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace.window())
+        self._workspace = workspace
 
     @property
     def _current(self) -> OpenDocument | None:
-        return self._frame.documents.current
+        return self._workspace.documents.current
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does, by the action's name."""
@@ -45,3 +45,32 @@ class CommandGroup(QObject):
 def by_name(*methods: Callable[[], object]) -> dict[str, Callable[[], object]]:
     """Return methods under their own names, for those whose action has the same name."""
     return {method.__name__: method for method in methods}
+
+
+G = TypeVar("G", bound=CommandGroup)
+
+
+class CommandGroups:
+    """The groups of commands of one window, each made when it is first asked for, and all as one table."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._groups: dict[type[CommandGroup], CommandGroup] = {}
+
+    def __getitem__(self, kind: type[G]) -> G:
+        """Return the group of a kind."""
+        if kind not in self._groups:
+            self._groups[kind] = kind(self._workspace)
+        return cast(G, self._groups[kind])
+
+    def all(self) -> list[CommandGroup]:
+        """Return those that were asked for."""
+        return list(self._groups.values())
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action does, by its name."""
+        return {name: command for group in self.all() for name, command in group.table().items()}
+
+    def conditions(self) -> dict[str, bool]:
+        """Return when actions can be used, by the names that they give in `when`."""
+        return {name: holds for group in self.all() for name, holds in group.conditions().items()}

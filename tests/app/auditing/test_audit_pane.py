@@ -23,9 +23,9 @@ from refbrowser.app.auditing.audit_pane import AuditPane
 from refbrowser.app.auditing.audit_table import FINDING
 from refbrowser.app.controller.document_audit import Given
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.moving.move_page import MovePage
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import REFERENCES
 from refbrowser.engine.audit.audit_plan import AuditCost, AuditRequest, Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
 from refbrowser.engine.problems.chunk_table import ChunkMarks

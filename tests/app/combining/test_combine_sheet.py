@@ -30,6 +30,7 @@ import refbrowser
 from refbrowser.app.combining.combine_sheet import AppendSheet, CombineSheet, FilesSheet
 from refbrowser.app.combining.combine_shown import AxisStrip
 from refbrowser.app.combining.own_words import OwnWordsDialog
+from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.make_sheet import MakeSheet
 from refbrowser.app.panes.history_pane import pending_words
@@ -99,7 +100,7 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     sheet = window.findChild(CombineSheet)
     assert sheet is not None
     # The sheet that makes references leads there too.
-    window.commands.files.make_of([str(path) for path in paths])
+    window.groups[FileCommands].make_of([str(path) for path in paths])
     make = window.findChild(MakeSheet)
     assert make is not None
     # Also of files of which nothing is known yet.

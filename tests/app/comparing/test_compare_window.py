@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
+from refbrowser.app.commands.comparing import CompareCommands
 from refbrowser.app.comparing.compare_window import CompareWindow
 from refbrowser.app.comparing.compared_side import SavedSide
 from refbrowser.app.comparing.merge_sheet import MergeSheet
@@ -161,7 +162,7 @@ def test_chunks_are_a_grid_and_one_of_them_is_taken_over(
     window: MainWindow, opened: Open, settle: Settle, pair: tuple[Path, Path]
 ) -> None:
     here = opened(pair[0])
-    shown = window.commands.comparing.compare(here, str(pair[1]))
+    shown = window.groups[CompareCommands].compare(here, str(pair[1]))
     settle()
     choose(shown, ComparedSection.REFERENCES, "/a")
     settle()
@@ -209,7 +210,7 @@ def test_values_are_compared_and_lead_into_the_plot(
 ) -> None:
     window.prepare_plot()
     here = opened(pair[0])
-    shown = window.commands.comparing.compare(here, str(pair[1]))
+    shown = window.groups[CompareCommands].compare(here, str(pair[1]))
     settle()
     button(shown, "compareAllButton").click()
     settle()
@@ -241,7 +242,7 @@ def test_the_saved_state_is_compared_and_stays(
     here = opened(pair[0])
     assert here.apply(SetTemplate("u", "other.bin"))
     settle()
-    shown = window.commands.comparing.compare(here, SavedSide(here))
+    shown = window.groups[CompareCommands].compare(here, SavedSide(here))
     settle()
     assert listed(shown)["TEMPLATES"] == ["template u"]
     choose(shown, ComparedSection.TEMPLATES)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSpinBox, QTabWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button
 
+from refbrowser.app.commands.view import PreferenceCommands
 from refbrowser.app.dialogs import preferences_dialog
 from refbrowser.app.dialogs.export_dialog import ExportDialog, is_bucket
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog
@@ -45,7 +46,7 @@ WORKING = ComputeStatus(4, 8, 1_200_000_000, 16_000_000_000, "http://node1:8787/
 @pytest.fixture
 def page(window: MainWindow) -> PreferencesDialog:
     """The page of the preferences about where exports run."""
-    window.commands.preferences.compute()
+    window.groups[PreferenceCommands].compute()
     found = window.findChild(PreferencesDialog, "preferencesDialog")
     assert found is not None
     return found

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QPushButton, QTreeW
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
 
+from refbrowser.app.commands.files import FileCommands, PermissionCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.trust import TrustSheet
@@ -146,7 +147,7 @@ def test_the_dialog_says_what_is_wrong(qtbot: QtBot, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.slow
 def test_open_url_offers_the_dialog(window: MainWindow, origin: str, qtbot: QtBot) -> None:
-    window.commands.files.open_url()
+    window.groups[FileCommands].open_url()
     asking = window.findChild(OpenUrlDialog)
     button = find(asking, QPushButton, "urlConnectionButton")
     assert not button.isEnabled()
@@ -168,7 +169,7 @@ def test_the_trust_sheet_offers_the_dialog(window: MainWindow, tmp_path: Path, o
     path = tmp_path / "far.json"
     path.write_text(json.dumps(small_document("s3://bucket/data.bin")))
     document = opened(path)
-    window.commands.permissions.review_trust()
+    window.groups[PermissionCommands].review_trust()
     sheet = window.findChild(TrustSheet)
     view = find(sheet, QTreeWidget, "trustList")
     view.setCurrentItem(view.topLevelItem(0))  # type: ignore[attr-defined]

@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.commands.comparing import CompareCommands
+from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.comparing.compare_window import CompareWindow
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import parts
@@ -71,9 +73,9 @@ def test_every_dialog_fits_a_small_screen(
     ]
     steps += [
         *(window.actions_[name].trigger for name in ("shortcuts", "manual", "about")),
-        lambda: window.commands.files.make_of(files),
-        lambda: window.commands.files.combine_of(files),
-        lambda: window.commands.comparing.compare_paths([str(path), str(other)]),
+        lambda: window.groups[FileCommands].make_of(files),
+        lambda: window.groups[FileCommands].combine_of(files),
+        lambda: window.groups[CompareCommands].compare_paths([str(path), str(other)]),
     ]
     seen, too_large = set(), {}
     for step in steps:

@@ -16,8 +16,8 @@ from refbrowser.app.editors.prefix_editor import PrefixEditor
 from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.editors.reference_editor import ReferenceEditor
 from refbrowser.app.editors.templates_editor import TemplatesEditor
+from refbrowser.app.frame.keyboard import UndoKeys
 from refbrowser.app.widgets.rows import OutcomeLine
-from refbrowser.app.workspace.keyboard import UndoKeys
 from refbrowser.views.editing.preview import NoSource
 
 RULE = {

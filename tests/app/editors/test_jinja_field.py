@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from refbrowser.app.editors.code_field import CompletionPopup, JinjaField
-from refbrowser.app.workspace.keyboard import UndoKeys
+from refbrowser.app.frame.keyboard import UndoKeys
 from refbrowser.references.templates.templates import TemplateSet
 from refbrowser.views.editing.text_marks import FaultSpan, Names
 

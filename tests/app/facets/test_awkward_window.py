@@ -18,9 +18,10 @@ from window_fixtures import Open, button, drop
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.facets.expressions_link import ExpressionsLink
 from refbrowser.app.facets.safety_dialogs import AllowDialog, SafetyDialog
+from refbrowser.app.frame.centre import PLOT, RAW
 from refbrowser.app.panes.hierarchy_model import DETAIL_ROLE
+from refbrowser.app.shell.format_places import FormatPlaces
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import PLOT, RAW
 from refbrowser.views.hierarchy import ItemKind
 
 Settle = Callable[[], None]
@@ -41,8 +42,8 @@ def hostile(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) ->
 
 
 def link_of(window: MainWindow) -> ExpressionsLink:
-    assert window.page("expressions") is not None
-    return window.page("expressions")
+    assert window.pages.get("expressions") is not None
+    return window.pages["expressions"]
 
 
 def rows_below(window: MainWindow, document: OpenDocument, path: str) -> list[tuple[str, str]]:
@@ -148,10 +149,10 @@ def test_a_file_is_dropped(window: MainWindow, tmp_path: Path, qtbot: QtBot, set
     settle()
     assert [array.name for array in document.part.arrays] == ["events", "nodes", "grid"]
     assert not document.can_save_in_place
-    assert window.formats.is_offered("expressions")
+    assert window.groups[FormatPlaces].is_offered("expressions")
     window.documents.close(document)
     settle()
-    assert not window.formats.is_offered("expressions")
+    assert not window.groups[FormatPlaces].is_offered("expressions")
 
 
 # Expressions
@@ -196,7 +197,7 @@ def test_the_tree_follows_the_expressions(window: MainWindow, events: OpenDocume
     assert item is not None
     assert item.place == "/events/label"
     assert link.pane.view.hasFocus()
-    assert window.centre.is_in_front(window.page("expressions").pane)
+    assert window.centre.is_in_front(window.pages["expressions"].pane)
 
 
 @pytest.mark.slow
@@ -321,7 +322,7 @@ def test_the_report_goes_to_the_expression(window: MainWindow, hostile: OpenDocu
     assert not button(dialog, "safetyAllowButton").isEnabled()
     button(dialog, "safetyShowButton").click()
     settle()
-    assert window.centre.is_in_front(window.page("expressions").pane)
+    assert window.centre.is_in_front(window.pages["expressions"].pane)
     assert current(link_of(window)) == "bad > pairs > evil"
 
 
@@ -386,7 +387,7 @@ def test_other_documents_have_no_expressions(
 ) -> None:
     opened(small)
     settle()
-    assert not window.formats.is_offered("expressions")
+    assert not window.groups[FormatPlaces].is_offered("expressions")
     for name in ("show_expressions", "safety_report", "allow_function"):
         assert not window.actions_[name].isEnabled()
     document = opened(write_events(tmp_path))

@@ -41,8 +41,8 @@ def test_another_snapshot_is_opened_and_compared(
     zarr.open_group(writing.store, mode="a").create_array("y", shape=(4,), dtype="<i4")
     side = writing.commit("a longer message than fits a row of the table\n\nand more")
     document = opened(tmp_path / "r")
-    qtbot.waitUntil(lambda: window.page("snapshots") is not None)
-    page = window.page("snapshots")
+    qtbot.waitUntil(lambda: window.pages.get("snapshots") is not None)
+    page = window.pages["snapshots"]
     assert isinstance(page, SnapshotsPage)
     rows = page.pane.rows
     qtbot.waitUntil(lambda: rows.topLevelItemCount() == 3)

@@ -21,8 +21,8 @@ Settle = Callable[[], None]
 
 
 def link_of(window: MainWindow) -> MessagesLink:
-    assert window.page("messages") is not None
-    return window.page("messages")
+    assert window.pages.get("messages") is not None
+    return window.pages["messages"]
 
 
 def first_value(window: MainWindow) -> float:

@@ -20,9 +20,10 @@ from refbrowser.app.facets.fields_view import FieldsView
 from refbrowser.app.facets.messages_link import MessagesLink
 from refbrowser.app.facets.messages_pane import LIST, PICTURE
 from refbrowser.app.facets.supply_looks import ground_of
+from refbrowser.app.frame.centre import PLOT
+from refbrowser.app.shell.format_places import FormatPlaces
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
-from refbrowser.app.workspace.centre import PLOT
 from refbrowser.views.rows import RowStyle, StyledRowModel
 from refbrowser.views.words import count_text
 
@@ -37,14 +38,14 @@ def ocean(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) -> O
     settle()
     window.hierarchy.select_node(document, "/temp")
     settle()
-    window.centre.show_page(window.page("messages").pane)
+    window.centre.show_page(window.pages["messages"].pane)
     settle()
     return document
 
 
 def link_of(window: MainWindow) -> MessagesLink:
-    assert window.page("messages") is not None
-    return window.page("messages")
+    assert window.pages.get("messages") is not None
+    return window.pages["messages"]
 
 
 def choose(window: MainWindow, message: int, settle: Settle) -> None:
@@ -56,16 +57,16 @@ def choose(window: MainWindow, message: int, settle: Settle) -> None:
 def test_the_tab_is_there_for_streams_only(
     window: MainWindow, ocean: OpenDocument, small: Path, opened: Open, settle: Settle
 ) -> None:
-    assert window.formats.is_offered("messages")
+    assert window.groups[FormatPlaces].is_offered("messages")
     assert window.actions_["show_messages"].isEnabled()
     other = opened(small)
     settle()
-    assert not window.formats.is_offered("messages")
+    assert not window.groups[FormatPlaces].is_offered("messages")
     assert window.centre.tabs.currentIndex() == PLOT
     assert not window.actions_["show_messages"].isEnabled()
     window.documents.close(other)
     settle()
-    assert window.formats.is_offered("messages")
+    assert window.groups[FormatPlaces].is_offered("messages")
     assert link_of(window).pane.table.model().row_count() == len(ocean_messages())
     assert unnamed(window) == []
 
@@ -433,14 +434,14 @@ def test_the_list_has_the_tab_for_itself_and_so_has_the_picture(
     assert pane.switch.page() == PICTURE
     assert pane.caption.text() == "/temp: message 5 gave 0, 6:16, 9:27"
     window.centre.show_tab(PLOT)
-    window.centre.show_page(window.page("messages").pane)
+    window.centre.show_page(window.pages["messages"].pane)
     assert pane.picture.view.hasFocus()
     qtbot.mouseClick(list_button, Qt.MouseButton.LeftButton)
     settle()
     assert pane.message() == 5
     assert pane.beside.isVisible()
     assert "varName  temp" in pane.fields.lines()
-    window.centre.show_page(window.page("messages").pane)
+    window.centre.show_page(window.pages["messages"].pane)
     assert pane.table.hasFocus()
 
 
@@ -466,7 +467,7 @@ def test_the_fields_are_there_for_a_chosen_message_until_they_are_closed(
     pane.show_message(0)
     qtbot.keyClick(pane.table, Qt.Key.Key_Return)
     settle()
-    assert window.centre.is_in_front(window.page("messages").pane)
+    assert window.centre.is_in_front(window.pages["messages"].pane)
     assert pane.beside.isVisible()
 
 
@@ -534,7 +535,7 @@ def test_long_names_leave_room_for_the_other_columns(
     path.write_bytes(enc.stream(header, enc.data(body, enc.regular(enc.numbers("f", [1, 2])))))
     opened(path)
     settle()
-    window.centre.show_page(window.page("messages").pane)
+    window.centre.show_page(window.pages["messages"].pane)
     settle()
     table = link_of(window).pane.table
     assert sum(table.column_widths()) == table.viewport().width()

@@ -17,12 +17,14 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.serving import ServiceCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenRemoteDialog
 from refbrowser.app.facets.stream_dialogs import AppendDialog, CompactDialog, RepairDialog, StreamDialog
 from refbrowser.app.facets.streams import damage_words
+from refbrowser.app.frame.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import TABLE
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.references.edits.edits import SetMetadata
 
@@ -297,7 +299,7 @@ def test_a_document_saved_from_a_stream_never_takes_its_place(
     document = opened(kinds)
     settle()
     before = kinds.read_bytes()
-    window.commands.saving.save_to(document, str(kinds), 1)
+    window.groups[SaveCommands].save_to(document, str(kinds), 1)
     settle()
     assert "take the place of the stream" in window.centre.error_bar.text()
     assert kinds.read_bytes() == before
@@ -311,7 +313,7 @@ def test_saving_a_stream_writes_a_document_that_goes_on(
     settle()
     edit_units(document, settle)
     target = tmp_path / "kinds.json"
-    window.commands.saving.save_to(document, str(target), 1)
+    window.groups[SaveCommands].save_to(document, str(target), 1)
     qtbot.waitUntil(lambda: document.path == str(target) or bool(document.saving.is_running))
     settle()
     assert target.exists()
@@ -331,7 +333,7 @@ def test_a_dataset_is_served_until_it_is_closed(
     settle()
     action = window.actions_["serve"]
     action.trigger()
-    serving = window.commands.services.serving
+    serving = window.groups[ServiceCommands].serving
     qtbot.waitUntil(lambda: bool(serving.url(document)))
     url = serving.url(document)
     assert url.startswith("http://127.0.0.1:")
@@ -353,7 +355,7 @@ def test_a_service_is_opened_by_its_address(
     document = opened(kinds)
     settle()
     window.actions_["serve"].trigger()
-    serving = window.commands.services.serving
+    serving = window.groups[ServiceCommands].serving
     qtbot.waitUntil(lambda: bool(serving.url(document)))
     window.actions_["open_remote"].trigger()
     dialog = window.findChild(OpenRemoteDialog)

@@ -12,9 +12,10 @@ from pytestqt.qtbot import QtBot
 from test_names import unnamed
 from window_fixtures import Open
 
+from refbrowser.app.frame.centre import PLOT, TABLE
 from refbrowser.app.plot.nested_charts import ChartKind
+from refbrowser.app.shell.format_places import FormatPlaces
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import PLOT, TABLE
 
 Settle = Callable[[], None]
 
@@ -40,15 +41,15 @@ def test_a_file_in_the_window(
 ) -> None:
     document = opened(particles)
     settle()
-    assert not window.formats.is_offered("values")
+    assert not window.groups[FormatPlaces].is_offered("values")
     assert not window.actions_["show_values"].isEnabled()
     assert window.hierarchy.select_node(document, "/mu")
     settle()
-    assert window.formats.is_offered("values")
+    assert window.groups[FormatPlaces].is_offered("values")
     assert window.actions_["show_values"].shortcut().toString() == "Ctrl+7"
     window.actions_["show_values"].trigger()
     settle()
-    pane = window.page("values").pane
+    pane = window.pages["values"].pane
     assert pane is not None
     qtbot.waitUntil(pane.is_settled)
     assert window.centre.is_in_front(pane)
@@ -76,13 +77,13 @@ def test_a_file_in_the_window(
 
     window.centre.show_tab(TABLE)
     settle()
-    window.centre.show_page(window.page("values").pane)
+    window.centre.show_page(window.pages["values"].pane)
     settle()
     assert pane.table.model().row_count() == 5, "what is unfolded stays"
     window.hierarchy.select_node(document, "/met")
     settle()
-    assert not window.formats.is_offered("values")
-    assert not window.centre.is_in_front(window.page("values").pane)
+    assert not window.groups[FormatPlaces].is_offered("values")
+    assert not window.centre.is_in_front(window.pages["values"].pane)
 
 
 Shown = Callable[[str], list[str]]

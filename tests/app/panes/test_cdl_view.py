@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
+from refbrowser.app.commands.files import CdlCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes import cdl_pane as text_view
 from refbrowser.app.panes.cdl_pane import CdlPane, TextView
@@ -173,14 +174,14 @@ class TestOut:
         dialog = window.findChild(QFileDialog, "saveCdlDialog")
         assert dialog.selectedFiles()[0].endswith("sea.cdl")
         dialog.close()
-        window.commands.cdl.write(str(tmp_path / "out.cdl"))
+        window.groups[CdlCommands].write(str(tmp_path / "out.cdl"))
         settle()
         assert (tmp_path / "out.cdl").read_text() == pane._lines.text
 
     def test_a_save_that_fails_is_told(
         self, pane: CdlPane, window: MainWindow, tmp_path: Path, qtbot: QtBot
     ) -> None:
-        window.commands.cdl.write(str(tmp_path / "no" / "out.cdl"))
+        window.groups[CdlCommands].write(str(tmp_path / "no" / "out.cdl"))
         qtbot.waitUntil(window.centre.error_bar.isVisible)
 
 

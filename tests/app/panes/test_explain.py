@@ -18,12 +18,12 @@ from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.trust import TrustSheet
+from refbrowser.app.frame.centre import PLOT, REFERENCES, TABLE
 from refbrowser.app.panes.explain_pane import ExplainPane
 from refbrowser.app.panes.explain_text import SCHEME, VerdictBox
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.virtual_table import VirtualTable
-from refbrowser.app.workspace.centre import PLOT, REFERENCES, TABLE
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.references.edits.edits import SetReference
 from refbrowser.views.explain.explain import Question

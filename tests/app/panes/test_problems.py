@@ -16,10 +16,10 @@ from small_documents import small_document
 from window_fixtures import Open, button
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.frame.centre import RAW, REFERENCES
 from refbrowser.app.panes.problems_pane import MESSAGE, PLACE, ProblemsModel, Row
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
-from refbrowser.app.workspace.centre import RAW, REFERENCES
 from refbrowser.engine.problems.problem import Problem, ProblemOrigin
 from refbrowser.errors import ErrorKind, Severity
 from refbrowser.references.edits.edits import SetReference

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 from small_documents import small_document
 
+from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
 
@@ -153,6 +154,6 @@ def test_nothing_is_read_that_was_not_allowed(
     opened(folder / "far.json")
     settle()
     assert shown(eager) == ("/temp", "cards")
-    eager.commands.permissions.allow_this_time()
+    eager.groups[PermissionCommands].allow_this_time()
     settle()
     assert shown(eager) == ("/temp", "canvas")

@@ -13,10 +13,11 @@ from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.commands.values import ValueCommands
+from refbrowser.app.frame.centre import TABLE
 from refbrowser.app.panes.chunk_map_pane import plotted_parts
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import TABLE
 from refbrowser.engine.reading.parts import PartState
 from refbrowser.views.plot.picture import ChunkState
 
@@ -134,7 +135,7 @@ def test_values_of_a_picture_leave_as_they_are_shown(
     document = opened(made.write())
     window.hierarchy.select_node(document, "/photo")
     settle()
-    commands = window.commands.values
+    commands = window.groups[ValueCommands]
     view = commands.freeze()
     assert view is not None
     for suffix in (".csv", ".npy"):

@@ -17,8 +17,8 @@ from window_fixtures import button, drop
 from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
+from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import PLOT, RAW, REFERENCES
 from refbrowser.exporting.saving.save import SaveOrder
 from refbrowser.views.rows import RowStyle
 

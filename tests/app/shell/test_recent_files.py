@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from window_fixtures import Open
 
+from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.settings.settings import RECENT
 from refbrowser.app.shell.main_window import MainWindow
 
@@ -52,11 +53,11 @@ def test_what_is_opened_together_is_one_entry(window: MainWindow, small: Path, s
     settle()
     (shown,) = listed(window)
     assert shown.endswith("small.json  and 2 more")
-    window.commands.saving.close_all()
+    window.groups[SaveCommands].close_all()
     window.open_recent(str(small))
     settle()
     assert [document.path for document in window.documents.all()] == paths
-    window.commands.saving.close_all()
+    window.groups[SaveCommands].close_all()
     # Alone it is an entry of its own.
     window.open_all([str(small)])
     settle()

@@ -10,9 +10,9 @@ from documents_of_values import value_document
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.frame.centre import TABLE
 from refbrowser.app.plot.table_pane import TablePane
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import TABLE
 
 Shown = Callable[[str], TablePane]
 

@@ -16,9 +16,9 @@ from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 from window_fixtures import Open
 
+from refbrowser.app.frame.centre import PLOT, TABLE
 from refbrowser.app.plot.table_pane import TablePane
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.centre import PLOT, TABLE
 from refbrowser.references.edits.edits import SetReference
 from refbrowser.views.plot.table import Mark
 

@@ -35,6 +35,7 @@ from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open
 
+from refbrowser.app.frame.centre import PLOT
 from refbrowser.app.panes.chunk_map_view import ChunkMapView
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
@@ -42,7 +43,6 @@ from refbrowser.app.widgets.docks import DOCKS
 from refbrowser.app.widgets.parts import ThemedItem
 from refbrowser.app.widgets.table_grid import GridView
 from refbrowser.app.widgets.virtual_table import VirtualTable
-from refbrowser.app.workspace.centre import PLOT
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.references.edits.edits import SetReference
 

@@ -13,14 +13,7 @@ from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import RecoveryBar
 from refbrowser.app.dialogs.trust import TrustBar
-from refbrowser.app.panes.cdl_pane import CdlPane
-from refbrowser.app.panes.raw_value import RawValuePane
-from refbrowser.app.panes.references_pane import ReferencesPane
-from refbrowser.app.tasks.latest import Latest
-from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
-from refbrowser.app.widgets.parts import framed, one_shot, push_button, scrolled
-from refbrowser.app.workspace.bars import (
+from refbrowser.app.frame.bars import (
     BarStack,
     CopyBar,
     DamageBar,
@@ -31,7 +24,14 @@ from refbrowser.app.workspace.bars import (
     MakeBar,
     ReadingStrip,
 )
-from refbrowser.app.workspace.start_pane import StartPane
+from refbrowser.app.frame.start_pane import StartPane
+from refbrowser.app.panes.cdl_pane import CdlPane
+from refbrowser.app.panes.raw_value import RawValuePane
+from refbrowser.app.panes.references_pane import ReferencesPane
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
+from refbrowser.app.widgets.parts import framed, one_shot, push_button, scrolled
 
 if TYPE_CHECKING:
     from refbrowser.app.dialogs.found_card import FoundCard

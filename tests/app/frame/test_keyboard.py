@@ -7,8 +7,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.frame.keyboard import UndoKeys, move_focus
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.workspace.keyboard import UndoKeys, move_focus
 
 
 def test_what_is_gone_gives_the_keyboard_to_nothing_that_hides_a_pane_or_is_typed_into(

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.panes.hierarchy_model import Item
 from refbrowser.app.widgets.parts import one_shot
-from refbrowser.app.workspace.centre import PLOT, RAW, REFERENCES
 from refbrowser.model.data_type import RowType
 from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
+    from refbrowser.app.frame.centre import Centre
+    from refbrowser.app.frame.editor_stack import EditorStack
+    from refbrowser.app.frame.frame import Frame
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.settings.preferences import Preferences
     from refbrowser.app.settings.settings import Settings
     from refbrowser.app.widgets.docks import Docks
     from refbrowser.app.widgets.elided_label import ElidedLabel
-    from refbrowser.app.workspace.centre import Centre
-    from refbrowser.app.workspace.editor_stack import EditorStack
-    from refbrowser.app.workspace.frame import Frame
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.editing.template_source import TemplateUse
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 
+from refbrowser.app.frame.centre import PLOT
 from refbrowser.app.widgets.virtual_table import VirtualTable
-from refbrowser.app.workspace.centre import PLOT
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QByteArray
     from PySide6.QtWidgets import QMainWindow, QToolBar, QWidget
 
     from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.frame.centre import Centre
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.settings.settings import Settings
     from refbrowser.app.widgets.docks import Docks
-    from refbrowser.app.workspace.centre import Centre
 
 
 _TAB, _DOCKS = "centreTabs", "docks"

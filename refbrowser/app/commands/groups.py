@@ -1,0 +1,43 @@
+"""Which groups of commands a window has, in the order in which they are made."""
+
+from __future__ import annotations
+
+from refbrowser.app.commands.auditing import AuditCommands
+from refbrowser.app.commands.comparing import CompareCommands
+from refbrowser.app.commands.copying import CopyCommands
+from refbrowser.app.commands.explain import ExplainCommands
+from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
+from refbrowser.app.commands.locks import LockCommands
+from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
+from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
+from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.serving import ServiceCommands
+from refbrowser.app.commands.values import ValueCommands
+from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
+from refbrowser.app.workspace.command_group import CommandGroup
+
+#: A group asks for those that it needs, too.
+GROUPS: tuple[type[CommandGroup], ...] = (
+    PermissionCommands,
+    PreferenceCommands,
+    CopyCommands,
+    PrefixCommands,
+    LockCommands,
+    ProblemCommands,
+    ExplainCommands,
+    FileCommands,
+    SaveCommands,
+    CompareCommands,
+    AuditCommands,
+    EditCommands,
+    ReferenceCommands,
+    DataCommands,
+    ViewCommands,
+    FindCommands,
+    ValueCommands,
+    CdlCommands,
+    ExploreCommands,
+    HelpCommands,
+    ServiceCommands,
+)

@@ -1,0 +1,1 @@
+"""What stands around the panes of one window: centre, navigation, bars, status line, layout, keyboard."""

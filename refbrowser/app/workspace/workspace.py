@@ -1,0 +1,133 @@
+"""What commands and pages of one window work with: its parts, and what it does for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QToolBar, QWidget
+
+    from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.comparing.compared_side import ComparedSide
+    from refbrowser.app.controller.documents import Documents
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.dialogs.questions import Questions
+    from refbrowser.app.docks.audit_dock import AuditDock
+    from refbrowser.app.docks.byte_docks import ByteDocks
+    from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
+    from refbrowser.app.frame.centre import Centre
+    from refbrowser.app.frame.editor_stack import EditorStack
+    from refbrowser.app.frame.layout_kept import LayoutKept, PlotAlone
+    from refbrowser.app.frame.navigation import Navigation
+    from refbrowser.app.frame.status_line import StatusLine
+    from refbrowser.app.panes.attributes_pane import AttributesPane
+    from refbrowser.app.panes.explain_pane import ExplainPane
+    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.panes.history_pane import HistoryPane
+    from refbrowser.app.panes.jobs_pane import JobsPane
+    from refbrowser.app.panes.problems_pane import ProblemsPane
+    from refbrowser.app.settings.preferences import Preferences
+    from refbrowser.app.settings.settings import Settings
+    from refbrowser.app.tasks.tasks import Tasks
+    from refbrowser.app.widgets.docks import Docks
+    from refbrowser.app.widgets.elided_label import ElidedLabel
+    from refbrowser.app.workspace.command_group import CommandGroups
+    from refbrowser.app.workspace.format_page import FormatPage
+
+
+class Workspace:
+    """The window, as what works in it knows it.
+
+    Attributes
+    ----------
+    groups
+        The groups of commands, by their classes.
+    pages
+        What formats add, by name; those that are made.
+    compare
+        Shows what differs between two sides, in a window of its own.
+    review_trust
+        Shows what the current document wants to read.
+    """
+
+    settings: Settings
+    preferences: Preferences
+    tasks: Tasks
+    documents: Documents
+    questions: Questions
+    actions_: Actions
+    docks: Docks
+    tool_bar: QToolBar
+    summary: ElidedLabel
+    status: StatusLine
+    centre: Centre
+    hierarchy: HierarchyPane
+    attributes: AttributesPane
+    editors: EditorStack
+    explain: ExplainPane
+    jobs: JobsPane
+    problems: ProblemsPane
+    history: HistoryPane
+    navigation: Navigation
+    chunk_map: ChunkMapDock
+    byte_docks: ByteDocks
+    audit: AuditDock
+    plot_alone: PlotAlone
+    layout_kept: LayoutKept
+    groups: CommandGroups
+    pages: dict[str, FormatPage]
+    compare: Callable[[ComparedSide, ComparedSide], object]
+    review_trust: Callable[[], object]
+
+    def window(self) -> QWidget:
+        """Return the window itself: parent of dialogs."""
+        raise NotImplementedError
+
+    def update_actions(self) -> None:
+        """Enable each action that can be used now."""
+        raise NotImplementedError
+
+    def prepare_plot(self) -> None:
+        """Load the plotting library, once; the plot pane is made when it is there."""
+        raise NotImplementedError
+
+    # Opening
+
+    def open_path(
+        self,
+        path: str,
+        array: str | None = None,
+        values: Mapping[str, str] | None = None,
+        allow: Sequence[str] = (),
+        options: Mapping[str, Any] | None = None,
+    ) -> OpenDocument:
+        """Open a document or a store, and select one of its arrays when it is read."""
+        document = self.documents.open(path, values, allow, options)
+        if array is not None:
+            self.navigation.select_when_read(document, array)
+        return document
+
+    def open_recent(self, path: str) -> OpenDocument:
+        """Open a document that was opened lately, as it was opened then, and those opened with it."""
+        together = self.settings.together(path)
+        if len(together) > 1:
+            self.open_all(together)
+        flavour = self.settings.flavour(path)
+        return self.open_path(path, options={"flavour": flavour} if flavour else None)
+
+    def open_all(self, paths: Sequence[str]) -> None:
+        """Open several documents; the last one is shown, and all are one entry of those opened lately."""
+        self.settings.keep_together(paths)
+        for path in paths:
+            self.open_path(path)
+
+    # Telling
+
+    def say(self, words: str) -> None:
+        """Show words in the status line for a while."""
+        self.status.say(words)
+
+    def show_error(self, title: str, error: BaseException, again: Callable[[], object] | None = None) -> None:
+        """Show an error over the tabs; `again` tries what failed once more."""
+        self.centre.error_bar.show_error(title, error, again)
