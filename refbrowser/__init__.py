@@ -19,7 +19,6 @@ from refbrowser.version import __version__
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
     from refbrowser.api import (
-        audit,
         expand,
         export,
         fold,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     )
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
+    from refbrowser.tools.audit.public import audit
 
 __all__ = [
     "Array",

@@ -32,6 +32,13 @@ SPAN = Tool(
     shortcut="Ctrl+Alt+P",
     dock=Dock(title="Span", hint="The lowest and the highest value of arrays appear here."),
 )
+#: One whose pane cannot be made.
+BROKEN = Tool(
+    name="broken",
+    heading=Heading.READ,
+    words="fail",
+    dock=Dock(title="Broken", hint="Nothing.", made="fixture_tool:fails"),
+)
 #: One that is none, and one whose name is taken.
 NO_TOOL, TAKEN = object(), Tool(name="audit", heading=Heading.CHECK, words="audit in another way")
 
@@ -85,6 +92,11 @@ def span(request: SpanRequest, dataset: Dataset, control: JobControl) -> Spans:
         values = np.asarray(dataset.array(path)[...])
         found[path] = (float(values.min()), float(values.max()))
     return Spans(request, found)
+
+
+def fails(workspace: Any) -> Any:
+    """Make nothing of what is wanted."""
+    raise RuntimeError("nothing is made here")
 
 
 def found(monkeypatch: pytest.MonkeyPatch, *values: str) -> AbstractContextManager[None]:

@@ -74,7 +74,7 @@ ROLES = {"opening", "hierarchy"}
 ALONE = {
     "refbrowser.model.node_attributes": "a noun of its own, for a file that is long enough without it",
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
-    "refbrowser.views.auditing.audit_advice": "a table of texts, one for each kind of finding",
+    "refbrowser.tools.audit.report.audit_advice": "a table of texts, one for each kind of finding",
     "refbrowser.app.dialogs.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.app.dialogs.export_check": "a page of a dialog that would be too long with it",
     "refbrowser.formats.tiff.tiff_crs": "tables of another specification, that of projections",
@@ -423,7 +423,7 @@ JOBS = {
     "refbrowser.app.editors.drafts": "makes an edit of all that is typed",
     "refbrowser.app.commands.serving": "starts a service",
     "refbrowser.app.facets.stream_dialogs": "writes a stream",
-    "refbrowser.app.commands.auditing": "writes a file",
+    "refbrowser.tools.audit.window.commands": "writes a file",
     "refbrowser.app.shell.drops": "loads libraries, which stay",
     "refbrowser.app.shell.following": "looks for lost edits, once",
     "refbrowser.app.shell.main_window": "has names of Qt asked for, once",

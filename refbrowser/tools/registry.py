@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from refbrowser.plugins import Plugins, plugins
-from refbrowser.tools.tool import Heading, Tool
+from refbrowser.tools.tool import Dock, Heading, Tool
 
 #: The group of entry points by which other packages add tools.
 GROUP = "refbrowser.tools"
@@ -106,8 +106,15 @@ BUILT_IN = (
             "refbrowser audit sea_surface.json --level sample",
             "refbrowser audit sea_surface.json --fix",
         ),
-        verb="refbrowser.cli.audit",
-        public="refbrowser.api:audit",
+        verb="refbrowser.tools.audit.verb",
+        request="refbrowser.engine.audit.audit_plan:AuditRequest",
+        commands="refbrowser.tools.audit.window.commands:AuditCommands",
+        dock=Dock(
+            title="Audit",
+            hint="Findings of an audit appear here: files that are missing or cut short, chunks that are "
+            "shifted.",
+        ),
+        public="refbrowser.tools.audit.public:audit",
         synonyms=("verify",),
         renamed={"--lock": "--compare-lock"},
     ),

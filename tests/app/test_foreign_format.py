@@ -135,7 +135,7 @@ def test_what_it_adds_fails_alone(
         )
         assert document.dataset is not None
         assert window.centre.plot.array().path == "/values"
-        assert (window.pages["unmade"], window.pages["unshown"]) == (None, None)
+        assert (window.pages.get("unmade"), window.pages.get("unshown")) == (None, None)
         assert window.findChild(QLabel, "brokenBar").isHidden()
         assert not window.groups[FormatPlaces].is_offered("unshown")
         assert not window.actions_["break_grid"].isEnabled()

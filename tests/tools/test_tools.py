@@ -125,7 +125,7 @@ def test_what_is_no_tool_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         assert [tool.name for tool in foreign().values] == ["span"]
         tool = tool_named("audit")
         assert tool is not None
-        assert tool.verb == "refbrowser.cli.audit"
+        assert tool.verb == "refbrowser.tools.audit.verb"
         assert main(["help"]) == 0
         shown = capsys.readouterr().out
         assert "the tool 'fixture_tool:NO_TOOL' of another package cannot be used: it is not a Tool" in shown

@@ -21,7 +21,10 @@ class ActionSpec(NamedTuple):
     tip
         What it does, in a sentence without a full stop.
     menu
-        Of one that a format adds: the menu that it is in, ``&View``, ``&Data`` or ``&Tools``.
+        Of one that a format or a tool adds: the menu that it is in, ``&View``, ``&Data`` or ``&Tools``.
+    after
+        Of one that a tool adds: the name of the action that it is put behind; empty for where those of
+        formats are.
     submenu
         Title of the submenu that the action is in, for neighbours that share one; empty for the menu itself.
     check
@@ -41,3 +44,4 @@ class ActionSpec(NamedTuple):
     check: str = ""
     plot_key: str = ""
     menu: str = ""
+    after: str = ""

@@ -41,18 +41,20 @@ class Actions:
         self.set_icons()
 
     def add_panes(self, docks: Sequence[QDockWidget]) -> None:
-        """Add the submenu whose actions show and hide docks."""
-        panes = self.menu("&View").addMenu("Pa&nes")
+        """Add the actions that show and hide docks to their submenu."""
         for dock in docks:
             action = dock.toggleViewAction()
             action.setObjectName(f"action_toggle_{dock.objectName()}")
-            panes.addAction(action)
+            self._submenu("&View", "Pa&nes", None).addAction(action)
 
     def add(self, specs: Sequence[ActionSpec], callbacks: Mapping[str, Callable[[], object]]) -> None:
         """Add the actions of a further format, behind those of the others."""
         for spec in specs:
             if spec.name in self._actions:
                 raise ValueError(f"there is an action {spec.name} already")
+            if spec.shortcut in {each.shortcut for each in self._specs.values()}:
+                # Two actions of one key would both be without it.
+                spec = spec._replace(shortcut="")
             self._specs[spec.name] = spec
             self._put(spec.menu, spec, callbacks[spec.name])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
@@ -528,13 +529,6 @@ TOOLS: tuple[ActionSpec | None, ...] = (
         when="has_document",
         tip="Look for faults and warnings of all documents; nothing is read for it",
     ),
-    ActionSpec(
-        "show_audit",
-        "&Audit…",
-        shortcut="Shift+F7",
-        when="has_document",
-        tip="Check files and chunks too, as far as you choose: what is dead, cut short, shifted or missing",
-    ),
     ActionSpec("next_problem", "Ne&xt problem", shortcut="F8", when="has_problems"),
     ActionSpec("previous_problem", "Pre&vious problem", shortcut="Shift+F8", when="has_problems"),
     None,
@@ -597,28 +591,35 @@ WINDOW_ACTIONS = tuple(spec for menu in _MENUS.values() for spec in menu if spec
 
 @cache
 def menus() -> dict[str, tuple[ActionSpec | None, ...]]:
-    """Return the menus by their titles, with what our formats add; None is a separator."""
+    """Return the menus by their titles, with what our formats and tools add; None is a separator."""
     # Not before the first paint.
-    from refbrowser.formats.registry import BUILT_IN
+    from refbrowser.formats.registry import BUILT_IN as FORMATS
+    from refbrowser.tools.registry import BUILT_IN
 
-    found: dict[str, tuple[ActionSpec | None, ...]] = {}
-    of_formats = [spec for format in BUILT_IN for spec in (*tab_actions(format), *_commands(format))]
-    for title, specs in _MENUS.items():
-        at = specs.index(OF_FORMATS) if OF_FORMATS in specs else len(specs)
-        added = (spec for spec in of_formats if spec.menu == title)
-        found[title] = (*specs[:at], *added, *specs[at + 1 :])
-    return found
+    added = [spec for format in FORMATS for spec in tab_actions(format)]
+    commands = (*(format.facets.get("commands") for format in FORMATS), *(tool.commands for tool in BUILT_IN))
+    added += [spec for name in commands if name for spec in resolve_name(name).actions]
+    return {
+        title: _with(specs, [spec for spec in added if spec.menu == title]) for title, specs in _MENUS.items()
+    }
+
+
+def _with(specs: Sequence[ActionSpec | None], added: Sequence[ActionSpec]) -> tuple[ActionSpec | None, ...]:
+    """Return the actions of a menu with those that are added, each in its place."""
+    found = list(specs)
+    for spec in added:
+        if spec.after:
+            found.insert(
+                1 + next(at for at, each in enumerate(found) if each and each.name == spec.after), spec
+            )
+        else:
+            found.insert(found.index(OF_FORMATS) if OF_FORMATS in found else len(found), spec)
+    return tuple(spec for spec in found if spec != OF_FORMATS)
 
 
 def actions() -> tuple[ActionSpec, ...]:
     """Return every action of the menus, in their order."""
     return tuple(spec for menu in menus().values() for spec in menu if spec is not None)
-
-
-def _commands(format: Format) -> tuple[ActionSpec, ...]:
-    commands = format.facets.get("commands")
-    declared: tuple[ActionSpec, ...] = resolve_name(commands).actions if commands else ()
-    return declared
 
 
 def tab_actions(format: Format) -> list[ActionSpec]:

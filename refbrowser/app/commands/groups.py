@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from refbrowser.app.commands.auditing import AuditCommands
 from refbrowser.app.commands.comparing import CompareCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
@@ -29,7 +28,6 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     FileCommands,
     SaveCommands,
     CompareCommands,
-    AuditCommands,
     EditCommands,
     ReferenceCommands,
     DataCommands,

@@ -12,7 +12,7 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.engine.jobs import Priority
 from refbrowser.engine.reading.chunk_log import ReadState
-from refbrowser.views.auditing.chunk_audit import ChunkAudit
+from refbrowser.views.chunks.chunk_audit import ChunkAudit
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
 from refbrowser.views.chunks.chunk_facts import ChunkFacts, chunk_facts, facts_line, stale_of
 from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSource, manifest_in

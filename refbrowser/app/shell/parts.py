@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from refbrowser.app.commands.auditing import AuditCommands
 from refbrowser.app.commands.comparing import CompareCommands
 from refbrowser.app.commands.context_menus import ContextMenus
 from refbrowser.app.commands.copying import CopyCommands
@@ -18,7 +17,6 @@ from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import ViewCommands
 from refbrowser.app.controller.documents import Documents
 from refbrowser.app.dialogs.questions import Questions
-from refbrowser.app.docks.audit_dock import AuditDock
 from refbrowser.app.docks.byte_docks import ByteDocks
 from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
 from refbrowser.app.frame.centre import Centre
@@ -38,6 +36,7 @@ from refbrowser.app.shell.drops import DropTarget
 from refbrowser.app.shell.following import DocumentFollower, Filing
 from refbrowser.app.shell.format_places import FormatPlaces
 from refbrowser.app.shell.preferences_in_force import PreferencesInForce
+from refbrowser.app.shell.tool_places import ToolPlaces, tool_groups
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
@@ -114,7 +113,6 @@ def _make_frame(window: MainWindow) -> None:
     )
     window.chunk_map = ChunkMapDock(window, centre=centre, docks=docks, navigation=navigation)
     window.byte_docks = ByteDocks(window, centre=centre, docks=docks, navigation=navigation)
-    window.audit = AuditDock(window, centre=centre, docks=docks, hierarchy=hierarchy)
     window.plot_alone = PlotAlone(
         window, centre=centre, docks=docks, tool_bar=window.tool_bar, actions=window.actions_
     )
@@ -128,8 +126,8 @@ def _make_commands(window: MainWindow) -> None:
     window.groups = groups = CommandGroups(window)
     # After the panes follow a document: what a tab selects is in the tree then. And first of all groups: what
     # formats tell does not take the place of what the others do.
-    _ = groups[FormatPlaces]
-    for kind in GROUPS:
+    _ = groups[FormatPlaces], groups[ToolPlaces]
+    for kind in (*GROUPS, *tool_groups()):
         _ = groups[kind]
     window.context_menus = ContextMenus(window)
     window.actions_.complete(groups.table())
@@ -173,7 +171,6 @@ def _connect_panes(window: MainWindow) -> None:
     window.chunk_map.made.connect(explain.connect_map)
     window.byte_docks.explainWanted.connect(explain.explain_key)
     window.byte_docks.exportWanted.connect(groups[FileCommands].export_with_chunks)
-    window.audit.made.connect(groups[AuditCommands].connect_pane)
     window.follower.damaged.connect(groups[FormatPlaces].read_again)
     groups[CopyCommands].connect_panes()
     window.context_menus.connect_panes()

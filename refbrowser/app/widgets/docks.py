@@ -21,12 +21,20 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import framed, hint_label, one_shot
+from refbrowser.tools.registry import BUILT_IN
+from refbrowser.tools.tool import Tool
+
+
+def dock_name(tool: Tool) -> str:
+    """Return the object name of a tool's dock."""
+    return f"{tool.name}Dock"
+
 
 _Area = Qt.DockWidgetArea
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 #: Object name, title, area, and the words while there is nothing to show; in the order of their placing.
-DOCKS = (
+_OWN = (
     (
         "hierarchyDock",
         "Hierarchy",
@@ -63,13 +71,17 @@ DOCKS = (
         "The references that an edit would give appear here before it is applied.",
     ),
     ("problemsDock", "Problems", _BOTTOM, "Faults and warnings of the document appear here."),
-    (
-        "auditDock",
-        "Audit",
-        _BOTTOM,
-        "Findings of an audit appear here: files that are missing or cut short, chunks that are shifted.",
-    ),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
+)
+#: With those of tools, which are at the bottom, before that of the jobs.
+DOCKS = (
+    *_OWN[:-1],
+    *(
+        (dock_name(tool), tool.dock.title, _BOTTOM, tool.dock.hint)
+        for tool in BUILT_IN
+        if tool.dock is not None
+    ),
+    _OWN[-1],
 )
 #: Docks at a side whose contents are cut in a narrow one, the width that they need, in digits of the window's
 #: font, and the part of the window that they are given for it at most.
@@ -78,7 +90,7 @@ FORMS, FORM_DIGITS, FORM_MOST = ("editorDock", "explainDock"), 43, 0.3
 TABBED = (
     ("attributesDock", "explainDock"),
     ("editorDock", "historyDock"),
-    ("chunkMapDock", "byteMapDock", "costDock", "previewDock", "problemsDock", "auditDock", "jobsDock"),
+    tuple(name for name, _title, area, _hint in DOCKS if area is _BOTTOM),
 )
 #: Docks whose panes are made when they are first seen: until then they show their words.
 LATE = ("byteMapDock", "costDock")
@@ -147,6 +159,13 @@ class Docks(QObject):
         """Return the docks in their order."""
         return list(self._docks.values())
 
+    def add(self, name: str, title: str, hint: str) -> QDockWidget:
+        """Add a dock of another package behind the others at the bottom; it is not in front."""
+        dock = self._docks[name] = self._make(name, title, hint)
+        self._put_beside(name, _BOTTOM, TABBED[-1])
+        self._hold_heights()
+        return dock
+
     def reset(self) -> None:
         """Put every dock where it begins."""
         right, editors, bottom = TABBED
@@ -173,13 +192,17 @@ class Docks(QObject):
             dock = self._docks[name]
             if dock.isFloating() or self._window.dockWidgetArea(dock) != _Area.NoDockWidgetArea:
                 continue
-            group = next((group for group in TABBED if name in group), (name,))
-            others = [self._docks[each] for each in group if each != name]
-            beside = next((each for each in others if not each.isFloating() and not each.isHidden()), None)
-            self._window.addDockWidget(area, dock)
-            if beside is not None:
-                self._window.tabifyDockWidget(beside, dock)
-                beside.raise_()
+            self._put_beside(name, area, next((group for group in TABBED if name in group), (name,)))
+
+    def _put_beside(self, name: str, area: _Area, group: Sequence[str]) -> None:
+        """Put a dock into the tabs of its group, where one of these is seen; what is in front stays there."""
+        dock, others = self._docks[name], [self._docks[each] for each in group if each != name]
+        beside = next((each for each in others if not each.isFloating() and not each.isHidden()), None)
+        front = None if beside is None else self._in_front(beside.objectName())
+        self._window.addDockWidget(area, dock)
+        if beside is not None and front is not None:
+            self._window.tabifyDockWidget(beside, dock)
+            front.raise_()
 
     def share_out(self) -> None:
         """Give the docks their first sizes; the window must have its size for that."""
@@ -227,21 +250,25 @@ class Docks(QObject):
 
     def look(self) -> list[int]:
         """Return how the docks look, and what each wants of the window, for `set_look`."""
-        wishes = (self._wanted.get(dock, (0, 0)) for dock in self._docks.values())
+        wishes = (self._wanted.get(dock, (0, 0)) for dock in self._kept())
         look = [int(self.is_folded), self._unfolded, self._formed]
         return [*look, *(size for wish in wishes for size in wish)]
 
     def set_look(self, look: Sequence[int]) -> None:
         """Look so again."""
-        if len(look) != 3 + 2 * len(self._docks):
+        if len(look) != 3 + 2 * len(self._kept()):
             return
         self._wanted = {
             dock: (wanted, given)
-            for dock, wanted, given in zip(self._docks.values(), look[3::2], look[4::2], strict=True)
+            for dock, wanted, given in zip(self._kept(), look[3::2], look[4::2], strict=True)
             if wanted > 0
         }
         self.fold(is_folded=look[0] == 1)
         self._unfolded, self._formed = max(0, look[1]), look[2]
+
+    def _kept(self) -> list[QDockWidget]:
+        """Return the docks whose wishes are kept: not those of other packages, which may be gone."""
+        return [self._docks[name] for name, *_ in DOCKS]
 
     def _tabs_over(self, dock: QDockWidget) -> int:
         """Return the height of the tabs over a dock, which Qt counts to what it is told to give it."""
@@ -256,7 +283,8 @@ class Docks(QObject):
 
     def _at_bottom(self) -> list[QDockWidget]:
         """Return the docks of the group at the bottom that still are there."""
-        docks = (self._docks[name] for name in TABBED[2] if name in self._docks)
+        own = {name for name, *_ in DOCKS} - set(TABBED[2])
+        docks = (dock for name, dock in self._docks.items() if name not in own)
         return [
             dock for dock in docks if not dock.isFloating() and self._window.dockWidgetArea(dock) == _BOTTOM
         ]

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Questions
-    from refbrowser.app.docks.audit_dock import AuditDock
     from refbrowser.app.docks.byte_docks import ByteDocks
     from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
     from refbrowser.app.frame.centre import Centre
@@ -72,7 +71,6 @@ class Workspace:
     navigation: Navigation
     chunk_map: ChunkMapDock
     byte_docks: ByteDocks
-    audit: AuditDock
     plot_alone: PlotAlone
     layout_kept: LayoutKept
     groups: CommandGroups

@@ -12,6 +12,7 @@ import numpy as np
 
 from refbrowser.engine.problems.chunk_table import ChunkOwner, ChunkTable, Ints, coords_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.option_fields import Item, Kind, documented, option
 from refbrowser.io.access import storage_url
 from refbrowser.io.plan import LOCAL, Link, plan_ranges
 from refbrowser.model.nodes import ArrayNode
@@ -40,6 +41,20 @@ class Level(StrEnum):
     SAMPLE = "sample"
     FULL = "full"
 
+    @classmethod
+    def named(cls, text: str) -> Level:
+        """Return the level of a name.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: there is no such level.
+        """
+        if text not in list(cls):
+            message = f"{quoted(text)} is not a level of an audit"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(cls)}")
+        return cls(text)
+
     @property
     def asks(self) -> bool:
         """Whether the state of each file is asked for."""
@@ -51,30 +66,77 @@ class Level(StrEnum):
         return self in (Level.SAMPLE, Level.FULL)
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
-    """What is to be audited.
+    """What is to be audited."""
 
-    Attributes
-    ----------
-    level
-        How far it goes.
-    arrays
-        Paths of the arrays whose files and chunks are looked at; all where it is empty. What needs no reading
-        is told of the whole dataset.
-    sample
-        Chunks of each array that are read at the level *sample*.
-    resume
-        Go on where an audit of the same document and the same request was interrupted.
-    lock
-        Compare the files with the lock of the document, whatever the level.
-    """
-
-    level: Level = Level.SET
-    arrays: tuple[str, ...] = ()
-    sample: int = SAMPLE
-    resume: bool = False
-    lock: bool = False
+    level: Level = field(
+        default=Level.SET,
+        metadata=option(
+            "--level",
+            "set: nothing is read, as refbrowser check; stat: size and state of each file; sample: some "
+            "chunks of each array, read and decoded; full: every chunk",
+            about="How far it goes.",
+            kind=Kind.CHOICE,
+            parse=Level.named,
+            title="How far the audit goes",
+            items=(
+                Item("set", "the document alone"),
+                Item("stat", "its files: there, and whole?"),
+                Item("sample", "some chunks, too: decodable?"),
+                Item("full", "every chunk"),
+            ),
+        ),
+    )
+    arrays: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--array A",
+            "look at this array only (repeatable)",
+            about="Paths of the arrays whose files and chunks are looked at; all where it is empty. What "
+            "needs no reading is told of the whole dataset.",
+            kind=Kind.TEXTS,
+            title="Arrays to check",
+        ),
+    )
+    sample: int = field(
+        default=SAMPLE,
+        metadata=option(
+            "--sample N",
+            f"chunks of each array at the level sample ({SAMPLE})",
+            about="Chunks of each array that are read at the level *sample*.",
+            kind=Kind.NUMBER,
+            limits=(1, 1_000_000),
+            unit="of each array",
+            title="Chunks of each array that are read",
+        ),
+    )
+    resume: bool = field(
+        default=False,
+        metadata=option(
+            "--resume",
+            "go on where it was interrupted",
+            about="Go on where an audit of the same document and the same request was interrupted.",
+            kind=Kind.TICK,
+            means=True,
+            label="Go on",
+            tip="Continue an interrupted audit with the same settings",
+        ),
+    )
+    lock: bool = field(
+        default=False,
+        metadata=option(
+            "--compare-lock",
+            "compare each file with DOC.lock.json, whatever the level",
+            about="Compare the files with the lock of the document, whatever the level.",
+            kind=Kind.TICK,
+            means=True,
+            title="Compare with the lock",
+            label="Compare with the &lock",
+            tip="Compare each file with the lock beside the document",
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.values import ChunkManifest
-from refbrowser.views.auditing.chunk_audit import ChunkAudit
+from refbrowser.views.chunks.chunk_audit import ChunkAudit
 from refbrowser.views.plot.slicing import SliceState, dimension_names
 
 if TYPE_CHECKING:

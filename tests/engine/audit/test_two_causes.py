@@ -15,7 +15,7 @@ from refbrowser.engine.audit.audit_result import AuditResult, joined_fix
 from refbrowser.engine.audit.audit_run import AuditRun
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
-from refbrowser.views.auditing.audit_page import PageChoice, about, page_of
+from refbrowser.tools.audit.report.audit_page import PageChoice, about, page_of
 
 #: Bytes of a chunk and of the head of a file, chunks of an array in a file; two arrays are in each file.
 SIZE, HEAD, CHUNKS = 400, 64, 4

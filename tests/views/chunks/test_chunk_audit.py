@@ -11,7 +11,7 @@ from refbrowser.engine.audit.audit_plan import Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
 from refbrowser.engine.problems.chunk_table import ChunkMarks
 from refbrowser.errors import ErrorKind, Finding, Severity
-from refbrowser.views.auditing.chunk_audit import ChunkAudit
+from refbrowser.views.chunks.chunk_audit import ChunkAudit
 from refbrowser.views.chunks.chunk_colouring import ColourBy, coloured
 from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSource
 from refbrowser.views.plot.slicing import SliceState

@@ -12,8 +12,8 @@ from refbrowser.engine.audit.audit_result import KEPT, AuditResult, Grouping
 from refbrowser.engine.problems.finding_kinds import KINDS
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
 from refbrowser.references.edits.edits import RemoveReference
-from refbrowser.views.auditing.audit_advice import advice_on
-from refbrowser.views.auditing.audit_page import (
+from refbrowser.tools.audit.report.audit_advice import advice_on
+from refbrowser.tools.audit.report.audit_page import (
     UNFOLDED,
     AuditPage,
     Order,
@@ -157,7 +157,7 @@ def test_the_advice_of_a_finding_comes_first() -> None:
 
 
 def test_advice_is_about_kinds_that_there_are() -> None:
-    from refbrowser.views.auditing import audit_advice
+    from refbrowser.tools.audit.report import audit_advice
 
     assert set(audit_advice._ADVICE) <= set(KINDS)
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "engine/audit"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "app/auditing"))
-
 from audited_set import HEAD, ROW, STEPS, AuditedSet
 from damaged_sets import CHUNKS, DAMAGES, FILES, sound
 from servers.http_server import HttpServer

@@ -19,8 +19,6 @@ from servers.http_server import Fault, HttpServer
 from window_fixtures import Open, button
 
 import refbrowser
-from refbrowser.app.auditing.audit_pane import AuditPane
-from refbrowser.app.auditing.audit_table import FINDING
 from refbrowser.app.controller.document_audit import Given
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import REFERENCES
@@ -31,6 +29,9 @@ from refbrowser.engine.audit.audit_result import AuditResult, Grouping
 from refbrowser.engine.problems.chunk_table import ChunkMarks
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
 from refbrowser.references.edits.edits import RemoveReference
+from refbrowser.tools.audit.window.audit_pane import AuditPane
+from refbrowser.tools.audit.window.audit_table import FINDING
+from refbrowser.tools.audit.window.commands import AuditCommands
 
 Settle = Callable[[], None]
 
@@ -45,8 +46,8 @@ def damaged(tmp_path: Path) -> Path:
 @pytest.fixture
 def pane(window: MainWindow, settle: Settle) -> AuditPane:
     settle()
-    assert window.audit.pane is not None
-    return window.audit.pane
+    assert window.groups[AuditCommands].dock.pane is not None
+    return window.groups[AuditCommands].dock.pane
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from refbrowser.engine.audit.reader_notes import NOTES
 from refbrowser.engine.problems.finding_kinds import KINDS, kind_of
 from refbrowser.errors import ErrorKind, Finding, Severity
 
-PAGE = (Path(__file__).resolve().parents[3] / "resources/manual/audit.md").read_text("utf-8")
+PAGE = (Path(__file__).resolve().parents[4] / "resources/manual/audit.md").read_text("utf-8")
 
 
 def test_every_code_is_listed_and_no_other() -> None:
@@ -28,7 +28,7 @@ def test_every_note_is_listed() -> None:
 
 @pytest.mark.slow
 def test_codes_in_the_source_are_known() -> None:
-    source = Path(__file__).resolve().parents[3] / "refbrowser"
+    source = Path(__file__).resolve().parents[4] / "refbrowser"
     named = {
         code
         for path in source.rglob("*.py")

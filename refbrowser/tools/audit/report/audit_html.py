@@ -9,7 +9,7 @@ from html import escape
 from refbrowser.engine.audit.audit_plan import AuditCost
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
 from refbrowser.errors import Finding
-from refbrowser.views.auditing.audit_lines import (
+from refbrowser.tools.audit.report.audit_lines import (
     RestOfGroups,
     cost_line,
     counted,

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.views.auditing.audit_html import result_html
-from refbrowser.views.auditing.audit_tables import result_csv, result_json
+from refbrowser.tools.audit.report.audit_html import result_html
+from refbrowser.tools.audit.report.audit_tables import result_csv, result_json
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_plan import AuditCost

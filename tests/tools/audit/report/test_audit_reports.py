@@ -12,9 +12,9 @@ from refbrowser.engine.audit.audit_plan import AuditCost, BlockedOrigin, Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
 from refbrowser.engine.audit.reader_notes import ReaderNote
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
-from refbrowser.views.auditing.audit_html import result_html
-from refbrowser.views.auditing.audit_lines import result_lines
-from refbrowser.views.auditing.audit_tables import COLUMNS, result_csv, result_json
+from refbrowser.tools.audit.report.audit_html import result_html
+from refbrowser.tools.audit.report.audit_lines import result_lines
+from refbrowser.tools.audit.report.audit_tables import COLUMNS, result_csv, result_json
 
 HOSTILE = (
     "<script>alert(1)</script>",

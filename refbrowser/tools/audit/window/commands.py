@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
+from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
+from refbrowser.tools.audit.window.audit_dock import AuditDock
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.auditing.audit_pane import AuditPane
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.errors import Finding
+    from refbrowser.tools.audit.window.audit_pane import AuditPane
 
 _FILTERS = ("Page (*.html)", "JSON (*.json)", "Table (*.csv)")
 
@@ -28,9 +30,23 @@ _FILTERS = ("Page (*.html)", "JSON (*.json)", "Table (*.csv)")
 class AuditCommands(CommandGroup):
     """What the page Audit is asked for, and asks for."""
 
+    actions = (
+        ActionSpec(
+            "show_audit",
+            "&Audit…",
+            shortcut="Shift+F7",
+            when="has_document",
+            tip="Check files and chunks too, as far as you choose: what is dead, cut short, shifted or "
+            "missing",
+            menu="&Tools",
+            after="look_again",
+        ),
+    )
+
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
-        self._audit = workspace.audit
+        self.dock = AuditDock(workspace)
+        self.dock.made.connect(self._connect_pane)
         self._chunk_map = workspace.chunk_map
         self._docks = workspace.docks
         self._problems = workspace.groups[ProblemCommands]
@@ -43,7 +59,7 @@ class AuditCommands(CommandGroup):
         """Return what each action of this group does."""
         return by_name(self.show_audit)
 
-    def connect_pane(self, pane: AuditPane) -> None:
+    def _connect_pane(self, pane: AuditPane) -> None:
         """Do what the page asks for."""
         pane.placeWanted.connect(self._go)
         pane.mapWanted.connect(self._show_on_map)
@@ -55,7 +71,7 @@ class AuditCommands(CommandGroup):
 
     def show_audit(self) -> None:
         """Bring the page to the front and put the keyboard in it."""
-        self._audit.show()
+        self.dock.show()
 
     def _added(self, document: OpenDocument) -> None:
         document.audit.fixed.connect(self._say_fixed)
@@ -65,7 +81,7 @@ class AuditCommands(CommandGroup):
         self._workspace.say(f"Repaired {places} in one step: Undo takes it back")
 
     def _go(self, document: OpenDocument, finding: Finding) -> None:
-        from refbrowser.app.auditing.audit_pane import audit_problem
+        from refbrowser.tools.audit.window.audit_pane import audit_problem
 
         self._problems.go_to(document, audit_problem(document, finding))
         self._place_cursor(document, finding)
@@ -95,12 +111,12 @@ class AuditCommands(CommandGroup):
             pane.view.setFocus()
 
     def _explain_finding(self, document: OpenDocument, finding: Finding) -> None:
-        from refbrowser.app.auditing.audit_pane import audit_problem
+        from refbrowser.tools.audit.window.audit_pane import audit_problem
 
         self._explain.explain_found(document, audit_problem(document, finding))
 
     def _fix(self, document: OpenDocument, finding: Finding) -> None:
-        from refbrowser.app.auditing.audit_pane import audit_problem
+        from refbrowser.tools.audit.window.audit_pane import audit_problem
 
         self._problems.fix(document, audit_problem(document, finding))
 
@@ -129,7 +145,7 @@ class AuditCommands(CommandGroup):
 
         def write(control: TaskControl) -> None:
             from refbrowser.io.atomic import write_atomically
-            from refbrowser.views.auditing.audit_reports import report_bytes
+            from refbrowser.tools.audit.report.audit_reports import report_bytes
 
             write_atomically(path, [report_bytes(path, name, result, cost)], cancel=control.token)
 

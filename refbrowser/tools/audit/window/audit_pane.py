@@ -18,8 +18,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.auditing.audit_order import AuditOrder, flowing
-from refbrowser.app.auditing.audit_table import AuditTable
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
@@ -27,8 +25,10 @@ from refbrowser.app.widgets.findings_list import FindingsFilter, show_fix
 from refbrowser.app.widgets.parts import hint_label, one_shot, plain_label, push_button, scrolled
 from refbrowser.engine.audit.audit_plan import AuditRequest
 from refbrowser.errors import RefbrowserError
-from refbrowser.views.auditing.audit_lines import counted
-from refbrowser.views.auditing.audit_page import AuditPage, Order, PageChoice, about, copied, page_of
+from refbrowser.tools.audit.report.audit_lines import counted
+from refbrowser.tools.audit.report.audit_page import AuditPage, Order, PageChoice, about, copied, page_of
+from refbrowser.tools.audit.window.audit_order import AuditOrder, flowing
+from refbrowser.tools.audit.window.audit_table import AuditTable
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult
     from refbrowser.engine.problems.problem import Problem
     from refbrowser.errors import Finding
-    from refbrowser.views.auditing.audit_page import AuditLine
+    from refbrowser.tools.audit.report.audit_page import AuditLine
 
 NOTHING_OPEN = (
     "What an audit of the document finds appears here: what is dead, cut short, shifted or missing."

@@ -21,7 +21,8 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import combo_box, plain_label, push_button, show_progress
 from refbrowser.app.widgets.rows import FlowLayout
 from refbrowser.engine.audit.audit_plan import SAMPLE, AuditRequest, Level
-from refbrowser.views.auditing.audit_lines import counted, time_words
+from refbrowser.formats.option_fields import declared
+from refbrowser.tools.audit.report.audit_lines import counted, time_words
 from refbrowser.views.speed import SEPARATOR, Speed, job_words
 from refbrowser.views.words import one_line, size_text
 
@@ -29,15 +30,8 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.document_audit import AskedCost
     from refbrowser.engine.jobs import JobStatus
 
-#: The levels as the page names them.
-LEVELS = {
-    Level.SET: "the document alone",
-    Level.STAT: "its files: there, and whole?",
-    Level.SAMPLE: "some chunks, too: decodable?",
-    Level.FULL: "every chunk",
-}
+_OPTIONS = declared(AuditRequest)
 _ALL = "all arrays"
-_SAMPLES_MOST = 1_000_000
 _LONGEST = 40
 
 
@@ -67,26 +61,28 @@ class AuditOrder(QWidget):
         self._asked: AskedCost | None = None
         self._speed = Speed()
         self._is_running = self._has_lock = False
-        self.level = combo_box("auditLevel", "How far the audit goes")
-        for level, words in LEVELS.items():
-            self.level.addItem(words, level)
+        self.level = combo_box("auditLevel", _OPTIONS["level"].title)
+        for item in _OPTIONS["level"].items:
+            self.level.addItem(item.title, Level(item.text))
         # What the document alone tells is shown without asking.
         self.level.setCurrentIndex(self.level.findData(Level.STAT))
         self.sample = QSpinBox()
         self.sample.setObjectName("auditSample")
-        self.sample.setAccessibleName("Chunks of each array that are read")
-        self.sample.setRange(1, _SAMPLES_MOST)
+        self.sample.setAccessibleName(_OPTIONS["sample"].title)
+        self.sample.setRange(*_OPTIONS["sample"].limits)
         self.sample.setValue(SAMPLE)
-        self.sample.setSuffix(" of each array")
+        self.sample.setSuffix(f" {_OPTIONS['sample'].unit}")
         self.sample.setKeyboardTracking(False)
-        self.arrays = combo_box("auditArrays", "Arrays to check")
+        self.arrays = combo_box("auditArrays", _OPTIONS["arrays"].title)
         self.arrays.addItem(_ALL, None)
-        self.lock = QCheckBox("Compare with the &lock")
+        self.lock = QCheckBox(_OPTIONS["lock"].label)
         self.lock.setObjectName("auditLock")
-        self.lock.setToolTip("Compare each file with the lock beside the document")
+        self.lock.setToolTip(_OPTIONS["lock"].tip)
         self.start = push_button("Start", "auditStartButton", lambda: self._start(resume=False))
-        self.resume = push_button("Go on", "auditResumeButton", lambda: self._start(resume=True))
-        self.resume.setToolTip("Continue an interrupted audit with the same settings")
+        self.resume = push_button(
+            _OPTIONS["resume"].label, "auditResumeButton", lambda: self._start(resume=True)
+        )
+        self.resume.setToolTip(_OPTIONS["resume"].tip)
         self.cancel = push_button("Cancel", "auditCancelButton", self.cancelled.emit)
         self.permissions = push_button("Permissions…", "auditPermissionsButton", self.permissionsWanted.emit)
         self.words = ElidedLabel("auditCost", role="muted")

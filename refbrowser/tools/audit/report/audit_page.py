@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from refbrowser.engine.audit.audit_result import FindingGroup
 from refbrowser.engine.problems.finding_kinds import FindingKind, kind_of
 from refbrowser.errors import Finding, Severity
-from refbrowser.views.auditing.audit_advice import advice_on
-from refbrowser.views.auditing.audit_lines import counted, place_words
+from refbrowser.tools.audit.report.audit_advice import advice_on
+from refbrowser.tools.audit.report.audit_lines import counted, place_words
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:

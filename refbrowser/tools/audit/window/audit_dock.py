@@ -10,11 +10,8 @@ from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:
-    from refbrowser.app.auditing.audit_pane import AuditPane
-    from refbrowser.app.frame.centre import Centre
-    from refbrowser.app.frame.frame import Frame
-    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
-    from refbrowser.app.widgets.docks import Docks
+    from refbrowser.app.workspace.workspace import Workspace
+    from refbrowser.tools.audit.window.audit_pane import AuditPane
 
 _DOCK = "auditDock"
 #: Height in pixels that the page wants when it is asked for: choices, some lines, and all about one of them.
@@ -32,10 +29,10 @@ class AuditDock(QObject):
 
     made = Signal(object)
 
-    def __init__(self, frame: Frame, *, centre: Centre, docks: Docks, hierarchy: HierarchyPane) -> None:
-        super().__init__(frame.window())
-        self._frame, self._centre = frame, centre
-        self._docks, self._hierarchy = docks, hierarchy
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace.window())
+        self._documents, self._centre = workspace.documents, workspace.centre
+        self._docks, self._hierarchy = workspace.docks, workspace.hierarchy
         self.pane: AuditPane | None = None
         #: The height before the page was given room, and that which was asked for; and the one that it got.
         self._heights: tuple[int, int] | None = None
@@ -44,8 +41,9 @@ class AuditDock(QObject):
         self._laid_out = one_shot(self, 0, self._measure)
         self._left = one_shot(self, 0, self._give_back)
         # Once the plot is there: most of what the page needs is loaded then.
-        modules = ["refbrowser.app.auditing.audit_pane"]
-        centre.plotMade.connect(lambda _plot: frame.tasks.load("prepare audit", modules, self._make))
+        modules = ["refbrowser.tools.audit.window.audit_pane"]
+        tasks = workspace.tasks
+        self._centre.plotMade.connect(lambda _plot: tasks.load("prepare audit", modules, self._make))
 
     def show(self) -> None:
         """Bring the page to the front, with room while it is there, and the keyboard in it."""
@@ -58,17 +56,17 @@ class AuditDock(QObject):
             self.pane.setFocus()
 
     def _make(self) -> None:
-        from refbrowser.app.auditing.audit_pane import AuditPane
+        from refbrowser.tools.audit.window.audit_pane import AuditPane
 
         if self.pane is not None:
             return
-        pane = self.pane = AuditPane(self._frame.documents)
+        pane = self.pane = AuditPane(self._documents)
         self._docks.fill({_DOCK: pane})
         self._docks.follow_sight(_DOCK, self._seen)
         self.made.emit(pane)
         self._centre.restyled.connect(pane.restyle)
         self._hierarchy.selected.connect(lambda _item: self._follow())
-        pane.set_document(self._frame.documents.current)
+        pane.set_document(self._documents.current)
         self._follow()
 
     def _seen(self, is_seen: bool) -> None:

@@ -12,12 +12,14 @@ from refbrowser.cli.options import (
     add_dask,
     add_json,
     add_reading,
+    add_request,
     add_templates,
     add_yes,
     ask,
     compute_of,
     job_control,
     open_dataset,
+    request_of,
 )
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
@@ -32,25 +34,14 @@ if TYPE_CHECKING:
 
 #: Edits that are listed.
 _TITLES = 20
-_LEVELS = ("set", "stat", "sample", "full")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
+    from refbrowser.engine.audit.audit_plan import AuditRequest
+
     parser.add_argument("path", metavar="PATH", help="a reference document, store, stream or file")
-    parser.add_argument(
-        "--level",
-        choices=_LEVELS,
-        default="set",
-        help="set: nothing is read, as refbrowser check; stat: size and state of each file; sample: some "
-        "chunks of each array, read and decoded; full: every chunk",
-    )
-    parser.add_argument(
-        "--array", action="append", default=[], metavar="A", help="look at this array only (repeatable)"
-    )
-    parser.add_argument(
-        "--sample", type=int, default=10, metavar="N", help="chunks of each array at the level sample (10)"
-    )
+    add_request(parser, AuditRequest)
     parser.add_argument(
         "--report", action="append", default=[], metavar="FILE",
         help="write a report: FILE.html, FILE.json or FILE.csv (repeatable)",
@@ -59,12 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on", action="append", default=[], metavar="KIND",
         help="exit with 2 for findings of this code, too; warning for every warning (repeatable)",
     )  # fmt: skip
-    parser.add_argument(
-        "--compare-lock",
-        dest="lock",
-        action="store_true",
-        help="compare each file with DOC.lock.json, whatever the level",
-    )
     group = parser.add_argument_group("fixes")
     group.add_argument(
         "--fix",
@@ -74,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--write", action="store_true", help="make the edits in the document")
     group.add_argument("-o", "--output", metavar="OUT", help="make the edits in a copy of the document")
     group.add_argument("--force", action="store_true", help="replace OUT")
-    parser.add_argument("--resume", action="store_true", help="go on where it was interrupted")
     add_dask(parser)
     add_json(parser)
     add_reading(parser)
@@ -84,13 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Audit the dataset, report, and return the exit code."""
-    from refbrowser.engine.audit.audit_plan import AuditRequest, Level, plan_audit
+    from refbrowser.engine.audit.audit_plan import AuditRequest, plan_audit
     from refbrowser.io.identity import identity_on_disk
-    from refbrowser.views.auditing.audit_lines import blocked_lines, cost_line
+    from refbrowser.tools.audit.report.audit_lines import blocked_lines, cost_line
 
     _check(arguments)
-    level, arrays = Level(arguments.level), tuple(arguments.array)
-    request = AuditRequest(level, arrays, arguments.sample, arguments.resume, arguments.lock)
+    request = request_of(arguments, AuditRequest)
     compute = compute_of(arguments)
     # Before it is read: what others change meanwhile is not overwritten.
     before = identity_on_disk(arguments.path) if arguments.write else None
@@ -139,7 +122,7 @@ def _check(arguments: argparse.Namespace) -> None:
     from refbrowser.engine.audit.audit_result import WARNING
     from refbrowser.engine.audit.reader_notes import NOTES
     from refbrowser.engine.problems.finding_kinds import KINDS
-    from refbrowser.views.auditing.audit_reports import check_report
+    from refbrowser.tools.audit.report.audit_reports import check_report
 
     for code in arguments.fail_on:
         if code != WARNING and code not in KINDS and code not in NOTES:
@@ -170,7 +153,7 @@ def _result(dataset: Dataset, plan: AuditPlan, compute: Compute, token: CancelTo
 
 def _write_report(arguments: argparse.Namespace, path: str, plan: AuditPlan, result: AuditResult) -> None:
     from refbrowser.io.atomic import write_atomically
-    from refbrowser.views.auditing.audit_reports import report_bytes
+    from refbrowser.tools.audit.report.audit_reports import report_bytes
 
     report = report_bytes(path, arguments.path, result, plan.cost, arguments.fail_on)
     try:
@@ -183,8 +166,8 @@ def _write_report(arguments: argparse.Namespace, path: str, plan: AuditPlan, res
 def _tell(
     arguments: argparse.Namespace, plan: AuditPlan, result: AuditResult, code: int, fixed: Fixed | None
 ) -> None:
-    from refbrowser.views.auditing.audit_lines import result_lines
-    from refbrowser.views.auditing.audit_tables import result_json
+    from refbrowser.tools.audit.report.audit_lines import result_lines
+    from refbrowser.tools.audit.report.audit_tables import result_json
 
     target = arguments.output or (arguments.path if arguments.write else None)
     if arguments.json:

@@ -1,1 +1,0 @@
-"""The page of the window on which a dataset is audited."""

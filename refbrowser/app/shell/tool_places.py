@@ -1,0 +1,79 @@
+"""What tools add to a window: commands, and docks; those of other packages come with the plot.
+
+What fails costs itself alone, and is told: it is of another package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+from refbrowser.app.actions.action_spec import ActionSpec
+from refbrowser.app.panes.tool_pane import ToolPane
+from refbrowser.app.widgets.docks import dock_name
+from refbrowser.app.workspace.command_group import CommandGroup
+from refbrowser.tools.registry import BUILT_IN, foreign
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from refbrowser.app.workspace.workspace import Workspace
+    from refbrowser.plugins import Plugins
+    from refbrowser.tools.tool import Dock, Tool
+
+
+def tool_groups() -> Iterator[type[CommandGroup]]:
+    """Yield the groups of commands of our tools."""
+    yield from (resolve_name(tool.commands) for tool in BUILT_IN if tool.commands)
+
+
+class ToolPlaces(CommandGroup):
+    """Adds tools of other packages to one window, once the plot is there."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._shown: dict[str, Callable[[], object]] = {}
+        workspace.centre.plotMade.connect(lambda _plot: self._look())
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return the commands that show the docks of other packages."""
+        return self._shown
+
+    def _look(self) -> None:
+        tasks = self._workspace.tasks
+        tasks.run("tools", tasks.PREPARING, lambda _control: foreign(), self._add)
+
+    def _add(self, found: Plugins[Tool]) -> None:
+        for error in found.errors:
+            self._workspace.show_error("A tool cannot be used", error)
+        for tool in found.values:
+            try:
+                self._place(tool)
+            except Exception as error:  # noqa: BLE001 - it is not ours: what it raises is told
+                self._workspace.show_error(f"What the tool {tool.name} adds to the window failed", error)
+        self._workspace.update_actions()
+
+    def _place(self, tool: Tool) -> None:
+        actions = self._workspace.actions_
+        if tool.dock is not None:
+            docks, name = self._workspace.docks, dock_name(tool)
+            pane = self._pane(tool, tool.dock)
+            actions.add_panes([docks.add(name, tool.dock.title, tool.dock.hint)])
+            docks.fill({name: pane})
+            self._shown[f"show_{tool.name}"] = partial(docks.raise_, name)
+        if tool.commands:
+            group = self._workspace.groups[resolve_name(tool.commands)]
+            actions.add(group.actions, group.table())
+        elif tool.dock is not None:
+            tip = f"{tool.words[:1].upper()}{tool.words[1:]}"
+            show, title = f"show_{tool.name}", tool.title or tool.dock.title
+            spec = ActionSpec(show, title, tool.shortcut, "has_document", tip=tip, menu="&Tools")
+            actions.add([spec], self._shown)
+
+    def _pane(self, tool: Tool, dock: Dock) -> QWidget:
+        if not dock.made:
+            return ToolPane(tool, self._workspace.documents)
+        pane: QWidget = resolve_name(dock.made)(self._workspace)
+        return pane

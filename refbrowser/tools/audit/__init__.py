@@ -1,0 +1,1 @@
+"""The audit: what references lead to is looked at, as far as is asked."""

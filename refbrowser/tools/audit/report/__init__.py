@@ -1,0 +1,1 @@
+"""What an audit found, as lines, pages, JSON and tables."""

@@ -1,1 +1,0 @@
-"""Audits as people and programs read them: lines, tables, pages."""

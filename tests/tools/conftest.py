@@ -1,0 +1,36 @@
+"""What tests of tools in the window share: the fixtures of the window."""
+
+from __future__ import annotations
+
+import pytest
+from window_fixtures import (
+    close_shared,
+    garbage_stays_here,
+    opened,
+    rows_come_whole,
+    settings_folder,
+    settings_of_worker,
+    settle,
+    shared,
+    styled,
+    window,
+)
+
+__all__ = [
+    "garbage_stays_here",
+    "opened",
+    "rows_come_whole",
+    "settings_folder",
+    "settings_of_worker",
+    "settle",
+    "shared",
+    "styled",
+    "window",
+]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Close the window that tests share before a module is begun whose tests look for none."""
+    if nextitem is not None and nextitem.path != item.path and "shared" not in nextitem.fixturenames:
+        close_shared()
