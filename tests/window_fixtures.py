@@ -173,8 +173,8 @@ def settle(window: MainWindow, qtbot: QtBot) -> Callable[[], None]:
 
 def drop(window: MainWindow, *urls: QUrl, text: str = "") -> None:
     """Drag data over the window and drop it there."""
-    drop_on(window, *urls, text=text, between=lambda: window.drops.overlay.isVisible())
-    assert not window.drops.overlay.isVisible()
+    drop_on(window, *urls, text=text, between=lambda: window.parts.drops.overlay.isVisible())
+    assert not window.parts.drops.overlay.isVisible()
 
 
 def drop_on(widget: QWidget, *urls: QUrl, text: str = "", between: Callable[[], bool] = lambda: True) -> None:

@@ -163,7 +163,7 @@ def open_targets(
         window.open_path(path, wanted, values, allow, options)
     if not paths:
         window.prepare_plot()
-        window.follower.look_for_lost()
+        window.parts.follower.look_for_lost()
 
 
 def has_display() -> bool:

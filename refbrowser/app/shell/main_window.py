@@ -25,9 +25,8 @@ if TYPE_CHECKING:
         QResizeEvent,
     )
 
-    from refbrowser.app.commands.context_menus import ContextMenus
-    from refbrowser.app.shell.drops import DropTarget
-    from refbrowser.app.shell.following import DocumentFollower, Filing
+    from refbrowser.app.shell.window_parts import Parts
+
 
 #: Height that the desktop's frame around the window takes, about.
 FRAME = 40
@@ -47,10 +46,7 @@ class MainWindow(QMainWindow, Workspace):
     firstPainted = Signal()
     ready = Signal()
 
-    context_menus: ContextMenus
-    drops: DropTarget
-    follower: DocumentFollower
-    filing: Filing
+    parts: Parts
     is_complete = False
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -87,9 +83,9 @@ class MainWindow(QMainWindow, Workspace):
         """Make the parts, once, right after the first paint: they take as long as the window itself."""
         if self.is_complete:
             return
-        from refbrowser.app.shell.parts import make_parts
+        from refbrowser.app.shell.window_parts import make_parts
 
-        make_parts(self, self._start)
+        self.parts = make_parts(self, self, self._start)
         self.is_complete = True
         self.update_actions()
         # After the panes have told their sizes to the layout, which would push aside what was kept.
@@ -174,21 +170,21 @@ class MainWindow(QMainWindow, Workspace):
         if self._are_docks_placed:
             self.docks.fit(event.oldSize())
         if self.is_complete:
-            self.drops.overlay.setGeometry(self.rect())
+            self.parts.drops.overlay.setGeometry(self.rect())
 
     # Not by a filter of events, which would be asked about each. Only complete windows take drops.
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        self.drops.enter(event)
+        self.parts.drops.enter(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        self.drops.move(event)
+        self.parts.drops.move(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self.drops.overlay.hide()
+        self.parts.drops.overlay.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        self.drops.drop(event)
+        self.parts.drops.drop(event)
 
     def _first_painted(self) -> None:
         self.firstPainted.emit()
@@ -215,7 +211,7 @@ class MainWindow(QMainWindow, Workspace):
         self.layout_kept.keep()
         for document in self.documents.all():
             self.documents.close(document)
-        self.filing.close()
+        self.parts.filing.close()
         self.documents.close_session()
         self.tasks.close()
         super().closeEvent(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from PySide6.QtCore import QObject
 
@@ -47,7 +47,7 @@ def by_name(*methods: Callable[[], object]) -> dict[str, Callable[[], object]]:
     return {method.__name__: method for method in methods}
 
 
-G = TypeVar("G", bound=CommandGroup)
+G = TypeVar("G")
 
 
 class CommandGroups:
@@ -55,12 +55,13 @@ class CommandGroups:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._groups: dict[type[CommandGroup], CommandGroup] = {}
+        self._groups: dict[type[Any], CommandGroup] = {}
 
     def __getitem__(self, kind: type[G]) -> G:
         """Return the group of a kind."""
         if kind not in self._groups:
-            self._groups[kind] = kind(self._workspace)
+            made: Any = kind
+            self._groups[kind] = made(self._workspace)
         return cast(G, self._groups[kind])
 
     def all(self) -> list[CommandGroup]:

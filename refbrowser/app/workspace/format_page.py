@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.workspace.workspace import Workspace
+    from refbrowser.app.frame.frame import Frame
 
 
 class FormatPage(QObject):
@@ -31,10 +31,8 @@ class FormatPage(QObject):
 
     changed = Signal()
 
-    def __init__(
-        self, workspace: Workspace, tab: QWidget | None = None, bars: Sequence[QWidget] = ()
-    ) -> None:
-        super().__init__(workspace.window())
+    def __init__(self, frame: Frame, tab: QWidget | None = None, bars: Sequence[QWidget] = ()) -> None:
+        super().__init__(frame.window())
         self.tab, self.bars = tab, tuple(bars)
 
     def set_document(self, document: OpenDocument | None) -> None:

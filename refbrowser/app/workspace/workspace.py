@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QToolBar, QWidget
@@ -31,8 +31,23 @@ if TYPE_CHECKING:
     from refbrowser.app.tasks.tasks import Tasks
     from refbrowser.app.widgets.docks import Docks
     from refbrowser.app.widgets.elided_label import ElidedLabel
-    from refbrowser.app.workspace.command_group import CommandGroups
     from refbrowser.app.workspace.format_page import FormatPage
+
+
+G = TypeVar("G")
+
+
+class Groups(Protocol):
+    """The groups of commands of one window."""
+
+    def __getitem__(self, kind: type[G]) -> G:
+        """Return the group of a class; it is made when it is first asked for."""
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action does, by its name."""
+
+    def conditions(self) -> dict[str, bool]:
+        """Return when actions can be used, by the names that they give in `when`."""
 
 
 class Workspace:
@@ -73,7 +88,7 @@ class Workspace:
     byte_docks: ByteDocks
     plot_alone: PlotAlone
     layout_kept: LayoutKept
-    groups: CommandGroups
+    groups: Groups
     pages: dict[str, FormatPage]
     compare: Callable[[ComparedSide, ComparedSide], object]
     review_trust: Callable[[], object]

@@ -264,10 +264,10 @@ def test_dropping_with_shift_compares_and_never_moves(
     shift, move = Qt.KeyboardModifier.ShiftModifier, Qt.DropAction.MoveAction
     both = move | Qt.DropAction.CopyAction
     QApplication.sendEvent(window, QDragEnterEvent(QPoint(300, 300), both, data, left, none))
-    assert "Hold Shift to compare it with here.json" in window.drops.overlay.text()
+    assert "Hold Shift to compare it with here.json" in window.parts.drops.overlay.text()
     moved = QDragMoveEvent(QPoint(310, 300), both, data, left, shift)
     QApplication.sendEvent(window, moved)
-    assert window.drops.overlay.text().startswith("Compare here.json with there.json")
+    assert window.parts.drops.overlay.text().startswith("Compare here.json with there.json")
     # With Shift the desktop proposes to move the file, which would delete it.
     assert moved.dropAction() is Qt.DropAction.CopyAction
     dropped = QDropEvent(QPointF(300, 300), both, data, left, shift)

@@ -143,7 +143,7 @@ def test_what_is_known_of_an_array_is_in_the_attributes(
 
 def test_a_file_is_dropped(window: MainWindow, tmp_path: Path, qtbot: QtBot, settle: Settle) -> None:
     drop(window, QUrl.fromLocalFile(str(write_events(tmp_path))))
-    assert "the Awkward 0 file events.awkd" in window.drops.overlay.text()
+    assert "the Awkward 0 file events.awkd" in window.parts.drops.overlay.text()
     (document,) = window.documents.all()
     qtbot.waitUntil(lambda: document.is_open)
     settle()

@@ -65,13 +65,13 @@ class TestOpening:
             Qt.KeyboardModifier.NoModifier,
         )
         QApplication.sendEvent(window, QDragEnterEvent(QPoint(5, 5), action, data, buttons, keys))
-        assert "era5.json" in window.drops.overlay.text()
+        assert "era5.json" in window.parts.drops.overlay.text()
         QApplication.sendEvent(window, QDragLeaveEvent())
-        assert not window.drops.overlay.isVisible()
+        assert not window.parts.drops.overlay.isVisible()
         data.setUrls([])
         data.setText("nothing of use")
         QApplication.sendEvent(window, QDragEnterEvent(QPoint(5, 5), action, data, buttons, keys))
-        assert "Nothing to open" in window.drops.overlay.text()
+        assert "Nothing to open" in window.parts.drops.overlay.text()
 
     def test_opening_twice_goes_to_the_open_document(
         self, window: MainWindow, small: Path, opened: Open
