@@ -295,8 +295,8 @@ class MovePage(QDialog):
         asked = self._document.audit.states
 
         def load(control: TaskControl) -> _Places:
-            from refbrowser.engine.collecting import collected_later
             from refbrowser.engine.problems.collect import failures_of
+            from refbrowser.engine.reading.collecting import collected_later
             from refbrowser.engine.sources import listed_sources_of
             from refbrowser.views.moving.health import health_judge
             from refbrowser.views.moving.prefix_tree import prefix_tree

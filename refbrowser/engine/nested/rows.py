@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.nested.buffers import SessionBuffers, Told
-from refbrowser.engine.resources import Resources
+from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.io.cancel import CancelToken
