@@ -18,6 +18,7 @@ LAYERS = [
     "version",
     "errors",
     "limits",
+    "words",
     "plugins",
     "model",
     "references",

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QFileDialog
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.app.auditing.audit_pane import AuditPane
@@ -76,7 +77,7 @@ class AuditCommands(CommandGroup):
         document.audit.fixed.connect(self._say_fixed)
 
     def _say_fixed(self, count: int) -> None:
-        places = f"{count_text(count)} place{'' if count == 1 else 's'}"
+        places = counted_spaced(count, "place")
         self._frame.say(f"Repaired {places} in one step: Undo takes it back")
 
     def _go(self, document: OpenDocument, finding: Finding) -> None:

@@ -13,7 +13,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.questions import Unsaved
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.app.commands.problems import ProblemCommands
@@ -489,9 +490,7 @@ class LockCommands(CommandGroup):
             self._frame.show_error(what, errors[0])
         elif written.lock is not None:
             count = len(written.made.lock.entries)
-            self._frame.say(
-                f"{count_text(count)} file{'' if count == 1 else 's'} locked in {one_line(written.path)}"
-            )
+            self._frame.say(f"{counted_spaced(count, 'file')} locked in {one_line(written.path)}")
         document.problems.look_again()
         if document is self._current:
             self._centre.lock_bar.set_document(document)

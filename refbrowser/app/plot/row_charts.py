@@ -25,7 +25,7 @@ from refbrowser.views.plot.element_parts import (
 )
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.views.plot.element_parts import Bar
@@ -38,7 +38,7 @@ _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 def bar_words(bar: Bar) -> str:
     """Return what a bar says."""
-    rows = f"{count_text(bar.count)} row{'' if bar.count == 1 else 's'}"
+    rows = counted_spaced(bar.count, "row")
     length = f"{bar.low}" if bar.low == bar.high else f"{bar.low} to {bar.high}"
     return f"length {length}: {rows}"
 

@@ -9,14 +9,8 @@ from html import escape
 from refbrowser.engine.audit.audit_plan import AuditCost
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
 from refbrowser.errors import Finding
-from refbrowser.views.auditing.audit_lines import (
-    RestOfGroups,
-    cost_line,
-    counted,
-    place_words,
-    rolled,
-    summary_line,
-)
+from refbrowser.views.auditing.audit_lines import RestOfGroups, cost_line, place_words, rolled, summary_line
+from refbrowser.words import counted
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1c1e21; --soft: #5a6169; --back: #ffffff; --card: #f5f6f8;
