@@ -28,7 +28,7 @@ from refbrowser.api import StorageOptions
 from refbrowser.api import open as open_named
 from refbrowser.engine.dataset import Dataset, damage_of, damage_text
 from refbrowser.engine.frozen import frozen_bytes, opened_again, other_source
-from refbrowser.engine.reading.scattered import read_outer, read_points
+from refbrowser.engine.scattered import read_outer, read_points
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Score, Seen
 from refbrowser.formats.library.process import one_after_another

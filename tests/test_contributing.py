@@ -30,6 +30,5 @@ def test_every_class_and_constant_that_is_named_is_there() -> None:
     classes = set(re.findall(r"`([A-Z][A-Za-z]*[a-z])`", PAGE))
     constants = set(re.findall(r"`([A-Z]{2,})`", PAGE))
     assert classes
-    assert constants
     assert not [name for name in sorted(classes) if f"class {name}" not in texts]
     assert not [name for name in sorted(constants) if f"\n{name} = " not in texts]

@@ -18,6 +18,7 @@ LAYERS = [
     "version",
     "errors",
     "limits",
+    "words",
     "plugins",
     "model",
     "references",
@@ -173,17 +174,26 @@ def test_no_circle_among_modules(sources: list[Source]) -> None:
     assert circles(graph) == []
 
 
-#: Packages whose folders form no circle yet are left out.
-WITH_CIRCLES = {"references", "io", "formats", "engine", "exporting", "views"}
+#: Packages, and folders of a package, that form a circle yet.
+WITH_CIRCLES = (
+    "refbrowser.references",
+    "refbrowser.io",
+    "refbrowser.exporting",
+    "refbrowser.formats.awkward0",
+)
 
 
 def test_no_circle_among_folders(sources: list[Source]) -> None:
+    packages = {source.module for source in sources if source.path.stem == "__init__"}
     graph: dict[str, set[str]] = {}
     for source in sources:
         folder = source.module.rpartition(".")[0]
-        if layer_of(source.module) in WITH_CIRCLES or source.path.stem == "__init__":
+        if source.module.startswith(WITH_CIRCLES) or source.path.stem == "__init__":
             continue
-        others = {name.rpartition(".")[0] for name in source.imports & NAMES if name.count(".") > 1}
+        # What is imported from a folder names the folder, too.
+        others = {
+            name.rpartition(".")[0] for name in source.imports & NAMES - packages if name.count(".") > 1
+        }
         graph.setdefault(folder, set()).update(others - {folder})
     graph |= {folder: set() for others in list(graph.values()) for folder in others if folder not in graph}
     assert circles(graph) == []
@@ -285,7 +295,7 @@ NAMING = {
     "refbrowser.model.nodes": "the format of an array's metadata: goes with the data types",
     "refbrowser.codecs.pipeline": "the format of an array's metadata: goes with the table of codecs",
     "refbrowser.engine.node_metadata": "the format of an array's metadata: goes with the documents",
-    "refbrowser.views.snippets": "what zarr-python reads: goes with the documents",
+    "refbrowser.views.plot.snippets": "what zarr-python reads: goes with the documents",
     "refbrowser.engine.serve.application": "a header of HTTP",
 }
 
@@ -370,7 +380,7 @@ def test_a_folder_has_at_most_25_modules() -> None:
 
 
 #: Where the kinds of an array's values are told apart, with why; others ask values, nodes or readings.
-TELLING_KINDS = {"refbrowser.engine.reading.kinds": "finds what reads arrays of a kind"}
+TELLING_KINDS = {"refbrowser.engine.kinds": "finds what reads arrays of a kind"}
 KINDS = {"Values", "NoValues", "Chunks", "Pieces", "Rows"}
 
 

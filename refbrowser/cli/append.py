@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import ProgressBar, plain, size_text, tell_damage, write_json, write_line
+from refbrowser.cli.console import ProgressBar, plain, tell_damage, write_json, write_line
 from refbrowser.cli.lock import add_lock, lock_made
 from refbrowser.cli.make import (
     add_new_dimension,
@@ -29,6 +29,7 @@ from refbrowser.cli.options import (
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
+from refbrowser.words import binary_size_text, counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.appending import Appended
@@ -140,7 +141,7 @@ def _to_document(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _write_added(report: Appended) -> None:
-    files = f"{report.files} file{'' if report.files == 1 else 's'}"
+    files = counted_plain(report.files, "file")
     unread = f", {report.unread} cannot be read" if report.unread else ""
     changed = f"{abs(report.references)} references {'less' if report.references < 0 else 'more'}"
     write_line(
@@ -179,7 +180,9 @@ def _to_stream(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _write_text(report: AppendReport) -> None:
-    write_line(f"{plain(report.target)}: {report.messages} messages added, {size_text(report.written_bytes)}")
+    write_line(
+        f"{plain(report.target)}: {report.messages} messages added, {binary_size_text(report.written_bytes)}"
+    )
     if report.along is not None:
         write_line(f"{plain(report.along)}: {report.before} before, {report.after} now")
     for what, names in (

@@ -6,9 +6,10 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import ProgressBar, plain, size_text, tell_findings, write_json, write_line
+from refbrowser.cli.console import ProgressBar, plain, tell_findings, write_json, write_line
 from refbrowser.cli.options import add_json, add_output, add_reading, job_control, open_dataset, take_output
 from refbrowser.io.cancel import CancelToken
+from refbrowser.words import binary_size_text
 
 if TYPE_CHECKING:
     from refbrowser.exporting.streams.compact import CompactReport
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _write_text(report: CompactReport) -> None:
     write_line(
         f"{plain(report.target)}: {report.messages} messages where there were {report.messages_before}, "
-        f"{size_text(report.written_bytes)} where there were {size_text(report.bytes_before)}; "
+        f"{binary_size_text(report.written_bytes)} where there were {binary_size_text(report.bytes_before)}; "
         f"{report.verified} messages verified"
     )
     for note in report.notes:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from refbrowser.errors import Finding, Outcome, RefbrowserError, Severity, quoted, sentence
+from refbrowser.words import binary_size_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -278,7 +279,7 @@ class ProgressBar:
             sys.stderr.flush()
         if MANNER.is_verbose:
             read = self._values.get("read_bytes")
-            some = f", {size_text(read)} read" if read else ""
+            some = f", {binary_size_text(read)} read" if read else ""
             tell(f"refbrowser: {self.title}: {time.monotonic() - self._start:.2f} s{some}")
 
     def update(self, changes: dict[str, Any]) -> None:
@@ -298,7 +299,7 @@ class ProgressBar:
 
     def _line(self) -> str:
         done, total = self._values.get("done", 0), self._values.get("total")
-        read = f"  {size_text(self._values['read_bytes'])}" if self._values.get("read_bytes") else ""
+        read = f"  {binary_size_text(self._values['read_bytes'])}" if self._values.get("read_bytes") else ""
         note = f"  {plain(self._values['note'])}" if self._values.get("note") else ""
         if not total:
             return f"{self.title}{f'  {done}' if done or not note else ''}{read}{note}"
@@ -314,12 +315,3 @@ class ProgressBar:
         rate = (done - first) / max(time.monotonic() - since, 1e-3)
         minutes, seconds = divmod(round((total - done) / rate), 60)
         return f"  {done} of {total} {self.unit}, {rate:.3g}/s, {minutes}:{seconds:02d} left"
-
-
-def size_text(count: float) -> str:
-    """Return a number of bytes for people: ``3.2 MiB``."""
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if count < 1024 or unit == "TiB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1024
-    raise AssertionError

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.cli.console import (
     ProgressBar,
     plain,
-    size_text,
     tell,
     tell_damage,
     tell_findings,
@@ -45,6 +44,7 @@ from refbrowser.exporting.option_fields import ExportOptions, chosen_options, gr
 from refbrowser.formats.option_fields import Kind, declared, usual
 from refbrowser.formats.registry import form_named, written
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.words import binary_size_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute
@@ -330,8 +330,9 @@ def _estimate(
         return 0
     units = form_named(request.format).units
     write_line(
-        f"{estimate.chunks} {units}, {estimate.missing} missing; to read {size_text(estimate.source_bytes)}, "
-        f"to write {size_text(estimate.target_bytes)} at most"
+        f"{estimate.chunks} {units}, {estimate.missing} missing; "
+        f"to read {binary_size_text(estimate.source_bytes)}, "
+        f"to write {binary_size_text(estimate.target_bytes)} at most"
     )
     for line in (*_ways(estimate), *_notes(estimate.losses)):
         write_line(line)
@@ -374,7 +375,9 @@ def _ways(estimate: ExportEstimate) -> list[str]:
     if estimate.partly_here:
         lines.append(f"made in this process: {estimate.partly_here}")
     if estimate.spool_bytes:
-        lines.append(f"an intermediate store of {size_text(estimate.spool_bytes)} is made beside the target")
+        lines.append(
+            f"an intermediate store of {binary_size_text(estimate.spool_bytes)} is made beside the target"
+        )
     if estimate.reads > 1.05:
         lines.append(f"chunks are read {estimate.reads:.1f} times on average")
     return lines
@@ -415,7 +418,7 @@ def _write_text(report: ExportReport, notes: Iterable[str]) -> None:
     write_line(
         f"{plain(report.target)}: {report.arrays} arrays, {report.chunks} {units}{resumed}, "
         f"{report.copied} copied undecoded, {report.missing} missing, {report.verified} verified; "
-        f"read {size_text(report.read_bytes)}, written {size_text(report.written_bytes)}"
+        f"read {binary_size_text(report.read_bytes)}, written {binary_size_text(report.written_bytes)}"
     )
     for line in notes:
         write_line(line)

@@ -20,6 +20,7 @@ from refbrowser.cli.options import (
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.registry import BUILT_IN
 from refbrowser.io.cancel import CancelToken
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.locking import LockOrder
@@ -132,7 +133,7 @@ _ALL_THE_SAME = "--skip-bad replaces a lock that is there all the same"
 def _line(written: LockWritten) -> str:
     made, lock = written.made, written.lock
     assert lock is not None
-    files = f"{len(made.lock.entries)} file{'' if len(made.lock.entries) == 1 else 's'} looked at"
+    files = f"{counted_plain(len(made.lock.entries), 'file')} looked at"
     not_locked = f", {len(lock.not_locked)} not locked" if lock.not_locked else ""
     return f"{plain(written.path)}: {files}{not_locked}; {len(lock.entries)} in the lock"
 

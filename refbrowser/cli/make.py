@@ -176,12 +176,13 @@ def _write_text(report: MakeReport) -> None:
 def _line(made: Made) -> str:
     if made.was_there:
         return f"{plain(made.target)}: newer than its file, left as it is"
-    from refbrowser.views.explain.explanation import counted
+    from refbrowser.words import counted_plain
 
     unread = f", {made.unread} cannot be read" if made.unread else ""
     return (
-        f"{plain(made.target)}: {counted(made.arrays, 'array')}, {counted(made.references, 'reference')}; "
-        f"{counted(made.compared, 'chunk')} compared with {made.with_what}{unread}"
+        f"{plain(made.target)}: {counted_plain(made.arrays, 'array')}, "
+        f"{counted_plain(made.references, 'reference')}; "
+        f"{counted_plain(made.compared, 'chunk')} compared with {made.with_what}{unread}"
     )
 
 

@@ -129,7 +129,7 @@ def _code_of(probed: Sequence[Probed]) -> int:
 def _tree_lines(nodes: Sequence[PrefixNode], depth: int = 0) -> Iterator[str]:
     """Yield a line for each place: files, references, bytes, and the name behind them."""
     from refbrowser.views.moving.prefix_tree import PrefixKind
-    from refbrowser.views.words import size_text
+    from refbrowser.words import size_text
 
     shown = 0
     for node in nodes:

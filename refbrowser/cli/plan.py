@@ -8,15 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import (
-    plain,
-    size_text,
-    tell_damage,
-    write_json,
-    write_json_list,
-    write_line,
-    write_lines,
-)
+from refbrowser.cli.console import plain, tell_damage, write_json, write_json_list, write_line, write_lines
 from refbrowser.cli.options import (
     add_json,
     add_reading,
@@ -29,6 +21,7 @@ from refbrowser.cli.options import (
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.words import binary_size_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array
@@ -84,8 +77,9 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         return 0
     faulty = f", {plan.faulty_chunks} that cannot be read" if plan.faulty_chunks else ""
     write_line(
-        f"{plan.ranges.request_count} requests, {size_text(plan.useful_bytes)} useful, "
-        f"{size_text(plan.wasted_bytes)} wasted, {plan.chunks} chunks, {plan.missing_chunks} missing{faulty}"
+        f"{plan.ranges.request_count} requests, {binary_size_text(plan.useful_bytes)} useful, "
+        f"{binary_size_text(plan.wasted_bytes)} wasted, {plan.chunks} chunks, "
+        f"{plan.missing_chunks} missing{faulty}"
     )
     write_lines(
         f"{plain(url)}  {start} to {'the end' if stop is None else stop}"

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the selection and write it."""
     import numpy as np
 
-    from refbrowser.engine.reading.kinds import reading_of
+    from refbrowser.engine.kinds import reading_of
     from refbrowser.engine.session import check_count
     from refbrowser.model.data_type import without_names
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import ProgressBar, plain, size_text, write_json, write_line
+from refbrowser.cli.console import ProgressBar, plain, write_json, write_line
 from refbrowser.cli.options import add_json, add_origins, add_output, job_control, take_output
 from refbrowser.io.cancel import CancelToken
+from refbrowser.words import binary_size_text
 
 if TYPE_CHECKING:
     from refbrowser.exporting.streams.repair import RepairReport
@@ -60,7 +61,7 @@ def _as_json(report: RepairReport) -> dict[str, Any]:
 def _write_text(report: RepairReport) -> None:
     write_line(
         f"{plain(report.target)}: {report.messages} messages kept, {len(report.lost)} lost; "
-        f"written {size_text(report.written_bytes)}, lost {size_text(report.lost_bytes)}"
+        f"written {binary_size_text(report.written_bytes)}, lost {binary_size_text(report.lost_bytes)}"
     )
     _write_some([f"lost: {plain(lost)}" for lost in report.lost[:_SHOWN]], len(report.lost))
     _write_some([plain(note) for note in report.notes[:_SHOWN]], len(report.notes))

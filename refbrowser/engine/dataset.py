@@ -482,7 +482,7 @@ class Array:
         """
         if is_basic(index):
             return self.read(Selection.from_index(index, self.shape))[()]
-        from refbrowser.engine.reading.indexing import read_index  # Most indexes are simple.
+        from refbrowser.engine.indexing import read_index  # Most indexes are simple.
 
         with _open(self.dataset):
             return read_index(self.dataset.session, self.node, self.dataset.access, index)
@@ -623,7 +623,7 @@ class OuterIndex:
 
     def __getitem__(self, index: Any) -> Any:
         """Return the selected values; each axis has an integer, a slice, places or a mask of its own."""
-        from refbrowser.engine.reading.indexing import read_outer_index
+        from refbrowser.engine.indexing import read_outer_index
 
         dataset = self._array.dataset
         with _open(dataset):

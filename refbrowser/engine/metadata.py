@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from refbrowser.engine.collecting import collected_later
-from refbrowser.engine.resources import Resources
+from refbrowser.engine.reading.collecting import collected_later
+from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.io.access import Access

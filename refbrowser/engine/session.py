@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.resources import Resources
+from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -102,7 +102,7 @@ class Session(Resources):
         total: int,
     ) -> Reader:
         """Read chosen parts of chunks into `box`, each at its target; returns what was read and how much."""
-        from refbrowser.engine.reading.kinds import reading_of
+        from refbrowser.engine.kinds import reading_of
         from refbrowser.engine.reading.reader import Reader
 
         grid = readable_grid(node)
@@ -126,7 +126,7 @@ class Session(Resources):
         RefbrowserError
             The array is not readable, or the selection touches too many chunks to look at.
         """
-        from refbrowser.engine.reading.kinds import reading_of
+        from refbrowser.engine.kinds import reading_of
 
         return reading_of(node).known(access, selection)
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.option_fields import ExportOptions
-from refbrowser.model.report import Report, counted, first_of
+from refbrowser.model.report import Report, first_of
 from refbrowser.model.selection import Selection
+from refbrowser.words import counted
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

@@ -15,6 +15,7 @@ from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, typed_attribute
 from refbrowser.model.netcdf.fill import is_complete, mark_of_missing
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -38,7 +39,7 @@ def unrecorded(dataset: Dataset) -> Iterator[Loss]:
     """Yield that references do not keep what was recorded of the objects they lead to, if anything was."""
     # Where references are read bit by bit, all of them must be known.
     if dataset.document.refs.table and (count := len(dataset.access.memory.identities.recorded)):
-        objects = f"{count} object{'' if count == 1 else 's'}"
+        objects = counted_plain(count, "object")
         what = f"the entity tags or times of change that were recorded of {objects} are left out"
         yield Loss("/", f"{what}: readers of the references cannot notice a replaced object")
 

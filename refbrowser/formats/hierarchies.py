@@ -38,7 +38,7 @@ def hierarchy_of_flavour(
         Of the dataset, a name as in ``refbrowser export --to``.
     """
     if flavour is None:
-        from refbrowser.formats.stores.flavour import find_flavour
+        from refbrowser.formats.flavour import find_flavour
 
         flavour = find_flavour(source.metadata_keys(), source.value) or Flavour.ZARR_V2
     builder: HierarchyBuilder = resolve_name(_BUILDERS[flavour])

@@ -437,7 +437,7 @@ def hierarchy_of(document: Document, metadata: Mapping[str, bytes] | None = None
 
     made: ManifestMaker = manifest
     if document.store is not None:
-        from refbrowser.formats.stores.manifest import StoreManifest
+        from refbrowser.formats.store_manifest import StoreManifest
 
         made = partial(StoreManifest.of, expansion, document.store)
     if origin is None:

@@ -14,8 +14,8 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.format import Format, Page, Score, Seen, Written
-from refbrowser.formats.ncstream import magics
 from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
 from refbrowser.plugins import Plugins, plugins
@@ -359,7 +359,7 @@ GRIB = Format(
     name="grib",
     title="GRIB",
     holds="GRIB files",
-    opener="refbrowser.formats.grib:open_named_grib",
+    opener="refbrowser.formats.library.grib:open_named_grib",
     library=f"{_LIBRARY}:GRIB",
     suffixes=(".grib", ".grib2", ".grb", ".grb2"),
     sniff=_of_grib,

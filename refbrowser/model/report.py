@@ -36,8 +36,3 @@ def first_of(lines: Sequence[str]) -> Iterator[str]:
         yield f"  {line}"
     if len(lines) > SHOWN:
         yield f"  and {len(lines) - SHOWN} more"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: ``1 chunk``, ``12,000 chunks``."""
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"

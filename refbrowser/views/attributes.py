@@ -31,7 +31,8 @@ from refbrowser.views.hierarchy import (
     stored_words,
     type_text,
 )
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_plain, plural, size_text
 
 if TYPE_CHECKING:
     from refbrowser.references.document.origins import Fact
@@ -335,7 +336,7 @@ def type_pairs(node: Any) -> list[tuple[str, str]]:
         pairs = [("Type", f"rows of {name}, each of its own length")]
     elif node.dtype is not None and node.dtype.names is not None and node.assembled is not None:
         fields = len(node.dtype.names)
-        pairs = [("Type", f"{type_text(node)} of {fields} field{'' if fields == 1 else 's'}")]
+        pairs = [("Type", f"{type_text(node)} of {counted_plain(fields, 'field')}")]
     if isinstance(node.type, SequenceType):
         pairs.append(("Rows", "known only once the data is read"))
     if node.type.names:
@@ -389,7 +390,7 @@ def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
     if found.assembled:
         parts.append(f"{count_text(found.assembled)} in several parts")
     if found.files:
-        parts.append(f"{count_text(found.files)} whole {'file' if found.files == 1 else 'files'}")
+        parts.append(f"{count_text(found.files)} whole {plural(found.files, 'file')}")
     if found.inline:
         parts.append(f"{count_text(found.inline)} in the document")
     texts[STORED_SIZE] = " and ".join(parts)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, size_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute, ComputeStatus
@@ -97,8 +98,8 @@ def ask_workers(choice: ComputeChoice, control: JobControl) -> ComputeStatus | N
 
 def workers_text(status: ComputeStatus) -> str:
     """Return who works, in words."""
-    workers = f"{count_text(status.workers)} worker{'' if status.workers == 1 else 's'}"
-    threads = f"{count_text(status.threads)} thread{'' if status.threads == 1 else 's'}"
+    workers = counted_spaced(status.workers, "worker")
+    threads = counted_spaced(status.threads, "thread")
     text = f"{workers} with {threads}"
     if status.memory is not None:
         of_all = f" of {size_text(status.memory_limit)}" if status.memory_limit else ""

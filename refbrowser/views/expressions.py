@@ -24,7 +24,8 @@ from refbrowser.io.archives.entries import LOCAL_HEADER
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.views.hierarchy import is_buffer
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, size_text
 
 if TYPE_CHECKING:
     from refbrowser.formats.awkward0.arrays import Awkward0Array
@@ -287,7 +288,7 @@ class ExpressionGraph:
                 return self._target_words(number)
             case ExpressionKind.LIST | ExpressionKind.TUPLE | ExpressionKind.DICT | ExpressionKind.PAIRS:
                 count = len(self.below(number))
-                return f"{count_text(count)} item{'' if count == 1 else 's'}"
+                return counted_spaced(count, "item")
             case ExpressionKind.PYTHON:
                 return "a pickle"
             case ExpressionKind.BROKEN:

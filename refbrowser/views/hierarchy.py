@@ -12,7 +12,8 @@ import numpy as np
 from refbrowser.formats.registry import title_of
 from refbrowser.model.data_type import EnumerationType, RowType, SequenceType
 from refbrowser.model.nested import TypeKind
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
     from refbrowser.model.nested import NestedType

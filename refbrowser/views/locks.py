@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from refbrowser.io.identity import moment_of
 from refbrowser.io.locks.lock import Mark, Stale, text_of
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 #: Files that are listed at once.
 LISTED = 2_000

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from refbrowser.formats.registry import title_of
 from refbrowser.views.rows import Column, RowStyle
-from refbrowser.views.words import CELL_LIMIT, count_text
+from refbrowser.views.words import CELL_LIMIT
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     import numpy as np

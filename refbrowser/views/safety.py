@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from refbrowser.formats.awkward0.functions import AllowList, Standing
 from refbrowser.formats.awkward0.safety import FunctionUse, PickleUse, SafetySpot, TargetUse, report
 from refbrowser.views.expressions import value_text
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.formats.awkward0.opening import Awkward0Origin
@@ -60,7 +60,7 @@ def refused_words(rows: Sequence[SafetyRow]) -> str:
     for section, one, many in ((FUNCTIONS, "function", "functions"), (PICKLES, "pickle", "pickles")):
         count = sum(1 for row in rows if row.section == section and row.is_refused)
         if count:
-            parts.append(f"{count_text(count)} {one if count == 1 else many}")
+            parts.append(counted_spaced(count, one, many))
     if not parts:
         return ""
     named = f"{' and '.join(parts)} that {_were(rows)} refused"

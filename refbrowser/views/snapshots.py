@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.icechunk.opening import IcechunkOrigin, time_text
-from refbrowser.views.words import count_text, one_line, plain_lines
+from refbrowser.views.words import one_line, plain_lines
+from refbrowser.words import count_text, counted_spaced
 
 #: Lines of each kind of change.
 _LINES = 200
@@ -136,5 +137,5 @@ def change_lines(origin: IcechunkOrigin, snapshot: str) -> list[str]:
     found += [f"moved {one_line(old)} to {one_line(new)}" for old, new in changes.moved[:_LINES]]
     for node, count in list(changes.chunks.items())[:_LINES]:
         where = one_line(paths.get(node, "an array of an older snapshot"))
-        found.append(f"{count_text(count)} chunk{'' if count == 1 else 's'} of {where}")
+        found.append(f"{counted_spaced(count, 'chunk')} of {where}")
     return found or ["Nothing was changed."]

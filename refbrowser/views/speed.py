@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from refbrowser.views.words import count_text, one_line, size_text, time_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, size_text, time_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
@@ -113,8 +114,7 @@ def job_words(status: JobStatus, share: float | None, speed: Speed, now: float) 
         of_all = f"{count_text(status.tasks)} of {count_text(status.tasks_total)} tasks"
         words.append(f"{count_text(status.tasks)} tasks" if status.state == "done" else of_all)
     if status.read_bytes:
-        plural = "" if status.requests == 1 else "s"
-        in_requests = f" in {count_text(status.requests)} request{plural}" if status.requests else ""
+        in_requests = f" in {counted_spaced(status.requests, 'request')}" if status.requests else ""
         words.append(f"{size_text(status.read_bytes)} read{in_requests}")
     if status.started is not None:
         took = time_text((status.finished or now) - status.started)

@@ -1,4 +1,4 @@
-"""Words that every part of the window writes alike: counts, sizes, and text from files made plain."""
+"""Words that every part of the window writes alike, and text from files made plain."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from refbrowser.limits import LIMITS
 from refbrowser.model.flavour import Flavour
+from refbrowser.words import size_text, time_text
 
 #: The flavours of stores by their names in the model, and what the menu calls them.
 FLAVOURS = (
@@ -46,40 +47,9 @@ def _visible(text: str) -> str:
     )
 
 
-def size_text(size: int | None) -> str:
-    """Return a number of bytes as people write it (``12.4 MB``); ``unknown`` for None."""
-    if size is None:
-        return "unknown"
-    value = float(size)
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if value < 1000 or unit == "TB":
-            break
-        value /= 1000
-    return f"{size} B" if unit == "B" else f"{value:.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
-
-
-def count_text(count: int) -> str:
-    """Return a whole number with thin spaces between the thousands."""
-    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-
-
 def index_text(index: Iterable[int]) -> str:
     """Return an index as text: ``[3, 4]``."""
     return f"[{', '.join(map(str, index))}]"
-
-
-def time_text(seconds: float) -> str:
-    """Return how long something takes, in its two largest units (``4.6 s``, ``3 min 20 s``, ``2 d 4 h``)."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(int(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h" if hours else f"{days} d"
 
 
 #: What reading the references of a set takes that are left until arrays are touched: seconds and bytes each,

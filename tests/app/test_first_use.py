@@ -33,7 +33,8 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.cards import ErrorCard, centred
 from refbrowser.app.widgets.elided_label import cut_around
 from refbrowser.formats.registry import BUILT_IN
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

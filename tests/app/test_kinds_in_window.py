@@ -19,7 +19,7 @@ from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.attributes import sections_of
 from refbrowser.views.hierarchy import ItemKind
-from refbrowser.views.words import size_text
+from refbrowser.words import size_text
 
 Settle = Callable[[], None]
 

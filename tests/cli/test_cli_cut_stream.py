@@ -13,7 +13,7 @@ import stream_encoder as enc
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind
-from refbrowser.formats.ncstream.magics import DATA
+from refbrowser.formats.ncstream_magics import DATA
 
 SHAPE = (30, 20, 25)
 VALUES = np.arange(np.prod(SHAPE), dtype=">f4").reshape(SHAPE)

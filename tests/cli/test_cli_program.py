@@ -60,7 +60,7 @@ UNUSED = (
     "concurrent.futures",
     "refbrowser.engine.reading.chunks",
     "refbrowser.engine.reading.reader",
-    "refbrowser.engine.members",
+    "refbrowser.engine.reading.members",
     "refbrowser.formats.stores.audit",
     "refbrowser.formats.stores.opening",
     "refbrowser.formats.ncstream.definition",
@@ -100,7 +100,7 @@ def test_a_command_loads_only_what_it_needs() -> None:
 @pytest.mark.slow
 def test_reading_chunks_loads_nothing_of_rows_and_archives() -> None:
     unused = (
-        "refbrowser.engine.members",
+        "refbrowser.engine.reading.members",
         "refbrowser.engine.nested",
         "refbrowser.formats.awkward0",
         "refbrowser.io.archives.directory",

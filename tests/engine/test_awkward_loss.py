@@ -51,7 +51,7 @@ def test_members_that_are_not_held_at_once_are_checked_part_by_part(
 ) -> None:
     module = sys.modules["refbrowser.engine.awkward0_soundness"]
     monkeypatch.setattr(module, "_TOGETHER", 50_000)
-    monkeypatch.setattr("refbrowser.engine.members.BLOCK", 30_000)
+    monkeypatch.setattr("refbrowser.engine.reading.members.BLOCK", 30_000)
     assert _TOGETHER > 50_000
     path = tmp_path / "a.awkd"
     data = bytearray(zipped(jagged()))

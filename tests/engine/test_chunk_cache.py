@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refbrowser.engine.resources import ChunkCache
+from refbrowser.engine.reading.resources import ChunkCache
 
 
 def test_the_longest_unused_goes_first() -> None:

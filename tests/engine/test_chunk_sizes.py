@@ -22,8 +22,8 @@ from servers.http_server import Fault, HttpServer
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine import members
 from refbrowser.engine.reading import chunks as read
+from refbrowser.engine.reading import members
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access

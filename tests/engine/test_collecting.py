@@ -7,8 +7,8 @@ import weakref
 
 import pytest
 
-from refbrowser.engine import collecting
-from refbrowser.engine.collecting import collected_later
+from refbrowser.engine.reading import collecting
+from refbrowser.engine.reading.collecting import collected_later
 
 
 def test_collections_go_on_after_the_last_block() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from refbrowser.engine.reading.fetching import fetch_rows
-from refbrowser.engine.resources import Resources
+from refbrowser.engine.reading.resources import Resources
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access

@@ -292,7 +292,7 @@ def store_of(values: np.ndarray[Any, Any], flipped: int | None = None) -> bytes:
 @pytest.fixture(params=[1 << 30, 1 << 17], ids=["in one request", "in blocks"])
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Members are confirmed whole, or block by block."""
-    monkeypatch.setattr("refbrowser.engine.members.BLOCK", request.param)
+    monkeypatch.setattr("refbrowser.engine.reading.members.BLOCK", request.param)
 
 
 @pytest.mark.usefixtures("block")
@@ -363,7 +363,7 @@ def test_large_members_of_servers_are_read_in_part_and_told(
     monkeypatch.setattr(
         "refbrowser.engine.reading.found_members.LIMITS", replace(LIMITS, zip_confirmed_remote=1 << 20)
     )
-    monkeypatch.setattr("refbrowser.engine.members.BLOCK", 1 << 18)
+    monkeypatch.setattr("refbrowser.engine.reading.members.BLOCK", 1 << 18)
     data = store_of(LONG, flipped=9)
     with HttpServer({"/a.zarr.zip": data}) as server:
         with refbrowser.open(server.url("/a.zarr.zip")) as dataset:

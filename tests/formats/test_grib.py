@@ -19,8 +19,7 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats import grib
-from refbrowser.formats.library import process
+from refbrowser.formats.library import grib, process
 from refbrowser.io.byte_sources import RemoteBytes
 
 eccodes = pytest.importorskip("eccodes")

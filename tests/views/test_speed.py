@@ -8,7 +8,7 @@ import pytest
 
 from refbrowser.engine.jobs import Job, JobState, JobStatus
 from refbrowser.views.speed import KEPT, SETTLED, WINDOW, Speed, job_words, left_text, speed_words
-from refbrowser.views.words import time_text
+from refbrowser.words import time_text
 
 BEGUN = JobStatus(number=1, job=Job("Export"), state=JobState.RUNNING, started=0.0, total=1000)
 

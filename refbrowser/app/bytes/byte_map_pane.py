@@ -25,7 +25,8 @@ from refbrowser.views.bytes.byte_map import ByteItem, PlaceKind
 from refbrowser.views.bytes.file_source import OwnerKind
 from refbrowser.views.bytes.target_files import TargetFile
 from refbrowser.views.chunks.chunk_colouring import URL_STYLES, MapClass
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -342,7 +343,7 @@ class ByteMapPane(ArrayPane):
             )
         for number, (each, style) in enumerate(zip(shown.classes, self.view.painting.styles, strict=True)):
             size = size_text(each.size)
-            ranges = f"{count_text(each.count)} range{'' if each.count == 1 else 's'}"
+            ranges = counted_spaced(each.count, "range")
             label = one_line(each.label)
             tip = f"{label}: {ranges}, {size}. Click to go to the next one."
             yield _entry(number, style, f"{label}  {size}", tip, f"Class{number}")

@@ -29,7 +29,8 @@ from refbrowser.views.bytes.byte_facts import offset_text
 from refbrowser.views.bytes.byte_map import ByteItem, OwnedRange, PlaceKind
 from refbrowser.views.bytes.byte_pixels import ByteViewport, PixelLine, picture_of
 from refbrowser.views.chunks.chunk_colouring import MapClass
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
     from refbrowser.views.bytes.byte_map import ByteMap

@@ -38,7 +38,8 @@ from refbrowser.io.origins import local_path
 from refbrowser.views.combining.combine_order import CombineOrder
 from refbrowser.views.computing import where_text
 from refbrowser.views.speed import SEPARATOR, Speed, speed_words
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.app.combining.combine_work import AppendStep, Found, Made
@@ -253,7 +254,7 @@ class FilesSheet(WorkingDialog):
         count = len(self._sources)
         folder = os.path.dirname(self._sources[0]) if count else ""
         where = f" in {one_line(folder)}" if folder and all(map(folder.__eq__, self._folders())) else ""
-        self._count.setText(f"{count_text(count)} file{'' if count == 1 else 's'}{where}")
+        self._count.setText(f"{counted_spaced(count, 'file')}{where}")
         self._update_buttons()
 
     def _folders(self) -> list[str]:
@@ -316,7 +317,7 @@ class FilesSheet(WorkingDialog):
             return
         order = self.order()
         count = len(self._sources)
-        title = f"Look at {count_text(count)} file{'' if count == 1 else 's'} to be combined"
+        title = f"Look at {counted_spaced(count, 'file')} to be combined"
         if self._found is None:
             self._cost.say("Comparing the files…", "")
         self._speed = Speed()

@@ -39,7 +39,8 @@ from refbrowser.references.edits.edits import Edit
 from refbrowser.references.edits.fold import FoldReferences
 from refbrowser.references.edits.history import History
 from refbrowser.views.combining.combine_order import CombineOrder
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, plural
 
 #: Files that are looked at to find the dimension.
 _SAMPLE = 6
@@ -208,9 +209,9 @@ def _found(plan: Plan, known: tuple[str, ...], kept: FileSet | None, *, added: b
 
 def _summary(plan: Plan, harmless: int, *, added: bool) -> str:
     count, blocking = len(plan.files) - added, len(plan.blocking)
-    files = f"{count_text(count)} file{'' if count == 1 else 's'}"
+    files = counted_spaced(count, "file")
     if blocking:
-        which = "difference" if blocking == 1 else "differences"
+        which = plural(blocking, "difference")
         return f"{files}: {count_text(blocking)} {which} to settle. Nothing is written before you decide."
     if added:
         axis = plan.axes[0]

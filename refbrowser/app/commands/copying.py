@@ -275,8 +275,8 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
 
     from refbrowser.engine.sources import sources_of
     from refbrowser.views.plot.picture import ChunkState
-    from refbrowser.views.snippet_store import source_of
-    from refbrowser.views.snippets import (
+    from refbrowser.views.plot.snippet_store import source_of
+    from refbrowser.views.plot.snippets import (
         SnippetView,
         has_plain_times,
         own_snippet,

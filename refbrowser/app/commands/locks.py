@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
@@ -75,9 +76,7 @@ class LockCommands(CommandGroup):
             self._workspace.show_error(what, errors[0])
         elif written.lock is not None:
             count = len(written.made.lock.entries)
-            self._workspace.say(
-                f"{count_text(count)} file{'' if count == 1 else 's'} locked in {one_line(written.path)}"
-            )
+            self._workspace.say(f"{counted_spaced(count, 'file')} locked in {one_line(written.path)}")
         document.problems.look_again()
         if document is self._current:
             self._centre.lock_bar.set_document(document)

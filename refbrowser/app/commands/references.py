@@ -11,7 +11,8 @@ from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -159,7 +160,7 @@ class PrefixCommands(CommandGroup):
 
         chosen = self._centre.references.selected_rows()
         if chosen.count > 1 or (chosen.count and chosen.generated):
-            title = f"{count_text(chosen.count)} selected reference{'' if chosen.count == 1 else 's'}"
+            title = counted_spaced(chosen.count, "selected reference")
             return title, PrefixScope(ScopeKind.ENTRIES, runs=chosen.entries)
         if not chosen.count and len(chosen.rules) == 1:
             return f"Gen rule {chosen.rules[0]}", PrefixScope(ScopeKind.RULE, number=chosen.rules[0])
@@ -404,5 +405,5 @@ class ReferenceCommands(CommandGroup):
 def rows_of_rules(chosen: SelectedRows) -> str:
     """Return how many of the selected rows come from rules, as ``3 rows of gen rules 0, 2``."""
     rules = ", ".join(str(number) for number in chosen.rules[:4]) + ("…" if len(chosen.rules) > 4 else "")
-    rows = f"{count_text(chosen.generated)} row{'' if chosen.generated == 1 else 's'}"
-    return f"{rows} of gen rule{'' if len(chosen.rules) == 1 else 's'} {rules}"
+    rows = counted_spaced(chosen.generated, "row")
+    return f"{rows} of gen {plural(len(chosen.rules), 'rule')} {rules}"

@@ -15,7 +15,8 @@ from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.commands.view_picture import ViewPicture, png_bytes
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetIt
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button
-from refbrowser.views.words import count_text, index_text, one_line
+from refbrowser.views.words import index_text, one_line
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.engine.comparing.differences import ArrayComparison, ChunkValues, Extreme
@@ -233,7 +234,7 @@ def _extreme_row(name: str, extreme: Extreme) -> QTreeWidgetItem:
 
 def _chunk_row(chunk: ChunkValues) -> QTreeWidgetItem:
     name = f"chunk {index_text(chunk.coords)}"
-    words = "1 value differs" if chunk.different == 1 else f"{count_text(chunk.different)} values differ"
+    words = counted_spaced(chunk.different, "value differs", "values differ")
     return _value_row(name, chunk.amount, chunk.index, words, "")
 
 

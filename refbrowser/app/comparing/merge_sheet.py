@@ -25,7 +25,8 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button, resize_within_screen
 from refbrowser.references.merging.merge import Choice
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.app.comparing.merge_sides import MergeSides
@@ -223,12 +224,12 @@ class MergeSheet(QDialog):
         if found is None:
             return
         edits, conflicts, settled = len(found.edits), len(found.conflicts), len(self._settled)
-        words = [f"{count_text(edits)} edit{'' if edits == 1 else 's'} of this document"] if edits else []
+        words = [f"{counted_spaced(edits, 'edit')} of this document"] if edits else []
         if settled < conflicts:
             left = conflicts - settled
-            words.append(f"{count_text(left)} conflict{'' if left == 1 else 's'} to be settled")
+            words.append(f"{counted_spaced(left, 'conflict')} to be settled")
         if settled:
-            words.append(f"{count_text(settled)} conflict{'' if settled == 1 else 's'} settled")
+            words.append(f"{counted_spaced(settled, 'conflict')} settled")
         texts = [each.message for each in found.warnings[:3]]
         warnings = "".join(f" {text[:1].upper()}{text[1:]}." for text in texts)
         self._say(f"{', '.join(words)}.{warnings}" if words else f"{self.sides.nothing}{warnings}")
@@ -339,7 +340,7 @@ class MergeSheet(QDialog):
     def _done(self) -> None:
         settled = len(self._settled)
         left = len(self._choices) - settled
-        words = f", {count_text(settled)} conflict{'' if settled == 1 else 's'} settled" if settled else ""
+        words = f", {counted_spaced(settled, 'conflict')} settled" if settled else ""
         words += f", {count_text(left)} left as ours" if left else ""
         self.told.emit(f"Merged{words}: Undo takes it back, Save writes it")
         self.close()

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QWidget
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, push_button
 from refbrowser.references.edits.compare import Side
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import Priority, TaskControl
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.edited_document import EditedDocument

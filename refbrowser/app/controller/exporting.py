@@ -27,7 +27,7 @@ from refbrowser.exporting.request import (
 )
 from refbrowser.formats.registry import form_named
 from refbrowser.views.computing import ComputeChoice
-from refbrowser.views.words import count_text, size_text
+from refbrowser.words import count_text, counted_plain, counted_spaced, size_text
 
 #: What is told of an export that was interrupted.
 _LEFTOVERS = {
@@ -105,7 +105,7 @@ class Cost:
     def text(self) -> str:
         """Return it in words."""
         estimate = self.estimate
-        chunks = f"{count_text(estimate.chunks)} {self.unit}{'' if estimate.chunks == 1 else 's'}"
+        chunks = counted_spaced(estimate.chunks, self.unit)
         missing = f" ({count_text(estimate.missing)} missing chunks stay missing)" if estimate.missing else ""
         lines = [
             f"{chunks}{missing}. Reads about {size_text(estimate.source_bytes)}, writes at most "
@@ -155,9 +155,9 @@ def check_with_others(dataset: Dataset, order: Order, control: TaskControl) -> C
 
 def report_text(report: ExportReport) -> str:
     """Return what became of an export, in words."""
-    arrays = f"{report.arrays} array{'' if report.arrays == 1 else 's'}"
+    arrays = counted_plain(report.arrays, "array")
     form = form_named(report.format)
-    chunks = f"{count_text(report.chunks)} {form.unit if report.chunks == 1 else form.units}"
+    chunks = counted_spaced(report.chunks, form.unit, form.units)
     facts = [f"{count_text(report.copied)} copied undecoded"] if report.copied else []
     facts += [f"{count_text(report.resumed)} kept from before"] if report.resumed else []
     facts += [f"{count_text(report.missing)} missing in the source as well"] if report.missing else []

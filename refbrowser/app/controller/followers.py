@@ -12,6 +12,7 @@ from refbrowser.app.widgets.parts import one_shot
 from refbrowser.engine.jobs import Priority
 from refbrowser.engine.problems.problem import Problem, Problems
 from refbrowser.views.words import one_line
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -251,7 +252,7 @@ class DocumentJournal(QObject):
             from refbrowser.references.edits.edits import Compound
 
             count = len(edits)
-            step = Compound(f"Restore {count} edit{'' if count == 1 else 's'}", edits)
+            step = Compound(f"Restore {counted_plain(count, 'edit')}", edits)
             self._document.apply_later(step, lambda: self._restored_beside(recovery))
         else:
             self._restored_beside(recovery)

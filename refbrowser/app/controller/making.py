@@ -20,7 +20,7 @@ from refbrowser.formats.registry import form_named, title_of
 from refbrowser.io.origins import ConnectionSettings, Origin, local_path
 from refbrowser.views.computing import ComputeChoice
 from refbrowser.views.hierarchy import detail_text
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text, counted_spaced
 
 #: Variables of a file that are listed with why they cannot be referenced, at most.
 LISTED = 200
@@ -138,9 +138,9 @@ def made_text(made: Made) -> str:
     """Return what became of one file, in words."""
     if made.was_there:
         return "left: newer than its file"
-    chunks = f"{count_text(made.compared)} chunk{'' if made.compared == 1 else 's'} compared, equal"
+    chunks = f"{counted_spaced(made.compared, 'chunk')} compared, equal"
     unread = f"{count_text(made.unread)} chunks cannot be read, " if made.unread else ""
-    references = f"{count_text(made.references)} reference{'' if made.references == 1 else 's'}"
+    references = counted_spaced(made.references, "reference")
     alone = f" ({count_text(made.alone)} by our own reader only)" if made.alone else ""
     return f"{references}; {unread}{chunks}{alone}"
 
@@ -148,7 +148,7 @@ def made_text(made: Made) -> str:
 def report_text(report: MakeReport) -> str:
     """Return what became of all files, in words."""
     made = [each for each in report.made if not each.was_there]
-    documents = f"{count_text(len(made))} document{'' if len(made) == 1 else 's'}"
+    documents = counted_spaced(len(made), "document")
     compared = sum(each.compared for each in made)
     lines = [
         f"Done: {documents} made. {count_text(compared)} chunks read through them are those of the files."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.app.controller.reading import BUILDING, ReadingHooks, refuse_all
 from refbrowser.app.tasks.tasks import TaskControl
-from refbrowser.engine.collecting import collected_later
+from refbrowser.engine.reading.collecting import collected_later
 from refbrowser.engine.sources import sources_of
 from refbrowser.formats.format import Opening, Seen
 from refbrowser.formats.opening import open_named

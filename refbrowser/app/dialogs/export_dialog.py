@@ -40,7 +40,8 @@ from refbrowser.io.origins import OBJECT_STORES, Origin
 from refbrowser.views.computing import ComputeChoice, where_text
 from refbrowser.views.locks import stale_words
 from refbrowser.views.speed import speed_words
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.exporting import Cost, Order

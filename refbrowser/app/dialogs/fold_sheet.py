@@ -45,7 +45,8 @@ from refbrowser.views.combining.folding import (
     summary_of,
 )
 from refbrowser.views.speed import Speed
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
     from refbrowser.references.edits.fold import Folding

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, error_kind, error_text
 from refbrowser.formats.sniffing import ENTRIES, NAMED
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_plain, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.formats.sniffing import Found
@@ -201,13 +202,13 @@ def _folder_words(found: Found, data: int) -> str:
     )
     lines = []
     if data:
-        files = "1 file of data is" if data == 1 else f"{count_text(data)} files of data are"
+        files = counted_spaced(data, "file of data is", "files of data are")
         lines.append(
             f"{files} in {first}. Combine joins them into one dataset along a dimension; "
             "Make references writes a document for each. The files stay as they are."
         )
     if documents:
-        lines.append(f"{documents} file{'' if documents == 1 else 's'} in it may be reference documents.")
+        lines.append(f"{counted_plain(documents, 'file')} in it may be reference documents.")
     if not lines:
         lines = [f"There are no files of data and no reference documents in {first}.", _openable()]
     return "\n".join(lines)

@@ -19,7 +19,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
 from refbrowser.views.locks import StaleRow, stale_rows
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     pass
@@ -142,7 +143,7 @@ class AcceptSheet(QDialog):
 
     def _count(self) -> None:
         ticked, count = len(self.ticked()), self._list.topLevelItemCount()
-        files = f"{count_text(count)} file{'' if count == 1 else 's'}"
+        files = counted_spaced(count, "file")
         self._summary.setText(f"{count_text(ticked)} of {files} ticked")
         self._accept.setText("Accept" if ticked < 2 else f"Accept {count_text(ticked)} files")
         self._accept.setEnabled(ticked > 0)

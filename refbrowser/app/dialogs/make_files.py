@@ -14,7 +14,8 @@ from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.widgets.table_models import ROOT, Index
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.making import FileFacts

@@ -34,7 +34,7 @@ from refbrowser.formats.registry import REFERENCES, form_named, formats
 from refbrowser.io.origins import local_path
 from refbrowser.views.computing import where_text
 from refbrowser.views.speed import speed_words
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.making import FileFacts, MakeOrder, MakePlan

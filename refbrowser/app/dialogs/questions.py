@@ -28,7 +28,8 @@ from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.file_filters import open_filter
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.documents import Documents
@@ -120,7 +121,7 @@ def unsaved_words(document: OpenDocument) -> str:
         return "The whole document, which was never saved,"
     count = document.pending_count + document.draft_count
     typed = f" ({document.draft_count} not applied yet)" if document.draft_count else ""
-    return f"{count} edit{'' if count == 1 else 's'}{typed}"
+    return f"{counted_plain(count, 'edit')}{typed}"
 
 
 class Questions(QObject):
@@ -204,7 +205,7 @@ class Questions(QObject):
         name = one_line(document.name)
         box = self._box("saveStoreQuestion", f"Where do the edits of {name} go?")
         count = len(change.keys)
-        nouns = "1 changed metadata file" if count == 1 else f"{count_text(count)} changed metadata files"
+        nouns = counted_spaced(count, "changed metadata file")
         named = ", ".join(one_line(key) for key in change.keys[:3]) + (" …" if count > 3 else "")
         into = (
             f"Into the store: {nouns} ({named}), and consolidated metadata that repeats it. "
@@ -392,7 +393,7 @@ class Questions(QObject):
 
     def delete_keys(self, count: int, text: str, confirmed: Callable[[], object]) -> None:
         """Ask whether so many keys are to be deleted."""
-        noun = "key" if count == 1 else "keys"
+        noun = plural(count, "key")
         self._confirm("deleteQuestion", f"Delete {count_text(count)} {noun}?", text, confirmed)
 
     def _confirm(

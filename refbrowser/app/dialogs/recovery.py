@@ -21,7 +21,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
@@ -42,7 +43,7 @@ def recovery_text(recovery: Recovery) -> str:
     """Return in words what was left and what can be done with it."""
     typed, when = len(recovery.typed), time_text(recovery.when)
     count = len(recovery.titles) + typed
-    edits = f"{count_text(count)} unsaved edit{'' if count == 1 else 's'}"
+    edits = counted_spaced(count, "unsaved edit")
     if typed:
         edits += f" ({typed} typed and not applied)"
     were = "was" if count == 1 else "were"

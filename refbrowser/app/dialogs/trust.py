@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_plain, size_text
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Want
@@ -41,7 +42,7 @@ def wants_text(wants: tuple[Want, ...]) -> str:
     for kind, (one, many) in _KIND_WORDS.items():
         number = sum(1 for want in wants if want.kind == kind and not want.allowed)
         if number:
-            parts.append(f"{number} {one if number == 1 else many}")
+            parts.append(counted_plain(number, one, many))
     if not parts:
         return ""
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

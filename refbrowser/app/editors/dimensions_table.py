@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.table_models import ROOT, Index, TitledModel
 from refbrowser.views.editing.rule_draft import DimensionDraft, DimensionKind
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 COLUMNS = ("Name", "Kind", "Start", "Stop", "Step", "Values")
 NAME, KIND, START, STOP, STEP, SIZE = range(6)

@@ -30,7 +30,7 @@ from refbrowser.errors import Severity
 from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.rule_draft import TEXT_FIELDS, RuleDraft, json_reason, json_text, rule_fields
 from refbrowser.views.editing.text_marks import FaultSpan, Names
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text, counted_plain, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.errors import Finding
@@ -557,11 +557,11 @@ class GenEditor(EditorForm):
             drafts.put_rule(index, draft)
 
     def _show_state(self, outcome: RuleOutcome, count: int) -> None:
-        rows = f"{count_text(count)} {'row' if count == 1 else 'rows'}"
+        rows = counted_spaced(count, "row")
         if count:
             rows += f" · the fields show row {count_text(self._row)}"
         if outcome.fault_count:
-            words = "1 fault" if outcome.fault_count == 1 else f"{outcome.fault_count} faults"
+            words = counted_plain(outcome.fault_count, "fault")
             self.status.show_fault(f"{rows} · {words}")
         else:
             self.status.show_result(rows)

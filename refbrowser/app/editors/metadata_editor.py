@@ -18,7 +18,8 @@ from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.app.widgets.rows import OutcomeLine, named
 from refbrowser.views.editing.text_marks import FaultSpan
 from refbrowser.views.editing.typed import MetadataDraft, metadata_edit
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.node_metadata import MetadataText

@@ -19,7 +19,8 @@ from refbrowser.app.widgets.rows import OutcomeLine, TextLine, named
 from refbrowser.views.editing.field_drafts import PrefixDraft
 from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.typed import DraftKind, Typed
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -470,7 +471,7 @@ def counted(document: Document, changes: PrefixChanges) -> str:
     """Return how many references, templates and gen rules change, by their nouns; nothing where none does."""
     nouns = MADE if document.rules_are_made else WRITTEN
     parts = [
-        f"{count_text(number)} {noun}{'' if number == 1 else 's'}"
+        counted_spaced(number, noun)
         for number, noun in zip(
             (len(changes.slots), len(changes.templates), len(changes.rules)), nouns, strict=True
         )

@@ -25,7 +25,8 @@ from refbrowser.views.editing.preview import (
     PreviewSource,
     PreviewTally,
 )
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import counted_spaced
 
 WAITING, NONE, OPEN = "…", "✓", "?"
 
@@ -270,7 +271,7 @@ class PreviewView(QWidget):
         self._tallies.setVisible(not isinstance(source, NoSource))
         self._title.setVisible(bool(source.title))
         self._title.setText(one_line(source.title))
-        self._count.setText(f"{count_text(source.count)} {'row' if source.count == 1 else 'rows'}")
+        self._count.setText(counted_spaced(source.count, "row"))
         self._show_report(CheckReport())
         self._show_detail()
         self._unchecked = True

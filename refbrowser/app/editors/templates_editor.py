@@ -37,7 +37,8 @@ from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.rule_draft import integer
 from refbrowser.views.editing.text_marks import Names, fault_spans
 from refbrowser.views.editing.typed import TemplateDraft, Typed, name_mistake, template_edit
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, plural
 
 if TYPE_CHECKING:
     from refbrowser.references.document.content import Edit
@@ -214,10 +215,10 @@ def uses_words(found: UsesListed) -> str:
     """Return how often a template is used and by what."""
     parts = []
     if found.rule_fields:
-        many = "field" if found.rule_fields == 1 else "fields"
+        many = plural(found.rule_fields, "field")
         parts.append(f"{count_text(found.rule_fields)} gen rule {many}")
     if found.references:
-        many = "reference" if found.references == 1 else "references"
+        many = plural(found.references, "reference")
         parts.append(f"{count_text(found.references)} {many}")
     return f"in {' and '.join(parts)}" if parts else "nowhere"
 

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.table_models import ROOT, Index, TitledModel
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 COLUMNS = ("Name", "Text", "Uses")
 #: The table is as high as its rows, within these.

@@ -9,7 +9,8 @@ from refbrowser.app.controller.document_files import FormatPart
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.formats.registry import AWKWARD0
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -129,5 +130,5 @@ def rescue_words(name: str, origin: Awkward0Origin) -> str:
         places = where if len(lost) == 1 else f"in {count_text(len(lost))} stretches, the first {where}"
         parts.append(f"{size_text(size)} are lost, {places}.")
     arrays, sound = len(origin.arrays), sum(1 for array in origin.arrays if array.error is None)
-    opened = f"{count_text(sound)} of {count_text(arrays)} array{'' if arrays == 1 else 's'} can be opened"
+    opened = f"{count_text(sound)} of {counted_spaced(arrays, 'array')} can be opened"
     return " ".join([*parts, f"{opened if arrays else 'No array is left'}."])

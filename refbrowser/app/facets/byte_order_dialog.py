@@ -24,7 +24,8 @@ from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
 from refbrowser.exporting.streams.readings import Reading, Readings
 from refbrowser.views.numbers import value_text
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -36,7 +36,7 @@ from refbrowser.app.widgets.parts import push_button
 from refbrowser.app.widgets.table_models import RIGHT
 from refbrowser.formats.awkward0.functions import ExpressionKind
 from refbrowser.views.expressions import ExpressionGraph, verdict_words
-from refbrowser.views.words import count_text
+from refbrowser.words import counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.formats.awkward0.functions import SchemaDocument
@@ -537,8 +537,8 @@ def caption_of(graph: ExpressionGraph) -> str:
     parts = [
         graph.role(0),
         f"{schema.signature} {schema.version}".strip(),
-        f"{count_text(len(graph))} expression{'' if len(graph) == 1 else 's'}",
-        f"{count_text(len(blobs))} blob{'' if len(blobs) == 1 else 's'}",
+        counted_spaced(len(graph), "expression"),
+        counted_spaced(len(blobs), "blob"),
         schema.doc,
     ]
     return " · ".join(part for part in parts if part)

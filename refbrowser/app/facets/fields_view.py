@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QTreeWidget, QTreeWidget
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, tool_button
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 #: Rows that are made in all, and below one field.
 ROWS_MOST, BELOW_MOST = 5_000, 500

@@ -25,7 +25,8 @@ from refbrowser.formats.ncstream.messages import (
     StreamIndex,
 )
 from refbrowser.views.rows import Column, RowStyle
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 KINDS = {
     MessageKind.HEADER: "header",

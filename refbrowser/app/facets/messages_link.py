@@ -16,7 +16,7 @@ from refbrowser.app.widgets.parts import IconLabel, push_button
 from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.exporting.streams.readings import doubtful_arrays, ordered_arrays
 from refbrowser.views.plot.coordinates import line_scale
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -36,7 +36,7 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button, tool_button
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.rows import NoRows
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

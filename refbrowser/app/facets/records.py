@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from refbrowser.app.controller.document_files import FormatPart
 from refbrowser.model.nodes import Dimension, GroupNode
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 
 class DocumentRecords(FormatPart):

@@ -23,7 +23,8 @@ from refbrowser.app.facets.awkward import awkward_of
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button, resize_within_screen
 from refbrowser.views.safety import SafetyRow, report_text, summary
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 _TEXT = (
     "Names in a file are looked up in the program's own table. Nothing is imported, no pickle is run, and no "

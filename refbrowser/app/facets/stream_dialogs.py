@@ -32,7 +32,8 @@ from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, size_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
@@ -58,7 +59,7 @@ def _lines(title: str, found: Sequence[object]) -> list[str]:
 
 
 def _messages(count: int) -> str:
-    return f"{count_text(count)} message{'' if count == 1 else 's'}"
+    return counted_spaced(count, "message")
 
 
 def _checked(target: str) -> str:

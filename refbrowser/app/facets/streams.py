@@ -10,7 +10,8 @@ from refbrowser.app.controller.document_files import FormatPart
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.formats.registry import STREAM
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -146,7 +147,7 @@ def damage_words(name: str, index: StreamIndex, *, grows: bool = False) -> str:
     cut = None if grows else cut
     parts = [f"{one_line(name)} ends at byte {count_text(index.size)}, {_where(cut)}."] if cut else []
     if others:
-        count = f"{count_text(len(others))} fault{'' if len(others) == 1 else 's'}"
+        count = counted_spaced(len(others), "fault")
         first = f"the first in message {others[0].number} at byte {count_text(others[0].offset)}"
         parts.append(f"{'It' if cut else one_line(name)} is damaged: {count}, {first}.")
     told = "Sound messages are shown; what may be lost is an error, never shown as empty."

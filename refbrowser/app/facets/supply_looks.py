@@ -18,7 +18,7 @@ from refbrowser.app.widgets.rows import FlowLayout
 from refbrowser.exporting.streams.supply_classes import ColouredSupply, Label, SupplyClass, SupplyKind
 from refbrowser.views.chunks.chunk_pixels import TILE, painted
 from refbrowser.views.plot.picture import ChunkState
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 #: Colours of single messages, told apart also by those who see no red or green, light and dark in turn.
 _SINGLE = (

@@ -23,7 +23,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_kind, error_text
 from refbrowser.app.widgets.parts import IconLabel, one_shot, plain_label, push_button, show_progress
-from refbrowser.views.words import one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import size_text
 
 if TYPE_CHECKING:
     from refbrowser.exporting.request import Loss

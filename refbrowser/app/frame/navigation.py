@@ -12,7 +12,8 @@ from refbrowser.app.panes.hierarchy_model import Item
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.model.data_type import RowType
 from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.frame.centre import Centre

@@ -15,7 +15,8 @@ from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel, LineButton
 from refbrowser.app.widgets.parts import one_shot, plain_label
 from refbrowser.views.hierarchy import short_format
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, size_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
@@ -191,7 +192,7 @@ class StatusLine(QObject):
             self._jobs.setText(one_line(running[0].job.title))
         else:
             self._jobs.setText(f"{len(running)} jobs")
-        requests = f"{count_text(self._all_requests)} request{'' if self._all_requests == 1 else 's'}"
+        requests = counted_spaced(self._all_requests, "request")
         read = f"{size_text(self._all_read)} in {requests}" if self._all_read else ""
         self._amount.setText(read)
 

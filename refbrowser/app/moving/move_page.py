@@ -32,7 +32,8 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button, resize_within_screen
 from refbrowser.app.widgets.rows import named
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.problems.probing import Probed
@@ -295,8 +296,8 @@ class MovePage(QDialog):
         asked = self._document.audit.states
 
         def load(control: TaskControl) -> _Places:
-            from refbrowser.engine.collecting import collected_later
             from refbrowser.engine.problems.collect import failures_of
+            from refbrowser.engine.reading.collecting import collected_later
             from refbrowser.engine.sources import listed_sources_of
             from refbrowser.views.moving.health import health_judge
             from refbrowser.views.moving.prefix_tree import prefix_tree

@@ -11,7 +11,8 @@ from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index
 from refbrowser.views.moving.health import Health, health_words, worst
 from refbrowser.views.moving.prefix_tree import PrefixKind, PrefixNode
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon

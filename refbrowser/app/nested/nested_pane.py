@@ -34,7 +34,7 @@ from refbrowser.views.nested.nested_values import (
     fault_of,
 )
 from refbrowser.views.rows import NoRows
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -23,7 +23,8 @@ from refbrowser.views.nested.nested_tally import NOT_OF_ROWS
 from refbrowser.views.nested.nested_values import NestedColumn, NestedValue, columns_of, has_lists
 from refbrowser.views.plot.table import Mark
 from refbrowser.views.rows import Column, RowStyle
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -41,7 +41,7 @@ from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.app.widgets.rows import tool_button
 from refbrowser.views.cdl_text import CdlToken, Lines, tokens
 from refbrowser.views.editing.text_marks import character_offset, utf16_offsets
-from refbrowser.views.words import count_text, size_text
+from refbrowser.words import count_text, counted_spaced, size_text
 
 if TYPE_CHECKING:
     from refbrowser.views.cdl_text import Lines
@@ -381,7 +381,7 @@ class CdlPane(QWidget):
                 self.text.clear()
                 self._pages.setCurrentWidget(self._card_page)
         else:
-            count = f"{count_text(lines.count)} line{'' if lines.count == 1 else 's'}"
+            count = counted_spaced(lines.count, "line")
             is_cut = lines.shown < lines.count
             cut = f", the first {count_text(lines.shown)} are shown" if is_cut else ""
             self._title.set_text(f"{count}, {size_text(len(lines.text))}{cut}")

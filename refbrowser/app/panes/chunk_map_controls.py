@@ -21,7 +21,8 @@ from refbrowser.views.chunks.chunk_facts import COLOURINGS, class_text
 from refbrowser.views.chunks.chunk_pixels import TILE
 from refbrowser.views.plot.picture import ChunkState
 from refbrowser.views.plot.slicing import SliceState
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, plural
 
 if TYPE_CHECKING:
     from refbrowser.views.chunks.chunk_colouring import ColouredMap, MapClass
@@ -568,7 +569,7 @@ class MapLegend(SwatchLegend):
 
 def _entry(number: int, entry: MapClass, shown: ColouredMap) -> LegendEntry:
     text, count = class_text(entry, shown.by), count_text(entry.count)
-    chunks = "chunk" if entry.count == 1 else "chunks"
+    chunks = plural(entry.count, "chunk")
     whole = entry.label if entry.style == "url" else text
     return LegendEntry(
         number,
@@ -642,7 +643,7 @@ class MapFoot(QWidget):
 
     def set_changed(self, count: int) -> None:
         """Tell how many chunks edits changed."""
-        number, chunks = count_text(count), "chunk" if count == 1 else "chunks"
+        number, chunks = count_text(count), plural(count, "chunk")
         self.changes.setText(f"{GLYPHS['changed']} {number} changed")
         self.changes.setAccessibleName(f"Show the {number} {chunks} changed since the document was saved")
         self.changes.setToolTip(self.changes.accessibleName())

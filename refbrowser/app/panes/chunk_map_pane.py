@@ -16,7 +16,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot, pop_up_entries
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap
 from refbrowser.views.chunks.chunk_map import ChunkLayout, first_chunk_slice, with_axes_of
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -27,7 +27,8 @@ from refbrowser.views.hierarchy import (
     short_format,
     size_words,
 )
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import counted_plain, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Node
@@ -45,7 +46,7 @@ def badge_of(item: Item) -> Badge:
 def badge_words(badge: Badge) -> str:
     """Return the number of problems in words; nothing where there are none."""
     parts = [
-        f"{count_text(number)} {word}{'' if number == 1 else 's'}"
+        counted_spaced(number, word)
         for number, word in ((badge.faults, "fault"), (badge.warnings, "warning"))
         if number
     ]
@@ -447,7 +448,7 @@ def detail_of(item: Item) -> str:
             return "opening…"
         count = item.document.pending_count + item.document.draft_count
         form = short_format(item.document)
-        return f"{count} edit{'' if count == 1 else 's'} · {form}" if count else form
+        return f"{counted_plain(count, 'edit')} · {form}" if count else form
     if item.dimension is not None:
         return size_words(item.dimension)
     if document is None:
@@ -458,7 +459,7 @@ def detail_of(item: Item) -> str:
         return str(len(document.rules))
     if item.kind is ItemKind.RULE:
         rule = _rule(item)
-        return "" if rule is None else f"{count_text(rule.count)} row{'' if rule.count == 1 else 's'}"
+        return "" if rule is None else counted_spaced(rule.count, "row")
     if item.kind is ItemKind.ARRAY and item.node is not None:
         array: Any = item.node
         if array.error is not None:

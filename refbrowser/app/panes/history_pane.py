@@ -12,6 +12,7 @@ from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.parts import hint_label, plain_label
 from refbrowser.views.words import one_line
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -175,7 +176,7 @@ def pending_words(document: OpenDocument) -> str:
     if document.is_new:
         parts.append("not saved yet")
     elif document.is_dirty:
-        parts.append(f"{count} unsaved edit{'' if count == 1 else 's'}")
+        parts.append(counted_plain(count, "unsaved edit"))
     if typed:
-        parts.append(f"{typed} edit{'' if typed == 1 else 's'} not applied")
+        parts.append(f"{counted_plain(typed, 'edit')} not applied")
     return f"* {', '.join(parts)}" if parts else "saved"

@@ -15,7 +15,8 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.findings_list import FindingsFilter, FindingsTable, severity_icon, show_fix
 from refbrowser.app.widgets.parts import hint_label, plain_label, push_button
 from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index, TitledModel
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.documents import Documents

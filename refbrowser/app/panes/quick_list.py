@@ -49,7 +49,8 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import cut_around
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, plural
 
 if TYPE_CHECKING:
     from refbrowser.views.key_search import Hit, Hits
@@ -394,7 +395,7 @@ class GoToDialog(QuickList):
         if not answers:
             words = "No match" if hits.is_whole else "The search stopped at its time limit: type more"
         elif hits.is_whole:
-            words = f"{count} answer{'' if len(answers) == 1 else 's'}" if text.strip() else ""
+            words = f"{count} {plural(len(answers), 'answer')}" if text.strip() else ""
         else:
             words = f"The first {count} answers: type more to find others"
         self.set_answers(answers, words)

@@ -30,7 +30,7 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, plain_label
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.rows import Column, NoRows
-from refbrowser.views.words import size_text
+from refbrowser.words import size_text
 
 if TYPE_CHECKING:
     from refbrowser.references.checks.positions import Excerpt

@@ -28,7 +28,8 @@ from refbrowser.views.references import (
     split_rows,
 )
 from refbrowser.views.rows import NoRows
-from refbrowser.views.words import count_text, one_line, unread_words
+from refbrowser.views.words import one_line, unread_words
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -523,7 +524,7 @@ class ReferencesPane(QWidget):
             self._count.setText("")
             return
         changes = None if document is None or not document.changes.is_known else document.changes.rows
-        text = f"{count_text(rows)} row{'' if rows == 1 else 's'}"
+        text = counted_spaced(rows, "row")
         if self.changed_only.isChecked():
             at_most = "" if changes is None or changes.is_exact else "at most "
             text = f"{at_most}{text} differ{'s' if rows == 1 else ''}"

@@ -22,7 +22,7 @@ from refbrowser.views.plot.colouring import extremes
 from refbrowser.views.plot.coordinates import AxisScale, Coordinate
 from refbrowser.views.plot.levels import FARTHEST, finite
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState
-from refbrowser.views.words import count_text
+from refbrowser.words import counted_spaced
 
 #: Around the axes: left, top, right, bottom.
 _MARGINS = (2, 6, 26, 2)
@@ -414,7 +414,7 @@ def _ringed(line: ChartLine, view: slice, pixels: int) -> npt.NDArray[np.int64]:
 
 def ringed_text(count: int, what: str) -> str:
     """Return how many values, or what they are counted by, have rings around them, and why."""
-    return f"{count_text(count)} {what}{'' if count == 1 else 's'} ringed: {STALE_NAME}"
+    return f"{counted_spaced(count, what)} ringed: {STALE_NAME}"
 
 
 class ChartPane(QWidget):

@@ -17,7 +17,7 @@ from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.nested.nested_tally import NO_BARS, Bars, density, nearest
 from refbrowser.views.numbers import DateScale, value_text
 from refbrowser.views.plot.coordinates import AxisScale, Coordinate, plain_coordinate
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 _MARGINS = (2, 8, 18, 2)
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}

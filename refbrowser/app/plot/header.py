@@ -16,7 +16,7 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, tool_button
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.nested.element_parts import COMPONENTS, LENGTH, part_node, parts_of
+from refbrowser.views.plot.element_parts import COMPONENTS, LENGTH, part_node, parts_of
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
 from refbrowser.views.plot.slicing import SliceState
 from refbrowser.views.words import one_line

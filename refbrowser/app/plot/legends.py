@@ -30,7 +30,7 @@ from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.colouring import OTHER, boxes_of
 from refbrowser.views.plot.interpretation import flag_title
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 _TILE = 10
 

@@ -54,7 +54,8 @@ from refbrowser.views.nested.nested_tally import (
     number_facts,
 )
 from refbrowser.views.numbers import DateScale, value_text
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, plural, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.reader import PlotSource
@@ -67,7 +68,7 @@ def extent_words(found: Collected, are_points: bool) -> str:
     if not found.of_rows:
         return "No rows"
     whole, rows = count_text(found.of_rows), found.point_rows if are_points else found.rows
-    unit = "row" if found.of_rows == 1 else "rows"
+    unit = plural(found.of_rows, "row")
     words = f"All {whole} {unit}" if rows == found.of_rows else f"First {count_text(rows)} of {whole} {unit}"
     if not found.is_complete and rows == found.rows:
         words = f"{words} (*)"

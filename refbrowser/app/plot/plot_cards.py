@@ -12,7 +12,7 @@ from refbrowser.errors import ChangedError, ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
 from refbrowser.views.plot.plan import ViewPlan
-from refbrowser.views.words import count_text, size_text
+from refbrowser.words import count_text, size_text
 
 
 class PlotCards(QStackedWidget):

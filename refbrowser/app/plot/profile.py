@@ -26,7 +26,8 @@ from refbrowser.views.plot.profile import (
     profile_of,
     profile_rows,
 )
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter

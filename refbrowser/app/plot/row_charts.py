@@ -14,7 +14,8 @@ from refbrowser.app.plot.chart import LineChart, chart_line
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, tool_button
-from refbrowser.views.nested.element_parts import (
+from refbrowser.views.numbers import value_text
+from refbrowser.views.plot.element_parts import (
     RowNumbers,
     all_numbers,
     length_bars,
@@ -22,13 +23,12 @@ from refbrowser.views.nested.element_parts import (
     rows_come,
     shown_rows,
 )
-from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
-    from refbrowser.views.nested.element_parts import Bar
+    from refbrowser.views.plot.element_parts import Bar
 
 
 #: What the height of a bar counts.
@@ -38,7 +38,7 @@ _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 def bar_words(bar: Bar) -> str:
     """Return what a bar says."""
-    rows = f"{count_text(bar.count)} row{'' if bar.count == 1 else 's'}"
+    rows = counted_spaced(bar.count, "row")
     length = f"{bar.low}" if bar.low == bar.high else f"{bar.low} to {bar.high}"
     return f"length {length}: {rows}"
 

@@ -44,7 +44,7 @@ from refbrowser.views.plot.series import (
     series_of,
     series_rows,
 )
-from refbrowser.views.words import count_text, size_text
+from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter

@@ -32,7 +32,7 @@ from refbrowser.views.plot.coordinates import attribute_text
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.plot.table import TableLayout, has_cells
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.plot_pane import PlotPane
@@ -81,7 +81,7 @@ class StaleNote(QWidget):
 
     def set_count(self, count: int) -> None:
         """Count the cells; for none it is hidden."""
-        self._text.setText(f"{STALE_NAME} ({count_text(count)} cell{'' if count == 1 else 's'} here)")
+        self._text.setText(f"{STALE_NAME} ({counted_spaced(count, 'cell')} here)")
         self.setVisible(count > 0)
 
 

@@ -16,7 +16,8 @@ from refbrowser.app.dialogs.recovery import time_text
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.views.hierarchy import ItemKind
-from refbrowser.views.words import one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import SizeQuestion

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.parts import tool_button
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 #: Pixels of the words on a button at most.
 _TITLE_MOST = 220

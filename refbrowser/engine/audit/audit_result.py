@@ -14,7 +14,8 @@ from refbrowser.engine.audit.reader_notes import ReaderNote
 from refbrowser.engine.problems.chunk_table import ChunkMarks, Ints
 from refbrowser.engine.problems.finding_kinds import FindingKind, code_of, kind_of
 from refbrowser.errors import Finding, Severity
-from refbrowser.model.report import Report, counted, first_of
+from refbrowser.model.report import Report, first_of
+from refbrowser.words import counted
 
 if TYPE_CHECKING:
     from refbrowser.references.document.content import Edit

@@ -17,7 +17,6 @@ from refbrowser.engine.audit.audit_result import AuditResult, Grouping
 from refbrowser.engine.audit.audit_tasks import AuditTask, FileState, Outcome, TaskAnswer, answers, together
 from refbrowser.engine.audit.reader_notes import reader_notes
 from refbrowser.engine.audit.state_findings import StateFindings
-from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.compute import HERE, Compute, check_workers
 from refbrowser.engine.frozen import why_here
 from refbrowser.engine.jobs import JobControl
@@ -25,6 +24,7 @@ from refbrowser.engine.problems.chunk_ranges import SHIFTED
 from refbrowser.engine.problems.chunk_table import coords_of, stored_sizes
 from refbrowser.engine.problems.finding_kinds import code_of
 from refbrowser.engine.problems.findings import dataset_findings
+from refbrowser.engine.reading.collecting import collected_later
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.registry import facet

@@ -15,6 +15,7 @@ from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkTable, Ints,
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.near_files import NearFiles
@@ -250,7 +251,7 @@ class StateFindings:
         document, table = self._dataset.document, self._table
         if document.rules_are_made or not 0 < len(rows) <= _FIXED or document_renders(url):
             return None
-        title = f"Point {len(rows)} reference{'' if len(rows) == 1 else 's'} to {url}"
+        title = f"Point {counted_plain(len(rows), 'reference')} to {url}"
         values: list[tuple[str, Any]] = []
         for row in rows.tolist():
             key = table.owners[table.owner[row]].key(int(table.number[row]))

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.model.report import Report, counted, first_of
+from refbrowser.model.report import Report, first_of
 from refbrowser.references.edits.compare import Side
+from refbrowser.words import counted
 
 
 class DifferenceKind(StrEnum):

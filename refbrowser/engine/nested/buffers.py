@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.nested.unpacking import is_long, long_blobs, stored_range, unpacked
 from refbrowser.engine.reading.fetching import fetch_rows
-from refbrowser.engine.resources import Resources
+from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nested import Buffer, BufferPart

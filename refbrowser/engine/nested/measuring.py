@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from refbrowser.engine.nested.buffers import SessionBuffers
-from refbrowser.engine.resources import Resources
+from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.layouts import BrokenLayout, PlainLayout, length_of
 from refbrowser.formats.awkward0.opening import Awkward0Origin

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.nested.buffers import SessionBuffers, Told
-from refbrowser.engine.resources import Resources
+from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nested import UNREAD, NestedFault, NestedRows, NestedValues
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.words import plural
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -195,7 +196,7 @@ def _named(found: Mapping[str, Any]) -> str:
         return ""
     told = ", ".join(names[:_FIELDS_TOLD])
     more = f" and {len(names) - _FIELDS_TOLD} more" if len(names) > _FIELDS_TOLD else ""
-    return f"{'field' if len(names) == 1 else 'fields'} {told}{more} of "
+    return f"{plural(len(names), 'field')} {told}{more} of "
 
 
 def _shortened(path: str) -> str:
@@ -214,7 +215,7 @@ def _rows_text(rows: npt.NDArray[np.int64]) -> str:
         f"{first}" if first == last else f"{first} to {last}" for first, last in runs[:_RUNS_TOLD]
     )
     left = sum(last - first + 1 for first, last in runs[_RUNS_TOLD:])
-    return f"{'row' if len(rows) == 1 else 'rows'} {told}{f' and {left} more' if left else ''}"
+    return f"{plural(len(rows), 'row')} {told}{f' and {left} more' if left else ''}"
 
 
 def warn_of(faults: Sequence[NestedFault], node: ArrayNode, access: Access) -> None:

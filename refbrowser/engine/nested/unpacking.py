@@ -15,7 +15,7 @@ import numpy.typing as npt
 from refbrowser.codecs.base import Bytes, DecodeError, Room, as_bytes
 from refbrowser.codecs.pipeline import FAULTS
 from refbrowser.codecs.table import decoded_alone, decompressor
-from refbrowser.engine.resources import Resources
+from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS

@@ -14,6 +14,7 @@ from refbrowser.engine.problems.problem import Fix, Problem, ProblemOrigin, Prob
 from refbrowser.engine.reading.chunk_log import marks_of
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.words import counted, counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -212,7 +213,7 @@ def _of_lock(document: Document, hierarchy: Hierarchy | None, access: Access | N
     for prefix, urls in prefixes_of(document, frozenset(stale)).items():
         first = stale[min(urls)]
         more = len(urls) - 1
-        others = "" if not more else f"; and {more} more file{'' if more == 1 else 's'}"
+        others = "" if not more else f"; and {counted_plain(more, 'more file')}"
         told |= urls
         yield _stale_problem(first, _node_of(f"{prefix}0", hierarchy), f"{first.message}{others}")
     for url in sorted(stale.keys() - told):
@@ -231,7 +232,7 @@ def _stale_problem(stale: Stale, spot: Spot, message: str) -> Problem:
 
 def _of_want(want: Want) -> Problem:
     name = str(want.origin) if want.origin is not None else f"{want.pattern}…"
-    references = f"{want.count:,} reference{'' if want.count == 1 else 's'}".replace(",", " ")
+    references = counted(want.count, "reference").replace(",", " ")
     return Problem(
         severity=Severity.WARNING,
         kind=ErrorKind.BLOCKED,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.problems.chunk_ranges import chunk_findings
 from refbrowser.engine.problems.key_problems import codec_findings, key_findings
 from refbrowser.engine.problems.ranges import range_findings
 from refbrowser.engine.problems.url_problems import url_findings
+from refbrowser.engine.reading.collecting import collected_later
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
 from refbrowser.references.checks.positions import as_known, in_refs

@@ -56,7 +56,7 @@ def fetch_rows(
     if not len(members):
         return _fetch_plain(fetcher, columns, access, deliver, key, options)
 
-    from refbrowser.engine.members import fetch_members  # Few documents refer to archives.
+    from refbrowser.engine.reading.members import fetch_members  # Few documents refer to archives.
 
     def fetch(ranges: ReferenceColumns, deliver: Deliver, options: dict[str, Any]) -> Counters:
         return _fetch_plain(fetcher, ranges, access, deliver, None, options)

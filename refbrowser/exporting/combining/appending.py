@@ -46,7 +46,7 @@ from refbrowser.io.access import Access
 from refbrowser.io.names.giving import recover
 from refbrowser.io.origins import Origin, local_path, parse_storage_options
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.report import Report, counted, first_of
+from refbrowser.model.report import Report, first_of
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.edits import Compound, Edit, RemoveRule, SetMetadata
@@ -58,6 +58,7 @@ from refbrowser.references.edits.many_edits import (
     relative_urls,
     runs_of,
 )
+from refbrowser.words import counted, counted_plain
 
 #: Elements of a coordinate that are compared to find the dimension.
 _COMPARED = 1 << 24
@@ -511,7 +512,7 @@ def append_edit(dataset: Dataset, plan: Plan, control: JobControl | None = None)
     if positions:
         removal.append(RemoveReferences(runs_of(np.array(positions, np.int64))))
     count = len(plan.files) - 1
-    title = f"Append {count} file{'' if count == 1 else 's'} along {plan.axes[0].name}"
+    title = f"Append {counted_plain(count, 'file')} along {plan.axes[0].name}"
     # The last first: the numbers of the others stay.
     removal += [RemoveRule(index) for index in sorted(rules, reverse=True)]
     return Compound(title, (*removal, *metadata, SetReferences(tuple(values))))

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.engine.reading.collecting import collected_later
 from refbrowser.engine.session import Session
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.combining.properties import (

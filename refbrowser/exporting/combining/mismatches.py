@@ -30,6 +30,7 @@ from refbrowser.exporting.combining.times import (
     time_of,
 )
 from refbrowser.exporting.saving.chosen_arrays import with_coordinates
+from refbrowser.words import counted_plain, plural
 
 #: Files and values that a line names, and arrays where one is not there.
 _NAMED, _SHOWN, _LISTED = 5, 60, 20
@@ -453,7 +454,7 @@ class _Linter:
         files = named([self.files[number].source for number in sorted(odd)])
         if common == 1 and len(odd) > 1:
             return f"{path}: each file has other values"
-        many = "1 file has its" if common == 1 else f"{common} files have the same"
+        many = counted_plain(common, "file has its", "files have the same")
         return f"{path}: {many} values, but not {files}"
 
     def _attribute(self, array: ArrayOfFiles, groups: dict[ArrayProperties, list[int]], name: str) -> None:
@@ -597,7 +598,7 @@ def _ranked(values: Iterable[tuple[str, list[int]]], *, extends: bool) -> list[t
 
 def message_of(path: str, name: str, common: str, count: int, odd: Sequence[OddValue]) -> str:
     """Return a difference in words, with the first of the files that have it."""
-    files = "file" if count == 1 else "files"
+    files = plural(count, "file")
     begin = f"{path}: {name} {'are' if name in _MANY else 'is'} {_cut(common)} in {count} {files}, but "
     if len(odd) == 1:
         return f"{begin}{_cut(odd[0].value)} in {named(odd[0].files)}"

@@ -23,6 +23,7 @@ from refbrowser.exporting.combining.properties import (
     short,
 )
 from refbrowser.exporting.combining.times import counted, target_units, time_of
+from refbrowser.words import counted_plain
 
 #: A distance of more than so many usual steps is a gap.
 _WIDE = 1.5
@@ -340,7 +341,7 @@ class _Placing:
         for at in wide[:_TOLD]:
             one, other = files[rising[at]][-1], files[rising[at + 1]][0]
             missing = round(float(distances[at]) / float(np.median(steps))) - 1
-            many = "1 value is" if missing == 1 else f"{missing} values are"
+            many = counted_plain(missing, "value is", "values are")
             message = f"{self.name}: about {many} missing between {short(one)} and {short(other)}"
             found.append(_mismatch("gap", self.name, message, [one, other], [], is_blocking=False))
         if len(wide) > _TOLD:

@@ -34,8 +34,9 @@ from refbrowser.io.origins import (
     parse_storage_options,
 )
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.report import Report, counted, first_of
+from refbrowser.model.report import Report, first_of
 from refbrowser.references.document.document import Document
+from refbrowser.words import counted
 
 #: Forms of references.
 FORMS = ("refs-v1", "refs-v0", "refs-parquet")

@@ -23,7 +23,7 @@ from refbrowser.exporting.request import Loss
 from refbrowser.exporting.rewritten import Rewriting, rewritten
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
 from refbrowser.formats.registry import facet
-from refbrowser.formats.stores.manifest import StoreManifest
+from refbrowser.formats.store_manifest import StoreManifest
 from refbrowser.io.access import split_chained
 from refbrowser.io.archives.reading import read_archive
 from refbrowser.limits import LIMITS

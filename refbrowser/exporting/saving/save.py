@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.request import Loss
+from refbrowser.formats.flavour import ENTRY
 from refbrowser.formats.references import document_chunks, packed_chunks
-from refbrowser.formats.stores.flavour import ENTRY
 from refbrowser.formats.stores.metadata_walk import CONSOLIDATED_V3, read_store
 from refbrowser.formats.stores.reader import FolderReader, is_safe_key
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2

@@ -29,10 +29,10 @@ from refbrowser.exporting.targets.ncstream_plan import (
 from refbrowser.exporting.targets.ncstream_writing import in_order
 from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamType
-from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import Payload, StreamIndex
 from refbrowser.formats.ncstream.opening import StreamOrigin, open_stream
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.formats.ncstream_magics import END, START
 from refbrowser.formats.ncstream_writing.definition_of import StreamedDataset, StreamedVariable, definition_of
 from refbrowser.formats.ncstream_writing.encoding import Buffer, data_message, header_message
 from refbrowser.io.atomic import extend_file

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from google.protobuf.message import DecodeError
 
 from refbrowser.exporting.streams.splicing import opened_bytes
-from refbrowser.formats.ncstream import magics
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.bytes import Window
 from refbrowser.formats.ncstream.descriptor import CLASSES, SHOWN_BYTES, hexadecimal, plain_fields
 from refbrowser.formats.ncstream.messages import FramingError, StreamIndex

@@ -19,10 +19,9 @@ from refbrowser.exporting.folder import TargetFolder
 from refbrowser.exporting.streams.sections import variable_of
 from refbrowser.exporting.streams.soundness import payload_faults
 from refbrowser.exporting.streams.splicing import Part, Spliced, opened_bytes
-from refbrowser.formats.ncstream import magics
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.bytes import Window, write_varint
 from refbrowser.formats.ncstream.descriptor import DATA
-from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.pieces import arrived_elements
 from refbrowser.formats.ncstream.reading import ArrivedBox, arrived_boxes, arrived_objects, block
@@ -35,6 +34,7 @@ from refbrowser.formats.ncstream.sections import (
     spreading_of,
 )
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.formats.ncstream_magics import END, START
 from refbrowser.formats.ncstream_writing.encoding import header_message
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import write_atomically

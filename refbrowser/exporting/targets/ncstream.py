@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.kinds import reading_of
 from refbrowser.engine.nested.streamable import STREAM, may_miss, streamable, with_streamable
-from refbrowser.engine.reading.kinds import reading_of
 from refbrowser.engine.session import readable_grid
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child
@@ -44,7 +44,7 @@ from refbrowser.exporting.targets.ncstream_plan import (
 from refbrowser.exporting.targets.ncstream_writing import StreamRun, write_variable
 from refbrowser.exporting.targets.netcdf import target_dimensions
 from refbrowser.exporting.targets.options import StreamOptions
-from refbrowser.formats.ncstream import magics
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.definition import (
     StreamAttribute,
     StreamDefinition,

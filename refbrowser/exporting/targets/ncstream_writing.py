@@ -31,7 +31,7 @@ from refbrowser.exporting.targets.ncstream_plan import (
     boxes_within,
     is_run,
 )
-from refbrowser.formats.ncstream import magics
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.bytes import write_varint
 from refbrowser.formats.ncstream.definition import StreamType
 from refbrowser.formats.ncstream.elements import is_ragged

@@ -8,8 +8,8 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.kinds import reading_of
 from refbrowser.engine.nested.streamable import may_miss
-from refbrowser.engine.reading.kinds import reading_of
 from refbrowser.errors import ErrorKind, NotHeldError, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.exporter import LeftOut, Target, coding

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.frozen import why_here
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.reading.kinds import reading_of
+from refbrowser.engine.kinds import reading_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting import check_child
 from refbrowser.exporting.blocks import TASK_OBJECTS, element_size

@@ -18,6 +18,7 @@ from refbrowser.io.local import open_regular
 from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -288,7 +289,7 @@ def open_zip(path: str, access: Access, fetcher: Fetcher, token: CancelToken) ->
             severity=Severity.FAULT,
             kind=error.kind,
             message=f"the directory of the archive cannot be read ({error.message}); "
-            f"{len(directory)} {'member was' if len(directory) == 1 else 'members were'} found without it",
+            f"{counted_plain(len(directory), 'member was', 'members were')} found without it",
             place=error.place,
             advice="What was written after the damage is lost; saving a reference document keeps the rest.",
         )

@@ -50,6 +50,7 @@ from refbrowser.model.values import Chunks, CodecSpec, Pieces, SourceManifest
 from refbrowser.references.document.made_text import spelled_attributes, spelled_node
 from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
 from refbrowser.references.document.value_table import json_of
+from refbrowser.words import counted_plain
 
 Told = Mapping[str, Any]
 #: Attributes that could not be read and are told one by one.
@@ -467,7 +468,7 @@ class Arrays:
             return error.message
         self._apart[path] = made
         self._stored[path] = stored.only(~odd)
-        said = "1 of its chunks is" if len(made) == 1 else f"{len(made)} of its chunks are"
+        said = counted_plain(len(made), "of its chunks is", "of its chunks are")
         self.contents.warn(
             f"{said} stored without some of its filters: encoded again, in the document itself", path
         )

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
-from refbrowser.formats.ncstream import magics
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.bytes import Window
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamType, StreamVariable
 from refbrowser.formats.ncstream.descriptor import DATA, DATA_COLUMN, DATA_PRACTICE, text_of

@@ -9,7 +9,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from refbrowser.formats.ncstream import magics
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.definition import StreamType
 from refbrowser.limits import LIMITS
 

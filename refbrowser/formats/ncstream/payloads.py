@@ -13,7 +13,7 @@ import numpy.typing as npt
 from refbrowser.codecs.base import DecodeError, Room, as_bytes
 from refbrowser.codecs.deflating import Zlib
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.ncstream import magics
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.definition import StreamType, StreamVariable, family_of, type_name
 from refbrowser.formats.ncstream.elements import (
     BIG,

@@ -10,7 +10,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from refbrowser.errors import RefbrowserError, Severity, quoted
-from refbrowser.formats.ncstream import magics
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.bytes import LONGEST, VarintError, Window, read_varint
 from refbrowser.formats.ncstream.data_messages import DataFacts, Facts, Runs, item_size, parsed
 from refbrowser.formats.ncstream.definition import StreamDefinition

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import Severity, quoted
-from refbrowser.formats.ncstream import magics
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.bytes import Window
 from refbrowser.formats.ncstream.definition import (
     StreamDefinition,

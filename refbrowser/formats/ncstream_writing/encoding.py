@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.deflating import Zlib
-from refbrowser.formats.ncstream import magics
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.bytes import write_varint
 from refbrowser.formats.ncstream.definition import (
     StreamAttribute,

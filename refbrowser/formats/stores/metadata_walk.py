@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.formats.stores.flavour import ENTRY, find_flavour, flavour_of_entry
+from refbrowser.formats.flavour import ENTRY, find_flavour, flavour_of_entry
 from refbrowser.formats.stores.reader import Answers, BelowFolder, Names, StoreReader, is_safe_key
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
 from refbrowser.formats.zarr.metadata_json import with_escapes

@@ -12,11 +12,11 @@ from typing import Any, Literal, cast
 from urllib.parse import quote
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.formats.flavour import LOOKED_FOR
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.hierarchies import hierarchy_of_flavour
 from refbrowser.formats.options import StoreReading
 from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError, found_in_folder
-from refbrowser.formats.stores.flavour import LOOKED_FOR
 from refbrowser.formats.stores.metadata_walk import StoreContents, read_store
 from refbrowser.formats.stores.reader import FolderReader, StoreReader, is_text
 from refbrowser.formats.zarr import v2, v3

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.locks.lock import Lock
-from refbrowser.model.report import Report, counted, first_of
+from refbrowser.model.report import Report, first_of
+from refbrowser.words import counted
 
 
 @dataclass(slots=True)

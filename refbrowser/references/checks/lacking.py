@@ -17,6 +17,7 @@ from refbrowser.references.checks.positions import (
 from refbrowser.references.document.content import DocumentContent, ReferenceText, wrong_member
 from refbrowser.references.rules.rule_faults import static_faults
 from refbrowser.references.text.json_text import NodeKind, pointer
+from refbrowser.words import counted_plain
 
 
 def lacking(document: DocumentContent) -> tuple[Finding, ...]:
@@ -107,5 +108,5 @@ class LeftOut:
             (self.templates, "template", "templates"),
             (self.other, "part that could not be read", "parts that could not be read"),
         )
-        parts = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+        parts = [counted_plain(count, one, many) for count, one, many in counts if count]
         return ", ".join([*parts, *(f"the member {quoted(name)}" for name in self.members)])

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.limits import LIMITS
-from refbrowser.model.report import Report, counted
+from refbrowser.model.report import Report
 from refbrowser.references.document.chunk_codes import BITS, unpack_many
 from refbrowser.references.document.content import DocumentContent, ReferenceText
 from refbrowser.references.document.reference_values import ValueKind
@@ -41,6 +41,7 @@ from refbrowser.references.rules.numbered_urls import NumberedUrls, is_plain, pl
 from refbrowser.references.templates.templates import TemplateSet
 from refbrowser.references.text.json_edit import dump
 from refbrowser.references.text.json_text import parse
+from refbrowser.words import counted
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument

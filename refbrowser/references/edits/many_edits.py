@@ -38,6 +38,7 @@ from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.templates.syntax import can_be_named, renamed_in
 from refbrowser.references.text.json_edit import dump, rewrite
 from refbrowser.references.text.json_text import parse
+from refbrowser.words import counted
 
 #: Keys that one edit duplicates at most.
 MOST_COPIES = 10_000
@@ -53,7 +54,7 @@ class RemoveReferences:
     def title(self) -> str:
         """What the history calls it."""
         count = sum(stop - start for start, stop in self.runs)
-        return f"Remove {count:,} reference{'' if count == 1 else 's'}"
+        return f"Remove {counted(count, 'reference')}"
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
@@ -119,7 +120,7 @@ class SetReferences:
     @property
     def title(self) -> str:
         """What the history calls it."""
-        return f"Change {len(self.values):,} reference{'' if len(self.values) == 1 else 's'}"
+        return f"Change {counted(len(self.values), 'reference')}"
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.model.metadata_keys import is_metadata_key
-from refbrowser.model.report import Report, counted, first_of
+from refbrowser.model.report import Report, first_of
 from refbrowser.references.document.consolidated import (
     CONSOLIDATED,
     CONSOLIDATED_V3,
@@ -58,6 +58,7 @@ from refbrowser.references.merging.merged_members import (
 )
 from refbrowser.references.merging.merged_rules import ORDER, merged_rules, rule_text
 from refbrowser.references.text.json_text import JsonError, JsonReader, parse, pointer
+from refbrowser.words import counted
 
 #: Keys that become single edits; of more the references are taken over as a whole, where one side alone
 #: changed so many.

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from refbrowser.errors import ErrorKind, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.words import plural
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -286,7 +287,7 @@ class JsonReader:
             raise SpareCommaFoundError(
                 self.base + at,
                 f"there is a comma before the closing {quoted(closing.decode())}",
-                f"Remove the comma {at - comma} {'byte' if at - comma == 1 else 'bytes'} before it.",
+                f"Remove the comma {at - comma} {plural(at - comma, 'byte')} before it.",
             )
         return at, False
 

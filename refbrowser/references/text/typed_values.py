@@ -8,6 +8,7 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.references.text.json_text import JsonError, parse
+from refbrowser.words import counted_plain
 
 #: A list or object of at most this many characters stands on one line.
 LINE = 44
@@ -91,8 +92,8 @@ def kind_words(value: Any) -> str:
         return "text"
     count = len(value)
     if isinstance(value, dict):
-        return f"object of {count} {'member' if count == 1 else 'members'}"
-    return f"list of {count} {'value' if count == 1 else 'values'}"
+        return f"object of {counted_plain(count, 'member')}"
+    return f"list of {counted_plain(count, 'value')}"
 
 
 def laid_out(value: Any) -> str:

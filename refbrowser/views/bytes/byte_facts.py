@@ -10,7 +10,8 @@ from refbrowser.views.bytes.byte_runs import Runs
 from refbrowser.views.bytes.file_source import DOCUMENT
 from refbrowser.views.bytes.live_plan import LivePlan
 from refbrowser.views.chunks.chunk_facts import GAP
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, size_text
 
 #: What stands before the first range of files of a kind (their specifications), between ranges, and behind.
 _BEFORE = {

@@ -8,7 +8,8 @@ from typing import Any
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.bytes.live_plan import link_words, seconds_words
 from refbrowser.views.bytes.reading_costs import Chunking, Cost, CostTable, Reach
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, size_text
 
 #: Characters of the dimensions that stand in the head of a row; the tool tips have all of them.
 _DETAIL = 20
@@ -29,13 +30,9 @@ def cell_words(cost: Cost | RefbrowserError) -> tuple[str, str]:
     """Return the time of a cell, and the numbers below it."""
     if isinstance(cost, RefbrowserError):
         return "not known", one_line(cost.message)
-    requests = _counted(cost.requests, "request")
+    requests = counted_spaced(cost.requests, "request")
     head = f"{'≈ ' if cost.is_estimate else ''}{seconds_words(cost.seconds, cost.unknown_sizes)}"
     return head, f"{requests}, {size_text(cost.read_bytes)}, {_share(cost)} used"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count_text(count)} {what}{'' if count == 1 else 's'}"
 
 
 def _share(cost: Cost) -> str:
@@ -67,7 +64,7 @@ def cell_tip(table: CostTable, chunking: Chunking, reach: Reach) -> str:
         return f"{reach.title}: {one_line(cost.message)}"
     lines = [
         f"{reach.title} ({one_line(reach.detail)}) with chunks {' × '.join(map(str, chunking.shape))}",
-        f"{_counted(cost.requests, 'request')} for {_counted(cost.chunks, 'chunk')}",
+        f"{counted_spaced(cost.requests, 'request')} for {counted_spaced(cost.chunks, 'chunk')}",
         f"{size_text(cost.read_bytes)} read, {size_text(cost.wasted_bytes)} of it between ranges",
         f"{size_text(cost.used_bytes)} used by the values asked for ({_share(cost)})",
         f"about {seconds_words(cost.seconds, cost.unknown_sizes)}",

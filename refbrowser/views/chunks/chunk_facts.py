@@ -15,7 +15,8 @@ from refbrowser.io.access import storage_url
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, ReferenceKind, WholeFile
 from refbrowser.views.chunks.chunk_map import Change, MapSource, changes
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, short_time_text, size_text
 
 if TYPE_CHECKING:
     from refbrowser.views.chunks.chunk_colouring import MapClass
@@ -126,15 +127,6 @@ _READ = ("", "being read", "read", "could not be read")
 _CHANGES = ("", "changed", "added", "removed")
 
 
-def seconds_text(seconds: float) -> str:
-    """Return a time as people write it (``12 ms``)."""
-    if seconds < 1e-3:
-        return f"{seconds * 1e6:.0f} µs"
-    if seconds < 1:
-        return f"{seconds * 1e3:.3g} ms"
-    return f"{seconds:.3g} s"
-
-
 def class_text(entry: MapClass, by: str) -> str:
     """Return what a class of the map means."""
     if entry.style == "scale" and entry.low is not None and entry.high is not None:
@@ -147,7 +139,7 @@ def class_text(entry: MapClass, by: str) -> str:
 
 
 def _amount(number: float, by: str) -> str:
-    return seconds_text(number) if by == "time" else size_text(int(number))
+    return short_time_text(number) if by == "time" else size_text(int(number))
 
 
 def stale_of(source: MapSource, facts: ChunkFacts) -> str:
@@ -193,7 +185,7 @@ def facts_line(
     if facts.length is not None:
         parts.append(_size(facts.length, facts.decoded))
     if _READ[state]:
-        took = f" in {seconds_text(seconds)}" if state == 2 and seconds == seconds else ""
+        took = f" in {short_time_text(seconds)}" if state == 2 and seconds == seconds else ""
         parts.append(f"{_READ[state]}{took}")
     if _CHANGES[facts.change]:
         parts.append(f"{_CHANGES[facts.change]}{_before(facts)}")

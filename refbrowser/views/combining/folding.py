@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from refbrowser.views.speed import SEPARATOR, Speed, speed_words
-from refbrowser.views.words import count_text, one_line, size_text, time_text
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted_spaced, size_text, time_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
@@ -18,15 +19,11 @@ _RENDERED, _TOLD = 0.001, 5.0
 _NEARLY_ALL = 0.95
 
 
-def _many(count: int, one: str) -> str:
-    return f"{count_text(count)} {one}{'' if count == 1 else 's'}"
-
-
 def progress_of(status: JobStatus, speed: Speed) -> str:
     """Return how far folding is, and how fast it goes on."""
     if not status.total:
         return ""
-    words = [f"{count_text(status.done)} of {_many(status.total, 'reference')}"]
+    words = [f"{count_text(status.done)} of {counted_spaced(status.total, 'reference')}"]
     words += [f"{count_text(round(speed.rate))} references/s"] if speed.rate >= 1 else []
     return SEPARATOR.join([*words, *speed_words(speed)])
 
@@ -38,9 +35,11 @@ def summary_of(folding: Folding) -> str:
             "Nothing to fold: rules and templates would not make this document "
             f"({size_text(folding.size_before)}) smaller."
         )
-    made = [_many(folding.folded, "reference") + f" in {_many(len(folding.rules), 'gen rule')}"]
+    made = [
+        counted_spaced(folding.folded, "reference") + f" in {counted_spaced(len(folding.rules), 'gen rule')}"
+    ]
     made = made if folding.rules else []
-    made += [_many(len(folding.templates), "template")] if folding.templates else []
+    made += [counted_spaced(len(folding.templates), "template")] if folding.templates else []
     return (
         f"{size_text(folding.size_before)} become {size_text(folding.size_after)} "
         f"({_percent(folding.size_after, folding.size_before)}): {', '.join(made)}."
@@ -66,8 +65,8 @@ def _percent(part: int, whole: int) -> str:
 def proof_of(folding: Folding) -> str:
     """Return what was compared."""
     return (
-        f"Proved: all {_many(folding.compared, 'reference')} with a URL are the same before and after, "
-        "those of rules and those that stay."
+        f"Proved: all {counted_spaced(folding.compared, 'reference')} with a URL are the same before and "
+        "after, those of rules and those that stay."
     )
 
 
@@ -85,7 +84,7 @@ def notes_of(folding: Folding) -> tuple[str, ...]:
 
 def rule_line(rule: NewRule) -> str:
     """Return a rule in one line."""
-    return one_line(f"{rule.fields['key']}: {_many(rule.keys, 'reference')}")
+    return one_line(f"{rule.fields['key']}: {counted_spaced(rule.keys, 'reference')}")
 
 
 def rule_text(rule: NewRule) -> str:
@@ -124,4 +123,4 @@ def _kept_keys(kept: Kept) -> str:
 def kept_line(kept: Kept) -> str:
     """Return what stays for one reason in one line, with some of the keys."""
     stay = "stays" if kept.count == 1 else "stay"
-    return one_line(f"{_many(kept.count, 'key')} {stay}: {kept.reason} ({_kept_keys(kept)})")
+    return one_line(f"{counted_spaced(kept.count, 'key')} {stay}: {kept.reason} ({_kept_keys(kept)})")

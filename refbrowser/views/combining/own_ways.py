@@ -15,7 +15,8 @@ from refbrowser.exporting.combining.combination import Combination, Remedy
 from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.combining.properties import is_named, short
 from refbrowser.model.cf import TimeUnits
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 #: Files that are named.
 _NAMED = 3

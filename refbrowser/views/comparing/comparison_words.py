@@ -20,6 +20,7 @@ from refbrowser.engine.comparing.differences import (
 from refbrowser.references.edits.compare import Side
 from refbrowser.references.text.typed_values import from_difference
 from refbrowser.views.words import index_text
+from refbrowser.words import counted
 
 #: Characters before the place where two texts part.
 LEAD = 24
@@ -101,10 +102,10 @@ def untold_words(chunks: ChunkComparison) -> str:
         return f"not compared: {chunks.why}"
     if chunks.apart:
         return (
-            f"not compared: {_counted(chunks.apart, 'chunk')} in separate files; only their values "
+            f"not compared: {counted(chunks.apart, 'chunk')} in separate files; only their values "
             "can be compared"
         )
-    return f"not compared: {_counted(chunks.undecided, 'reference')} not decided"
+    return f"not compared: {counted(chunks.undecided, 'reference')} not decided"
 
 
 def row_of(difference: Difference) -> ComparedRow:
@@ -213,7 +214,7 @@ def _chunk_rows(values: ValueComparison) -> Iterator[ComparedRow]:
 def chunk_values_words(chunk: ChunkValues) -> str:
     """Return in words how many values of a chunk differ, and by how much at most."""
     amount = f"by up to {chunk.amount:.6g} " if chunk.amount else ""
-    return f"{_counted(chunk.different, 'value')}, {amount}at {index_text(chunk.index)}"
+    return f"{counted(chunk.different, 'value')}, {amount}at {index_text(chunk.index)}"
 
 
 def _extreme_row(name: str, extreme: Extreme) -> ComparedRow:
@@ -231,17 +232,17 @@ def summary_of(comparison: Comparison) -> str:
         found = comparison.verdicts
         told = [(verdict, found[verdict]) for verdict in _EQUAL if found.get(verdict)]
         if len(told) > 1:
-            basis = ", ".join(f"{_EQUAL[verdict]} of {_counted(count, 'array')}" for verdict, count in told)
+            basis = ", ".join(f"{_EQUAL[verdict]} of {counted(count, 'array')}" for verdict, count in told)
         else:
             basis = _EQUAL[told[0][0]] if told else "the same structure and metadata"
         return "; ".join([f"Equal: {basis}", *open_ends]) + "."
     words = []
     if comparison.differences:
-        words.append(_counted(len(comparison.differences), "difference") + " of structure and metadata")
+        words.append(counted(len(comparison.differences), "difference") + " of structure and metadata")
     if comparison.chunks_different:
-        words.append(_counted(comparison.chunks_different, "reference"))
+        words.append(counted(comparison.chunks_different, "reference"))
     if comparison.values_different:
-        words.append(_counted(comparison.values_different, "value"))
+        words.append(counted(comparison.values_different, "value"))
     return "; ".join([f"They differ: {', '.join(words)}", *open_ends]) + "."
 
 
@@ -251,16 +252,12 @@ def _open_ends(comparison: Comparison) -> list[str]:
     unlooked = comparison.verdicts.get(Equality.NOT_COMPARED, 0) - unread
     found = []
     if comparison.undecided:
-        found.append(f"{_counted(comparison.undecided, 'reference')} not decided")
+        found.append(f"{counted(comparison.undecided, 'reference')} not decided")
     if unread:
-        found.append(f"{_counted(unread, 'array')} could not be compared in values")
+        found.append(f"{counted(unread, 'array')} could not be compared in values")
     if unlooked > 0:
-        found.append(f"values of {_counted(unlooked, 'array')} not compared")
+        found.append(f"values of {counted(unlooked, 'array')} not compared")
     return found
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def compared_of(arrays: Iterable[ArrayComparison]) -> str:
@@ -268,10 +265,10 @@ def compared_of(arrays: Iterable[ArrayComparison]) -> str:
     found = list(arrays)
     references = sum(each.chunks.compared for each in found)
     read = [each.values for each in found if each.values is not None and each.values.compared]
-    words = [f"{_counted(len(found), 'array')} in both"]
+    words = [f"{counted(len(found), 'array')} in both"]
     if references:
-        words.append(f"{_counted(references, 'reference')} compared")
+        words.append(f"{counted(references, 'reference')} compared")
     if read:
         share = " in a sample" if any(each.is_sample for each in read) else ""
-        words.append(f"{_counted(sum(each.compared for each in read), 'value')} compared{share}")
+        words.append(f"{counted(sum(each.compared for each in read), 'value')} compared{share}")
     return ", ".join(words)

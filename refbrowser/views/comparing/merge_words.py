@@ -11,6 +11,7 @@ from refbrowser.references.merging.merged_members import ABSENT
 from refbrowser.references.merging.merged_rules import ORDER
 from refbrowser.references.text.typed_values import from_difference
 from refbrowser.views.comparing.side_lines import Lines, side_lines
+from refbrowser.words import counted, plural
 
 #: Characters before the place where the sides part.
 _LEAD = 24
@@ -81,10 +82,10 @@ def summary_of_merge(merged: Merged, target: str, *, are_marked: bool = False) -
     are_marked
         The file has both sides of each conflict.
     """
-    edits = f"{len(merged.edits):,} edit{'' if len(merged.edits) == 1 else 's'} of ours"
+    edits = f"{counted(len(merged.edits), 'edit')} of ours"
     if merged.conflicts:
         count = len(merged.conflicts)
-        words = "conflict" if count == 1 else "conflicts"
+        words = plural(count, "conflict")
         there = (
             "Both sides are marked in it: keep one of them"
             if are_marked

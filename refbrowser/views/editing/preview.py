@@ -17,7 +17,7 @@ from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.limits import LIMITS
 from refbrowser.references.text.typed_values import first_difference, from_difference
 from refbrowser.views.rows import Column, RowStyle
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.model.reference import Reference
@@ -160,17 +160,13 @@ class PreviewTally:
     def words(self, one: str, many: str) -> str:
         """Return ``3 faults``, ``no faults``, ``at least 3 faults in 20 rows checked`` and the like."""
         if self.checked is None:
-            return (
-                f"no {many}"
-                if self.count == 0
-                else f"{count_text(self.count)} {one if self.count == 1 else many}"
-            )
+            return f"no {many}" if self.count == 0 else counted_spaced(self.count, one, many)
         if self.checked == 0:
             return f"at least {count_text(self.count)} {many}" if self.count else f"{many} not checked"
         seen = f"in {count_text(self.checked)} rows checked"
         if self.count == 0:
             return f"no {many} {seen}"
-        return f"at least {count_text(self.count)} {one if self.count == 1 else many} {seen}"
+        return f"at least {counted_spaced(self.count, one, many)} {seen}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

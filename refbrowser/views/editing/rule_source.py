@@ -26,7 +26,7 @@ from refbrowser.views.editing.preview import (
 )
 from refbrowser.views.editing.range_ends import RangeEnds
 from refbrowser.views.editing.text_marks import Names
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access

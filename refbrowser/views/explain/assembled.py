@@ -18,8 +18,9 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import SourcePiece
-from refbrowser.views.explain.explanation import Line, Step, StepState, bytes_text, counted, plain
+from refbrowser.views.explain.explanation import Line, Step, StepState, plain
 from refbrowser.views.explain.verdicts import Place, find_place
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -94,7 +95,9 @@ def _step(pieces: Sequence[SourcePiece], seen: Sequence[SourcePiece], is_element
     shown = {id(piece) for piece in seen}
     lines = [_line(piece, id(piece) in shown) for piece in pieces[-_LISTED:]]
     if len(pieces) > _LISTED:
-        lines.insert(0, Line(f"and {counted(len(pieces) - _LISTED, 'piece')} before these", "Not listed"))
+        lines.insert(
+            0, Line(f"and {counted_plain(len(pieces) - _LISTED, 'piece')} before these", "Not listed")
+        )
     if not pieces:
         lines = [Line("no message supplies it", "Contents")]
     elif is_element and len(pieces) > 1:
@@ -122,9 +125,9 @@ def _line(piece: SourcePiece, is_seen: bool) -> Line:
         return Line(f"lost: {plain(piece.error.message, 400)}{where}{replaced}", plain(piece.name))
     reference = piece.reference
     if isinstance(reference, ByteRange):
-        where = f"{bytes_text(reference.length)} from byte {reference.offset}"
+        where = f"{counted_plain(reference.length, 'byte')} from byte {reference.offset}"
     elif isinstance(reference, Inline):
-        where = bytes_text(len(reference.data))
+        where = counted_plain(len(reference.data), "byte")
     else:
         where = "asked for"
     how = "elements one after the other" if piece.raw is not None else "decoded as a whole"
@@ -167,7 +170,7 @@ def buffers_step(node: ArrayNode, start: int, stop: int) -> Step:
     found = buffer_parts(node.rows, start, stop)
     lines = [Line(_told(part), plain(part.buffer.name)) for part in found[:_LISTED_ROWS]]
     if len(found) > _LISTED_ROWS:
-        lines.append(Line(f"and {counted(len(found) - _LISTED_ROWS, 'buffer')} more", "Not listed"))
+        lines.append(Line(f"and {counted_plain(len(found) - _LISTED_ROWS, 'buffer')} more", "Not listed"))
     return Step(
         name="buffers",
         title="What the rows are made from",
@@ -184,7 +187,7 @@ def _told(part: BufferPart) -> str:
     buffer = part.buffer
     codecs = f", decoded with {', '.join(buffer.codecs)}" if buffer.codecs else ""
     what = f"at most elements {part.start} to {part.stop} of {buffer.count}, {buffer.dtype}"
-    return f"{what}: {bytes_text(part.nbytes)}{codecs}; {_where(part)}"
+    return f"{what}: {counted_plain(part.nbytes, 'byte')}{codecs}; {_where(part)}"
 
 
 def _where(part: BufferPart) -> str:
@@ -193,7 +196,7 @@ def _where(part: BufferPart) -> str:
         return "they are in the document"
     url = plain(getattr(reference, "url", ""))
     if isinstance(reference, ByteRange):
-        return f"{bytes_text(reference.length)} from byte {reference.offset} of {url}"
+        return f"{counted_plain(reference.length, 'byte')} from byte {reference.offset} of {url}"
     return f"all of {url}"
 
 

@@ -21,16 +21,9 @@ from refbrowser.formats.sniffing import FileKind, file_kind
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind, columns_of
-from refbrowser.views.explain.explanation import (
-    HexBlock,
-    Line,
-    Step,
-    StepState,
-    bytes_text,
-    plain,
-    settings_text,
-)
+from refbrowser.views.explain.explanation import HexBlock, Line, Step, StepState, plain, settings_text
 from refbrowser.views.explain.source import Source
+from refbrowser.words import counted_plain
 
 #: Bytes of a chunk that are shown from its beginning, and on each side of the element.
 HEAD, AROUND = 64, 24
@@ -58,7 +51,7 @@ class Decoded:
 
 def bytes_step(data: bytes, where: str = "") -> Step:
     """Return the step that shows stored bytes."""
-    lines = [Line(bytes_text(len(data)) + (f" {where}" if where else ""), "Size")]
+    lines = [Line(counted_plain(len(data), "byte") + (f" {where}" if where else ""), "Size")]
     blocks = [HexBlock("First bytes", data[:HEAD])] if data else []
     return Step(name="bytes", title="The stored bytes", lines=lines, facts={"size": len(data)}, hexes=blocks)
 
@@ -104,7 +97,7 @@ def _settings(left: dict[str, Iterator[CodecSpec]], name: str) -> str:
 
 
 def _passed(name: str, before: int, after: int, settings: str) -> Step:
-    lines = [Line(f"{before} → {bytes_text(after)}", "Decodes")]
+    lines = [Line(f"{before} → {counted_plain(after, 'byte')}", "Decodes")]
     if settings:
         lines.append(Line(settings, "Settings"))
     return Step(
@@ -117,7 +110,7 @@ def _passed(name: str, before: int, after: int, settings: str) -> Step:
 
 def _failed(title: str, given: Bytes, text: str, error: RefbrowserError) -> Step:
     before = len(given)
-    lines = [Line(bytes_text(before), "Given"), Line(error.message, "Failed")]
+    lines = [Line(counted_plain(before, "byte"), "Given"), Line(error.message, "Failed")]
     if text:
         lines.append(Line(text, "Settings"))
     likely = looks_like(bytes(given[:LOOKED_AT]))
@@ -148,7 +141,7 @@ def _elements_text(pipeline: CodecPipeline) -> str:
 
 
 def _elements_step(pipeline: CodecPipeline, size: int) -> Step:
-    lines = [Line(f"{bytes_text(size)} → {_elements_text(pipeline)}", "Reads as")]
+    lines = [Line(f"{counted_plain(size, 'byte')} → {_elements_text(pipeline)}", "Reads as")]
     if pipeline.axes != tuple(range(len(pipeline.axes))):
         order = ", ".join(map(str, pipeline.axes))
         lines.append(Line(f"axes are in the order {order}, slowest first", "Layout"))
@@ -314,7 +307,7 @@ def _open_windows(
             opened.read_error = answer
             return
         parts.append(answer)
-    lines = [Line(f"{bytes_text(size)}, not compressed; only some of them were read", "Size")]
+    lines = [Line(f"{counted_plain(size, 'byte')}, not compressed; only some of them were read", "Size")]
     facts = {"size": size, "read": sum(map(len, parts))}
     block = HexBlock("First bytes", parts[0])
     title = "The stored bytes"
@@ -370,7 +363,9 @@ def _open_shard(
         return
     found = inner.columns.reference(0)
     assert isinstance(found, ByteRange)
-    lines.append(Line(f"{bytes_text(found.length)} from byte {found.offset} of the file", "Stored"))
+    lines.append(
+        Line(f"{counted_plain(found.length, 'byte')} from byte {found.offset} of the file", "Stored")
+    )
     opened.steps.append(_index_step(pipeline, StepState.OK, lines))
     next_one = _open_shard if inner.pipeline.shard is not None else _open_whole
     next_one(opened, _inner_specs(specs), inner.pipeline, found, within, source)
@@ -394,7 +389,7 @@ def _index_step(pipeline: CodecPipeline, state: StepState, lines: list[Line]) ->
     inner = " × ".join(map(str, layout.grid.chunk_shape))
     first = [
         Line(f"{grid} inner chunks ({inner} elements each)", "Contents"),
-        Line(f"{bytes_text(layout.index_size)} at its {where}", "Index"),
+        Line(f"{counted_plain(layout.index_size, 'byte')} at its {where}", "Index"),
     ]
     return Step(
         name="shard",

@@ -15,17 +15,8 @@ from refbrowser.references.document.refs import NONE
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.templates.highlight import ListFolds
 from refbrowser.references.templates.syntax import Template
-from refbrowser.views.explain.explanation import (
-    Line,
-    Link,
-    LinkKind,
-    Step,
-    StepState,
-    bytes_text,
-    counted,
-    json_text,
-    plain,
-)
+from refbrowser.views.explain.explanation import Line, Link, LinkKind, Step, StepState, json_text, plain
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -183,11 +174,11 @@ def reference_text(found: Reference | RefbrowserError) -> str:
     if isinstance(found, RefbrowserError):
         return f"faulty: {found.message}"
     if isinstance(found, ByteRange):
-        return f"{bytes_text(found.length)} from byte {found.offset} of {plain(found.url)}"
+        return f"{counted_plain(found.length, 'byte')} from byte {found.offset} of {plain(found.url)}"
     if isinstance(found, WholeFile):
         return f"all of {plain(found.url)}"
     if isinstance(found, Inline):
-        return f"{bytes_text(len(found.data))} in the document itself"
+        return f"{counted_plain(len(found.data), 'byte')} in the document itself"
     return "nothing"
 
 
@@ -240,7 +231,9 @@ def _made_step(entry: Occurrence) -> Step:
     """Return the step for a key of a store or another file: of the rules made for it nobody knows."""
     found = entry.found
     text = (
-        f"{bytes_text(len(found.data))} of metadata" if isinstance(found, Inline) else reference_text(found)
+        f"{counted_plain(len(found.data), 'byte')} of metadata"
+        if isinstance(found, Inline)
+        else reference_text(found)
     )
     row = None if entry.place == NONE else entry.place
     facts = {"origin": "made", "version0_row": row, **reference_facts(found)}
@@ -377,7 +370,7 @@ def _shadow_lines(entries: Occurrences) -> list[Line]:
     for other in entries.shadowed:
         lines.append(Line(f"{other}: {reference_text(other.found)}; a later entry replaces it", "Shadowed"))
     if entries.more:
-        lines.append(Line(f"and {counted(entries.more, 'more entry', 'more entries')}", "Shadowed"))
+        lines.append(Line(f"and {counted_plain(entries.more, 'more entry', 'more entries')}", "Shadowed"))
     for number, rows in entries.undecided:
         text = f"whether gen rule {number} gives this key too is not known ({rows} of its rows checked)"
         lines.append(Line(f"{text}; it would have no effect", "Not known"))

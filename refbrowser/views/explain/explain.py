@@ -32,7 +32,6 @@ from refbrowser.views.explain.explanation import (
     Step,
     StepState,
     VerdictKind,
-    counted,
     exact_text,
     plain,
 )
@@ -40,6 +39,7 @@ from refbrowser.views.explain.meaning import Meaning, contents_step, document_st
 from refbrowser.views.explain.source import Source
 from refbrowser.views.explain.verdicts import Verdict, find_place, of_problem, problem_key, problem_step
 from refbrowser.views.plot.slicing import dimension_names
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -349,7 +349,7 @@ class _Explaining:
             if not place.allowed:
                 return verdicts.of_blocked(self._subject, str(place.origin))
         if self.inside is None:
-            text = f"{self._subject} is assembled from {counted(len(assembly.seen), 'piece')}"
+            text = f"{self._subject} is assembled from {counted_plain(len(assembly.seen), 'piece')}"
             return Verdict(VerdictKind.READABLE, text)
         return self._element(node)
 
@@ -462,7 +462,7 @@ def _damage_step(damage: Sequence[Finding]) -> Step:
     """Return the step that tells what of the source is damaged, and may concern the array."""
     lines = [Line(plain(str(found.error()), 400), "Damaged") for found in damage[:_DAMAGE_TOLD]]
     if len(damage) > _DAMAGE_TOLD:
-        lines.append(Line(f"and {counted(len(damage) - _DAMAGE_TOLD, 'more place')}", "Not listed"))
+        lines.append(Line(f"and {counted_plain(len(damage) - _DAMAGE_TOLD, 'more place')}", "Not listed"))
     lines.append(Line("values from before the damage may have been replaced in it", "Note"))
     return Step(
         name="damage",
@@ -539,12 +539,14 @@ def _readable(subject: str, step: Step) -> Verdict:
     elements, empty = step.facts["elements"], step.facts.get("without_value", 0)
     if elements and empty == elements:
         text = (
-            f"{subject} can be read, and holds no value: all {counted(elements, 'element')} are "
+            f"{subject} can be read, and holds no value: all {counted_plain(elements, 'element')} are "
             "marked as missing"
         )
         return Verdict(VerdictKind.READABLE, text, StepState.WARNING)
     without = f", {empty} of them without a value" if empty else ""
-    return Verdict(VerdictKind.READABLE, f"{subject} can be read: {counted(elements, 'element')}{without}")
+    return Verdict(
+        VerdictKind.READABLE, f"{subject} can be read: {counted_plain(elements, 'element')}{without}"
+    )
 
 
 def _capital(text: str) -> str:

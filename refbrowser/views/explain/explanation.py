@@ -38,16 +38,6 @@ def exact_text(value: Any) -> str:
     return plain(value_text(value)).replace("\N{MINUS SIGN}", "-")
 
 
-def bytes_text(count: int) -> str:
-    """Return a number of bytes as text."""
-    return "1 byte" if count == 1 else f"{count} bytes"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return a number with its noun, in the plural where it is not one."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
 def json_text(value: Any) -> str:
     """Return a configuration as compact JSON, cut."""
     return plain(json.dumps(value, default=repr, ensure_ascii=False))

@@ -19,13 +19,13 @@ from refbrowser.views.explain.explanation import (
     Step,
     StepState,
     VerdictKind,
-    counted,
     exact_text,
     json_text,
     plain,
 )
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.words import counted_plain
 
 _MINUS = "\N{MINUS SIGN}"
 #: Attributes that decide what an element means, in the order in which they are told.
@@ -237,10 +237,12 @@ def contents_step(node: ArrayNode, coords: tuple[int, ...], values: npt.NDArray[
     """Return the step that sums up the elements of a chunk, without those beyond the array's edge."""
     extent = node.grid.extent(coords)
     inside = values[tuple(slice(0, size) for size in extent)]
-    lines = [Line(counted(inside.size, "element"), "Contents")]
+    lines = [Line(counted_plain(inside.size, "element"), "Contents")]
     cut = values.size - inside.size
     if cut:
-        lines.append(Line(f"{counted(cut, 'element')} beyond the edge of the array, not shown", "Besides"))
+        lines.append(
+            Line(f"{counted_plain(cut, 'element')} beyond the edge of the array, not shown", "Besides")
+        )
     facts: dict[str, Any] = {"elements": inside.size, "beyond_edge": cut}
     shown = Interpretation(node, decoded=True)
     state = StepState.OK

@@ -30,16 +30,8 @@ from refbrowser.model.reference import (
     WholeFile,
     columns_of,
 )
-from refbrowser.views.explain.explanation import (
-    Line,
-    Link,
-    LinkKind,
-    Step,
-    StepState,
-    bytes_text,
-    counted,
-    plain,
-)
+from refbrowser.views.explain.explanation import Line, Link, LinkKind, Step, StepState, plain
+from refbrowser.words import counted_plain
 
 
 def member_step(reference: Reference, access: Access) -> Step | None:
@@ -82,9 +74,10 @@ def member_step(reference: Reference, access: Access) -> Step | None:
 
 def _how(member: ZipMember) -> str:
     if not member.is_packed:
-        return f"as it is, {bytes_text(member.size)}"
+        return f"as it is, {counted_plain(member.size, 'byte')}"
     how = METHODS[member.method]
-    return f"packed with {how}: {bytes_text(member.compressed)} unpack to {bytes_text(member.size)}"
+    packed, size = counted_plain(member.compressed, "byte"), counted_plain(member.size, "byte")
+    return f"packed with {how}: {packed} unpack to {size}"
 
 
 #: Tries that are told, the first and the last ones; others are only counted.
@@ -197,7 +190,9 @@ class Source:
         told = _first_and_last(self.attempts)
         for number, attempt in enumerate(told):
             if len(told) < len(self.attempts) and number == len(told) // 2:
-                lines.append(Line(f"… {counted(len(self.attempts) - len(told), 'more try', 'more tries')}"))
+                lines.append(
+                    Line(f"… {counted_plain(len(self.attempts) - len(told), 'more try', 'more tries')}")
+                )
             lines += _attempt_lines(attempt)
         retried = any(attempt.error for attempt in self.attempts)
         if self.error is not None:
@@ -230,7 +225,7 @@ def _attempt_lines(attempt: Attempt) -> list[Line]:
     lines = [Line(_asked(attempt), "Asked")]
     if attempt.answer:
         took = f" in {attempt.seconds * 1000:.0f} ms" if attempt.seconds else ""
-        came = f": {bytes_text(attempt.received)}{took}" if not attempt.error else ""
+        came = f": {counted_plain(attempt.received, 'byte')}{took}" if not attempt.error else ""
         lines.append(Line(f"{plain(attempt.answer)}{came}", "Answer"))
     fields = [
         f"{name}: {plain(attempt.fields[name], 120)}" for name in _FIELD_NAMES if name in attempt.fields
@@ -255,7 +250,8 @@ def _asked(attempt: Attempt) -> str:
         return f"{verb}{plain(attempt.url)}, all of it"
     if attempt.url.startswith("http"):
         return f"{verb}{plain(attempt.url)} with Range: bytes={attempt.start}-{attempt.stop - 1}"
-    return f"{verb}{plain(attempt.url)}, {bytes_text(attempt.stop - attempt.start)} from {attempt.start}"
+    size = counted_plain(attempt.stop - attempt.start, "byte")
+    return f"{verb}{plain(attempt.url)}, {size} from {attempt.start}"
 
 
 def _attempt_facts(attempt: Attempt) -> dict[str, Any]:

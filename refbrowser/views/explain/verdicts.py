@@ -21,11 +21,10 @@ from refbrowser.views.explain.explanation import (
     Step,
     StepState,
     VerdictKind,
-    bytes_text,
-    counted,
     plain,
 )
 from refbrowser.views.explain.meaning import Meaning
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -91,7 +90,7 @@ def _range_text(reference: ByteRange | WholeFile) -> str:
     if isinstance(reference, WholeFile):
         return "the whole file"
     stop = reference.offset + reference.length
-    return f"{bytes_text(reference.length)}, from {reference.offset} up to {stop}"
+    return f"{counted_plain(reference.length, 'byte')}, from {reference.offset} up to {stop}"
 
 
 def _permission_text(access: Access, location: Location, allowed: bool) -> str:
@@ -232,7 +231,7 @@ def held_against_lock(access: Access, url: str, verdict: Verdict) -> tuple[Step 
     if entry is None:
         line = Line("the file is not in the lock, so it cannot be verified", "Compared")
         return Step(name="lock", title=_LOCK, state=StepState.WARNING, lines=[line], facts=facts), verdict
-    lines = [Line(f"{bytes_text(entry.size)}{_marks_text(entry.etag, entry.modified)}", "Locked")]
+    lines = [Line(f"{counted_plain(entry.size, 'byte')}{_marks_text(entry.etag, entry.modified)}", "Locked")]
     made = [each for each in (entry.at or locked.lock.at, entry.by or locked.lock.by) if each]
     lines += [Line(plain(", by ".join(made)), "Written")] if made else []
     if stale is None:
@@ -253,7 +252,7 @@ def held_against_lock(access: Access, url: str, verdict: Verdict) -> tuple[Step 
         facts["state"] = "same" if same else "not compared"
         return Step(name="lock", title=_LOCK, lines=lines, facts=facts), verdict
     now = stale.seen
-    size = "size not known" if now.total is None else bytes_text(now.total)
+    size = "size not known" if now.total is None else counted_plain(now.total, "byte")
     moment = moment_of(now)
     lines.append(Line(f"{size}{_marks_text(now.etag, None if moment is None else text_of(moment))}", "Now"))
     lines.append(Line(stale.message, "Compared"))
@@ -312,7 +311,7 @@ def problem_step(problem: Problem) -> Step:
     if place.url and place.url != problem.where:
         lines.append(Line(plain(place.url), "URL"))
     if problem.count > 1:
-        lines.append(Line(f"{counted(problem.count, 'place')} share it; this is the first", "Count"))
+        lines.append(Line(f"{counted_plain(problem.count, 'place')} share it; this is the first", "Count"))
     lines.append(Line(_ORIGINS[problem.origin], "Found in"))
     lines += [Line(plain(problem.advice), "What to do")] if problem.advice else []
     return Step(

@@ -11,11 +11,12 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.access import Access, Source, Want
-from refbrowser.model.report import Report, counted, first_of
+from refbrowser.model.report import Report, first_of
 from refbrowser.references.edits.many_edits import RebaseUrls
 from refbrowser.references.edits.moving import MoveUrls
 from refbrowser.views.moving.prefix_tree import PrefixKind, PrefixNode, node_at
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import counted, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -215,7 +216,7 @@ def summary_of(preview: MovePreview) -> str:
 
 
 def _counted(count: int, one: str, many: str) -> str:
-    return f"{count_text(count)} {one if count == 1 else many}" if count else ""
+    return counted_spaced(count, one, many) if count else ""
 
 
 def _sources_after(node: PrefixNode, edit: MoveUrls | RebaseUrls) -> Iterator[Source]:
@@ -245,7 +246,7 @@ def _warnings(
         yield warning(ErrorKind.USAGE, message, edit.new)
     both = _places_that_become_one(roots, node, edit)
     if both:
-        files = "1 file comes" if both == 1 else f"{count_text(both)} files come"
+        files = counted_spaced(both, "file comes", "files come")
         message = f"{files} to a place that the document uses already: two become one"
         yield warning(ErrorKind.META, message, node.prefix)
     for url in before:

@@ -28,7 +28,7 @@ from refbrowser.views.nested.nested_numbers import (
 )
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.levels import finite
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

@@ -12,6 +12,7 @@ from typing import Any
 
 from refbrowser.model.nested import CUT, UNREAD, NestedRows, NestedType, TypeKind
 from refbrowser.views.numbers import hex_text, value_text
+from refbrowser.words import counted
 
 #: Wrappers around one value (options, indexes, possibilities) that are gone through.
 _WRAPPERS = 64
@@ -334,7 +335,7 @@ def exact_text(value: NestedValue) -> str:
     if value.kind is ValueKind.BYTES:
         return short_text(value)
     if value.kind is ValueKind.LIST:
-        count = "1 element" if value.length == 1 else f"{value.length:,} elements"
+        count = counted(value.length, "element")
         return f"{count}   {short_text(value)}"
     if value.kind is ValueKind.RECORD:
         return f"{value.type_name}   {short_text(value)}".strip()

@@ -21,7 +21,7 @@ from refbrowser.model.data_type import without_names
 from refbrowser.model.selection import Selection
 from refbrowser.views.plot.interpretation import coordinate_text, coordinate_title, exact_text, exact_texts
 from refbrowser.views.plot.table import TableLayout
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session

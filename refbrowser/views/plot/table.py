@@ -17,9 +17,9 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import RowType, names_of
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.nested.element_parts import LENGTH, row_lengths
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import Coordinate
+from refbrowser.views.plot.element_parts import LENGTH, row_lengths
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.plan import ViewPlan, plan_view

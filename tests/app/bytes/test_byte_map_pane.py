@@ -34,7 +34,7 @@ from refbrowser.references.edits.edits import ReplaceUrlPrefix
 from refbrowser.views.bytes.byte_map import PlaceKind
 from refbrowser.views.bytes.file_source import DOCUMENT
 from refbrowser.views.chunks.chunk_colouring import MapClass
-from refbrowser.views.words import size_text
+from refbrowser.words import size_text
 
 Key, Modifier = Qt.Key, Qt.KeyboardModifier
 HEADER, GAP = 500, 40

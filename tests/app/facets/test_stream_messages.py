@@ -25,7 +25,7 @@ from refbrowser.app.shell.format_places import FormatPlaces
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.views.rows import RowStyle, StyledRowModel
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 Settle = Callable[[], None]
 

@@ -17,7 +17,7 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.references.edits.edits import ReplaceUrlPrefix
 from refbrowser.views.chunks.chunk_map import ChunkMapValues
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 Key, Modifier = Qt.Key, Qt.KeyboardModifier
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.stores.flavour import find_flavour
+from refbrowser.formats.flavour import find_flavour
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import Flavour
 

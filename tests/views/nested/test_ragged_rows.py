@@ -14,7 +14,7 @@ from refbrowser.model.data_type import DataType, RowType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.values import Chunks
-from refbrowser.views.nested.element_parts import BARS_MOST, all_numbers, length_bars, row_numbers, shown_rows
+from refbrowser.views.plot.element_parts import BARS_MOST, all_numbers, length_bars, row_numbers, shown_rows
 
 
 def node(row_dtype: str, **attributes: object) -> ArrayNode:
@@ -66,7 +66,7 @@ def test_all_values_have_gaps_between_rows() -> None:
 
 
 def test_more_values_than_a_line_holds_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("refbrowser.views.nested.element_parts.LIMITS", type(LIMITS)(view_points=5))
+    monkeypatch.setattr("refbrowser.views.plot.element_parts.LIMITS", type(LIMITS)(view_points=5))
     shown = shown_rows(node(">f4"), True)
     assert shown is not None
     assert all_numbers(shown, rows_of(2, 3, 1)).rows == 2

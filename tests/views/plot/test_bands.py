@@ -24,8 +24,8 @@ from refbrowser.views.plot.plan import plan_view, sampled_plan
 from refbrowser.views.plot.readout import value_at
 from refbrowser.views.plot.series import plan_series
 from refbrowser.views.plot.slicing import SliceState, dimension_names, first_slice
-from refbrowser.views.snippet_store import SnippetSource
-from refbrowser.views.snippets import SnippetView, zarr_snippet
+from refbrowser.views.plot.snippet_store import SnippetSource
+from refbrowser.views.plot.snippets import SnippetView, zarr_snippet
 
 
 def picture_node(

@@ -12,11 +12,11 @@ from refbrowser.errors import Finding
 from refbrowser.tools.audit.report.audit_lines import (
     RestOfGroups,
     cost_line,
-    counted,
     place_words,
     rolled,
     summary_line,
 )
+from refbrowser.words import counted
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1c1e21; --soft: #5a6169; --back: #ffffff; --card: #f5f6f8;

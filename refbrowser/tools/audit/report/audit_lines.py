@@ -9,7 +9,7 @@ from itertools import groupby
 from refbrowser.engine.audit.audit_plan import AuditCost, Level
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
 from refbrowser.errors import Finding
-from refbrowser.model.report import counted
+from refbrowser.words import binary_size_text, counted, rounded_time_text
 
 #: Findings of one group, and files of one code, that are told one by one.
 TOLD, FILES_TOLD = 3, 10
@@ -41,24 +41,6 @@ def rolled(groups: Iterable[FindingGroup], most: int) -> Iterator[FindingGroup |
             yield RestOfGroups(code, same[0].kind.title, len(rest), count)
 
 
-def size_words(size: float) -> str:
-    """Return a number of bytes for people: ``3.2 MiB``."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
-
-
-def time_words(seconds: float) -> str:
-    """Return a time for people, rounded: ``less than a second``, ``12 s``, ``3 min``, ``2.5 h``."""
-    if seconds < 1:
-        return "less than a second"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
 def cost_line(level: Level, cost: AuditCost) -> str:
     """Return what an audit asks for, before it begins."""
     if not (level.asks or cost.compared):
@@ -69,8 +51,8 @@ def cost_line(level: Level, cost: AuditCost) -> str:
     if level.reads:
         parts.append(f"{counted(cost.chunks, 'chunk')} read")
     about = "" if cost.is_exact else "about "
-    parts.append(f"{about}{counted(cost.requests, 'request')}, {about}{size_words(cost.size)}")
-    return f"{'; '.join(parts)}; about {time_words(cost.seconds)} at the known speed of the link"
+    parts.append(f"{about}{counted(cost.requests, 'request')}, {about}{binary_size_text(cost.size)}")
+    return f"{'; '.join(parts)}; about {rounded_time_text(cost.seconds)} at the known speed of the link"
 
 
 def blocked_lines(result: AuditResult | AuditCost) -> Iterator[str]:
@@ -139,4 +121,4 @@ def summary_line(result: AuditResult) -> str:
     if not result.level.asks:
         return found
     read = f"; {counted(result.chunks, 'chunk')} read" if result.level.reads else ""
-    return f"{found}; {counted(result.urls, 'file')} asked about{read} in {time_words(result.seconds)}"
+    return f"{found}; {counted(result.urls, 'file')} asked about{read} in {rounded_time_text(result.seconds)}"

@@ -12,8 +12,9 @@ from refbrowser.engine.audit.audit_result import FindingGroup
 from refbrowser.engine.problems.finding_kinds import FindingKind, kind_of
 from refbrowser.errors import Finding, Severity
 from refbrowser.tools.audit.report.audit_advice import advice_on
-from refbrowser.tools.audit.report.audit_lines import counted, place_words
+from refbrowser.tools.audit.report.audit_lines import place_words
 from refbrowser.views.words import one_line
+from refbrowser.words import counted
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult

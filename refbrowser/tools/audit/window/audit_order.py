@@ -22,9 +22,9 @@ from refbrowser.app.widgets.parts import combo_box, plain_label, push_button, sh
 from refbrowser.app.widgets.rows import FlowLayout
 from refbrowser.engine.audit.audit_plan import SAMPLE, AuditRequest, Level
 from refbrowser.formats.option_fields import declared
-from refbrowser.tools.audit.report.audit_lines import counted, time_words
 from refbrowser.views.speed import SEPARATOR, Speed, job_words
-from refbrowser.views.words import one_line, size_text
+from refbrowser.views.words import one_line
+from refbrowser.words import counted, rounded_time_text, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.document_audit import AskedCost
@@ -244,6 +244,6 @@ def cost_words(asked: AskedCost) -> str:
     compared = f", {counted(cost.compared, 'file')} compared with the lock" if cost.compared else ""
     return (
         f"Costs {about}{counted(cost.requests, 'request')}, {about}{size_text(cost.size)}, "
-        f"{time_words(cost.seconds)} at the known speed: "
+        f"{rounded_time_text(cost.seconds)} at the known speed: "
         f"{counted(cost.urls, 'file')} asked about{compared}{read}"
     )

@@ -25,11 +25,11 @@ from refbrowser.app.widgets.findings_list import FindingsFilter, show_fix
 from refbrowser.app.widgets.parts import hint_label, one_shot, plain_label, push_button, scrolled
 from refbrowser.engine.audit.audit_plan import AuditRequest
 from refbrowser.errors import RefbrowserError
-from refbrowser.tools.audit.report.audit_lines import counted
 from refbrowser.tools.audit.report.audit_page import AuditPage, Order, PageChoice, about, copied, page_of
 from refbrowser.tools.audit.window.audit_order import AuditOrder, flowing
 from refbrowser.tools.audit.window.audit_table import AuditTable
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text, counted
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.document_audit import AskedCost

@@ -12,7 +12,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.findings_list import FindingsTable, severity_icon
 from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index, TitledModel
 from refbrowser.tools.audit.report.audit_page import AuditLine, AuditPage
-from refbrowser.views.words import count_text
+from refbrowser.words import count_text
 
 COLUMNS = ("", "Places", "Finding", "Where")
 SEVERITY, PLACES, FINDING, WHERE = range(4)

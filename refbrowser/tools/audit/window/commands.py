@@ -17,7 +17,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.tools.audit.window.audit_dock import AuditDock
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
@@ -77,8 +77,7 @@ class AuditCommands(CommandGroup):
         document.audit.fixed.connect(self._say_fixed)
 
     def _say_fixed(self, count: int) -> None:
-        places = f"{count_text(count)} place{'' if count == 1 else 's'}"
-        self._workspace.say(f"Repaired {places} in one step: Undo takes it back")
+        self._workspace.say(f"Repaired {counted_spaced(count, 'place')} in one step: Undo takes it back")
 
     def _go(self, document: OpenDocument, finding: Finding) -> None:
         from refbrowser.tools.audit.window.audit_pane import audit_problem

@@ -13,7 +13,7 @@ from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.slicing import SliceState, dimension_names
-from refbrowser.views.snippet_store import SnippetSource, can_hide, dataset_lines, literal, store_lines
+from refbrowser.views.plot.snippet_store import SnippetSource, can_hide, dataset_lines, literal, store_lines
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session

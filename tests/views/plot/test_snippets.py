@@ -18,12 +18,12 @@ from stores_made import packed, store_in
 import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views import snippet_store
+from refbrowser.views.plot import snippet_store
 from refbrowser.views.plot.slicing import SliceState, dimension_names
-from refbrowser.views.snippet_store import source_of
-from refbrowser.views.snippets import SnippetView, xarray_snippet, zarr_snippet
+from refbrowser.views.plot.snippet_store import source_of
+from refbrowser.views.plot.snippets import SnippetView, xarray_snippet, zarr_snippet
 
-SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample" / "sea_surface.json"
+SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample" / "sea_surface.json"
 #: Runs pieces of code, each for itself in its folder, and keeps what they leave in ``values`` and ``dates``.
 RUNNER = """
 import os, sys, traceback

@@ -9,8 +9,8 @@ import pytest
 import refbrowser
 from refbrowser import zarr_draft
 from refbrowser.views.plot.slicing import SliceState, dimension_names
-from refbrowser.views.snippet_store import source_of
-from refbrowser.views.snippets import SnippetView, xarray_snippet, zarr_snippet
+from refbrowser.views.plot.snippet_store import source_of
+from refbrowser.views.plot.snippets import SnippetView, xarray_snippet, zarr_snippet
 
 VALUES = np.arange(12.0).reshape(3, 4)
 

@@ -13,7 +13,7 @@ from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, ReferenceKind
 from refbrowser.model.values import Chunks, Pieces, SourcePiece, columns_of_kinds
-from refbrowser.views.nested.element_parts import LENGTH, part_node, parts_of, row_lengths
+from refbrowser.views.plot.element_parts import LENGTH, part_node, parts_of, row_lengths
 
 INNER = np.dtype([("speed", ">f4"), ("kind", named_values(np.dtype("u1"), {1: "gust"}))])
 DTYPE = np.dtype(
