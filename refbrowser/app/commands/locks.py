@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.words import one_line
-from refbrowser.words import count_text
+from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace

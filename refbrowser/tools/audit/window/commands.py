@@ -18,6 +18,7 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.tools.audit.window.audit_dock import AuditDock
 from refbrowser.views.words import one_line
+from refbrowser.words import counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
