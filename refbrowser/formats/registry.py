@@ -46,7 +46,7 @@ def _of_references(seen: Seen) -> Score:
         return Score.FIRST
     if looks_like_references(seen.head):
         return Score.KIND
-    return Score.NO if seen.kind is FileKind.ZIP else Score.LIKELY
+    return Score.NO if seen.kind in (FileKind.ZIP, FileKind.HDF5) else Score.LIKELY
 
 
 def _of_store(seen: Seen) -> Score:

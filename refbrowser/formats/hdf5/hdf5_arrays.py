@@ -186,8 +186,8 @@ class Arrays:
         self.dimensions = dimensions_of(self.contents.groups, told, self.contents.types)
         self._room = LIMITS.library_apart
 
-    def add_to(self, manifest: ManifestBuilder) -> None:
-        """Add all nodes, then all chunks."""
+    def add_nodes(self, manifest: ManifestBuilder) -> None:
+        """Add all nodes."""
         for path, told in self.contents.groups.items():
             self._add(manifest, GroupNode(path=shown_path(path), **attributes_of(told, self.contents, path)))
         for path, told in self.contents.arrays.items():
@@ -202,9 +202,12 @@ class Arrays:
                 node = self._broken(path, told, RefbrowserError(ErrorKind.META, quoted(error)[1:-1]))
             if self._add(manifest, node):
                 self.nodes[path] = node
+        self._warn_of_spaces()
+
+    def add_chunks(self, manifest: ManifestBuilder) -> None:
+        """Add where the chunks of all arrays are."""
         for path, node in self.nodes.items():
             self._add_chunks(manifest, path, node)
-        self._warn_of_spaces()
 
     def _warn_of_spaces(self) -> None:
         """Tell once which texts are not in references as they are shown."""

@@ -87,7 +87,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
     contents = Contents.read(named.file, named.identity, opening.token)
     arrays = Arrays(named.file, contents, not named.file.is_here, opening.token)
     manifest = ManifestBuilder(named.url, spell=partial(spelled, complete=arrays.complete))
-    arrays.add_to(manifest)
+    arrays.add_nodes(manifest)
     dimensions = {
         shown_path(group): {each.name: each for each in map(_shown, said.values())}
         for group, said in arrays.dimensions.by_group.items()
@@ -103,7 +103,13 @@ def open_named_hdf5(opening: Opening) -> Opened:
         dimensions=dimensions,
         types=arrays.types(),
     )
-    document = manifest.document(name=opening.path, origin=origin, notes=tuple(contents.findings))
+    document = manifest.document(
+        name=opening.path,
+        # Whoever opens many files may look into few.
+        later=partial(arrays.add_chunks, manifest),
+        origin=origin,
+        notes=tuple(contents.findings),
+    )
     return Opened(document, named.access, named.identity)
 
 

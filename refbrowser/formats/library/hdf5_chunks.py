@@ -31,7 +31,7 @@ _LEVELS = 32
 Read = Callable[[int, int], bytes]
 
 
-class UnknownIndexError(Exception):
+class UnknownIndexError(ValueError):
     """The index of the chunks is of another kind, or not what it should be."""
 
 
@@ -172,12 +172,13 @@ def columns_of(dataset: Any, sides: list[int], count: int, read: Read | None, ba
     coords = np.asarray(columns[0], np.int64) // np.array(sides, np.int64)
     offsets, sizes = (np.asarray(each, np.int64) for each in columns[1:3])
     found: list[Any] = [coords, offsets, sizes, np.asarray(columns[3], np.uint32)]
-    differs = np.not_equal(coords[1:], coords[:-1])
-    first = np.arange(len(differs)), np.argmax(differs, axis=1)
-    # A B-tree is in this order already.
-    if not np.greater(coords[1:], coords[:-1])[first].all():
-        order = np.lexsort(coords.T[::-1])
-        found = [each[order] for each in found]
+    if len(coords) > 1:
+        differs = np.not_equal(coords[1:], coords[:-1])
+        first = np.arange(len(differs)), np.argmax(differs, axis=1)
+        # A B-tree is in this order already.
+        if not np.greater(coords[1:], coords[:-1])[first].all():
+            order = np.lexsort(coords.T[::-1])
+            found = [each[order] for each in found]
     return [np.ascontiguousarray(each) for each in found]
 
 
@@ -242,4 +243,6 @@ def _listed(dataset: Any, ndim: int) -> list[Any]:
 
     dataset.chunk_iter(take)
     flush()
+    if len(columns) == 1:
+        return list(columns[0])
     return [np.concatenate(each) for each in zip(*columns, strict=True)]

@@ -8,6 +8,7 @@ array. What words mean is told by HDF5 alone; they are only compared here.
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -18,9 +19,14 @@ _EXTERNAL, _ATTRIBUTE = 0x07, 0x0C
 _SHARED, _SHARED_PART = 0x02, 0x03
 #: Classes of types whose elements lie where they are: integers, floats, texts of a fixed length.
 _PLAIN = (0, 1, 3)
+_DAMAGED = (ValueError, LookupError, ArithmeticError, struct.error)
 _CONTIGUOUS, _CHUNKED = 1, 2
 #: Words that are kept, and bytes of each.
 _KEPT, _LONGEST = 4_000, 1024
+#: The attribute that lists the scales of each dimension, and its type: rows of references to objects.
+_LIST, _LIST_TYPE = b"DIMENSION_LIST", bytes.fromhex("19000000100000001700000008000000")
+#: Bytes of a heap that are read at once, and at all; references of a row that are looked at.
+_HEAP, _LARGEST, _ROW = 4096, 1 << 20, 1_000
 
 #: Kind, flags and content.
 Message = tuple[int, int, bytes]
@@ -34,27 +40,82 @@ class Headers:
     ----------
     file
         As h5py has it.
+    read
+        Returns bytes of the file; None where they are not at hand.
     messages
-        Yields the messages of a header by its address; None where the bytes of the file are not at hand.
+        Yields the messages of the header at an address.
     """
 
-    def __init__(self, file: Any, messages: Callable[[int], Iterator[Message]] | None) -> None:
+    def __init__(
+        self,
+        file: Any,
+        read: Callable[[int, int], bytes] | None,
+        messages: Callable[[Any, int, int], Iterator[Message]],
+    ) -> None:
         # Lengths and addresses of other sizes are other words; what is being written changes.
-        is_usual = messages is not None and not file.swmr_mode
+        is_usual = read is not None and not file.swmr_mode
         is_usual = is_usual and file.id.get_create_plist().get_sizes() == (8, 8)
-        self._messages = messages if is_usual else None
+        self._read = read if is_usual else None
+        self._base = file.userblock_size
+        self._messages = messages
         self._descriptor = file.id.get_vfd_handle() if is_usual else -1
         self._state = self._state_now()
         self._new: dict[bytes, Any] = {}
+        self._heaps: dict[int, dict[int, bytes]] = {}
 
     def messages(self, address: Any) -> list[Message]:
         """Return the messages of a header; none where they cannot be compared."""
-        if self._messages is None or not isinstance(address, int):
+        if self._read is None or not isinstance(address, int):
             return []
         try:
-            return list(self._messages(address))
-        except (ValueError, LookupError, ArithmeticError):
+            return list(self._messages(self._read, self._base, address))
+        except _DAMAGED:
             return []
+
+    def scales(self, messages: Iterable[Message], ndim: int) -> list[str | None] | None:
+        """Return the address of the last scale of each dimension, None of one that has none.
+
+        HDF5 opens each scale to tell it. None where that is left to HDF5.
+        """
+        listing = (each for each in messages if _LIST in each[2])
+        for body, (name, kind, at) in _attributes(listing):
+            if name != _LIST:
+                continue
+            if kind != _LIST_TYPE or len(body) != at + 16 * ndim:
+                return None
+            try:
+                return [self._last(*struct.unpack_from("<IQI", body, at + 16 * axis)) for axis in range(ndim)]
+            except _DAMAGED:
+                return None
+        return None
+
+    def _last(self, count: int, heap: int, number: int) -> str | None:
+        """Return the last reference of a row that lies in a heap."""
+        if not count:
+            return None
+        if heap not in self._heaps:
+            self._heaps[heap] = self._objects(heap)
+        if count > _ROW:
+            raise ValueError("a row that is too long")
+        return str(struct.unpack_from("<Q", self._heaps[heap][number], 8 * (count - 1))[0])
+
+    def _objects(self, address: int) -> dict[int, bytes]:
+        """Return the objects of a global heap by their numbers (III.E)."""
+        assert self._read is not None
+        data = self._read(self._base + address, _HEAP)
+        signature, version, size = struct.unpack_from("<4sB3xQ", data)
+        if (signature, version) != (b"GCOL", 1) or size > _LARGEST:
+            raise ValueError("an unknown heap")
+        if size > len(data):
+            data = self._read(self._base + address, size)
+        found, at = {}, 16
+        while at + 16 <= min(size, len(data)):
+            number, length = struct.unpack_from("<H6xQ", data, at)
+            if not number:
+                break
+            found[number] = data[at + 16 : at + 16 + length]
+            at += 16 + -(-length // 8) * 8
+        return found
 
     def known(self, words: bytes | None) -> Any:
         """Return what was told of the same words; None where nothing was."""
@@ -82,19 +143,31 @@ class Headers:
 
 def words_of_attributes(messages: Iterable[Message]) -> dict[bytes, bytes]:
     """Return by name the words of attributes whose values stand in them."""
-    found: dict[bytes, bytes] = {}
+    return {
+        name: b"a" + body
+        for body, (name, kind, _) in _attributes(messages)
+        if kind and kind[0] & 0x0F in _PLAIN
+    }
+
+
+def _attributes(messages: Iterable[Message]) -> Iterator[tuple[bytes, tuple[bytes, bytes, int]]]:
+    """Yield attributes no part of which lies elsewhere, with their parts."""
     for kind, flags, body in messages:
         if kind != _ATTRIBUTE or flags & _SHARED or len(body) < 9:
             continue
-        version = body[0]
-        if version not in (1, 2, 3) or (version > 1 and body[1] & _SHARED_PART):
-            continue
-        size = int.from_bytes(body[2:4], "little")
-        begin = 9 if version == 3 else 8
-        type_at = begin + (-(-size // 8) * 8 if version == 1 else size)
-        if type_at < len(body) and body[type_at] & 0x0F in _PLAIN:
-            found[body[begin : begin + size].split(b"\0", 1)[0]] = b"a" + body
-    return found
+        if body[0] == 1 or (body[0] in (2, 3) and not body[1] & _SHARED_PART):
+            yield body, _parts(body)
+
+
+def _parts(attribute: bytes) -> tuple[bytes, bytes, int]:
+    """Return the name and the type of an attribute, and where its value begins (IV.A.2.m)."""
+    version = attribute[0]
+    name, kind, space = struct.unpack_from("<3H", attribute, 2)
+    begin = 9 if version == 3 else 8
+    ends = [-(-size // 8) * 8 if version == 1 else size for size in (name, kind, space)]
+    at = begin + ends[0]
+    words = attribute[begin : begin + name].split(b"\0", 1)[0]
+    return words, attribute[at : at + kind], at + ends[1] + ends[2]
 
 
 def words_of_form(messages: Iterable[Message]) -> bytes | None:

@@ -12,7 +12,6 @@ import math
 import os
 import struct
 from collections.abc import Iterator
-from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -268,9 +267,7 @@ class _Walk:
         self._cut = cut
         self._base = file.userblock_size
         self._read = None if cut is not None else chunks.reading(file)
-        self._headers = headers.Headers(
-            file, None if self._read is None else partial(chunks.messages, self._read, self._base)
-        )
+        self._headers = headers.Headers(file, self._read, chunks.messages)
         self._objects = int(request["objects"])
         self._depth = int(request["depth"])
         self._room = int(request["attributes"])
@@ -499,7 +496,7 @@ class _Walk:
         told["attributes"] = self._attributes(dataset, messages)
         if "null" in told:
             return told
-        self._add_scales(dataset, told)
+        self._add_scales(dataset, messages, told)
         return self._stored(dataset, told) if "layout" in told else told
 
     def _form(self, dataset: Any) -> dict[str, Any]:
@@ -551,9 +548,13 @@ class _Walk:
                 dataset.read(h5s.ALL, h5s.ALL, values, elements.stored_as(values.dtype))
                 yield {"values": told["array"]}, values.reshape(-1).view(np.uint8)
 
-    def _add_scales(self, dataset: Any, told: dict[str, Any]) -> None:
+    def _add_scales(self, dataset: Any, messages: Any, told: dict[str, Any]) -> None:
         """Tell whether it is the scale of a dimension, and the addresses of those of its own."""
         told["is_scale"] = bool(h5ds.is_scale(dataset))
+        listed = self._headers.scales(messages, len(told["shape"]))
+        if listed is not None:
+            told["scales"] = listed
+            return
         if not _has_scales(dataset, len(told["shape"])):
             return
         scales: list[str | None] = []

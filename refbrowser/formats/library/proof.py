@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -55,11 +56,13 @@ class Stored:
     def __len__(self) -> int:
         return len(self.offsets)
 
-    @property
+    @cached_property
     def mask(self) -> int:
         """The filters that most chunks were stored without, as bits."""
+        if not self.masks.any():
+            return 0
         masks, counts = np.unique(self.masks, return_counts=True)
-        return int(masks[np.argmax(counts)]) if len(masks) else 0
+        return int(masks[np.argmax(counts)])
 
     def unfiltered_edges(
         self, shape: tuple[int, ...], sides: tuple[int, ...], size: int

@@ -319,7 +319,7 @@ class ManifestBuilder:
         return self._entries.table(NodeTexts(self.nodes, self.spell))
 
     def document(
-        self, *, name: str, later: Callable[[], Sequence[ValueTable]] | None = None, **fields: Any
+        self, *, name: str, later: Callable[[], Sequence[ValueTable] | None] | None = None, **fields: Any
     ) -> ManifestDocument:
         """Return the document of all that was gathered; the builder is at its end.
 
@@ -328,7 +328,8 @@ class ManifestBuilder:
         name
             For messages.
         later
-            Gives further entries when somebody first looks at any; what it raises is raised there.
+            Adds entries, or gives further ones, when somebody first looks at any; what it raises is raised
+            there.
         fields
             Other fields of the document.
 
@@ -340,7 +341,7 @@ class ManifestBuilder:
         known = KnownMetadata(self.metadata, tuple(self.elsewhere), self.parsed)
 
         def made() -> ValueTable:
-            for each in () if later is None else later():
+            for each in (later() if later is not None else None) or ():
                 self._entries.add_table(each)
             return self.table()
 

@@ -40,15 +40,22 @@ def described(reader: Any, path: Path, **more: int) -> list[Any]:
     opened = reader.Reader()
     opened.open(str(path))
     try:
-        return [plain(each) for each in opened.do_describe({**Contents.bounds(), **more})]
+        answers = [plain(each) for each in opened.do_describe({**Contents.bounds(), **more})]
     finally:
         opened.close()
+    arrays = [each[0] if isinstance(each, tuple) else each for each in answers]
+    there = {each.get("address") for each in arrays}
+    for array in arrays:
+        if "scales" in array:
+            # What is there no more is no scale, whether its address is told or not.
+            array["scales"] = [each if each in there else None for each in array["scales"]]
+    return answers
 
 
 def asked(reader: Any, path: Path) -> list[Any]:
     """Return what is told of a file where HDF5 is asked for all of it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reader.headers.Headers, "known", lambda self, words: None)
+        patch.setattr(reader.headers.Headers, "messages", lambda self, address: [])
         return described(reader, path)
 
 
@@ -112,6 +119,30 @@ def _named(file: Any, dtype: str) -> None:
     file.create_dataset("c", (2,), dtype=file["type"])
 
 
+def _scales(file: Any) -> None:
+    # Of several the last one is taken; one that is gone, and a dimension without any.
+    file.create_dataset("x1", data=[1.0, 2, 3]).make_scale("x1")
+    file.create_dataset("x2", data=[4.0, 5, 6]).make_scale("x2")
+    file.create_dataset("gone", data=[1, 2]).make_scale("gone")
+    for name in ("a", "b"):
+        file[name].dims[1].attach_scale(file["x1"])
+    file["a"].dims[1].attach_scale(file["x2"])
+    file["b"].dims[0].attach_scale(file["gone"])
+    del file["gone"]
+
+
+def _no_scales(file: Any) -> None:
+    file.create_dataset("c", data=[1, 2]).attrs["DIMENSION_LIST"] = "some"
+    # As many as another array has dimensions.
+    file["flat"].dims[0].attach_scale(file["b"])
+    space = h5py.h5s.create_simple((1,))
+    kind = h5py.h5a.open(file["flat"].id, b"DIMENSION_LIST").get_type()
+    h5py.h5a.create(file["a"].id, b"DIMENSION_LIST2", kind, space)
+    h5py.h5a.rename(file["a"].id, b"DIMENSION_LIST2", b"DIMENSION_LIST")
+    file.create_dataset("d", data=[1, 2]).attrs["DIMENSION_LIST"] = np.zeros(4, "i4")
+    h5py.h5a.create(file.create_dataset("e", data=[1, 2]).id, b"DIMENSION_LIST2", kind, space)
+
+
 H5_CHANGES: tuple[Callable[[Any], object], ...] = (
     lambda file: None,
     lambda file: file["a"].attrs.create("n", 6),
@@ -120,6 +151,8 @@ H5_CHANGES: tuple[Callable[[Any], object], ...] = (
     lambda file: file["a"].attrs.create("text", "cde"),
     lambda file: file["a"].attrs.create("r", file["b"].ref),
     lambda file: file.move("b", "z") or file["a"].attrs.create("r", file["z"].ref),
+    _scales,
+    _no_scales,
     lambda file: _named(file, "i4"),
     lambda file: _named(file, "u4"),
     lambda file: file.create_dataset("c", data=np.arange(6.0).reshape(2, 3), chunks=(1, 3), fillvalue=8),
@@ -173,8 +206,7 @@ def test_what_was_told_is_not_asked_again(
     assert len(names) > 10
     names.clear()
     described(reader, paths[1])
-    # What says which scales there are is asked always: it leads to other places.
-    assert sorted({*names} - {b"DIMENSION_LIST"}) == [b"units"]
+    assert names == [b"units"]
 
 
 def test_limits_hold_of_what_is_known(reader: Any, tmp_path: Path) -> None:
@@ -251,3 +283,30 @@ def test_words_that_lead_elsewhere_are_not_compared(reader: Any) -> None:
     assert reader.headers.words_of_attributes([(12, 0, attribute)]) == {b"n": b"a" + attribute}
     for flags, body in ((2, attribute), (0, attribute[:1] + b"\1" + attribute[2:]), (0, attribute[:8])):
         assert not reader.headers.words_of_attributes([(12, flags, body)])
+
+
+def test_damaged_headers_and_heaps_are_left_to_hdf5(reader: Any, tmp_path: Path) -> None:
+    path = plain_hdf5(tmp_path / "a.h5", _scales)
+    with h5py.File(path) as file:
+        address, whole = reader.chunks.address_of(file["a"].id), path.read_bytes()
+        x2 = str(reader.chunks.address_of(file["x2"].id))
+        known = reader.headers.Headers(file, reader.chunks.reading(file), reader.chunks.messages)
+        assert known.scales(known.messages(address), 2) == [None, x2]
+        assert known.scales(known.messages(address), 3) is None
+        reader.headers._HEAP = 24
+        known = reader.headers.Headers(file, reader.chunks.reading(file), reader.chunks.messages)
+        assert known.scales(known.messages(address), 2) == [None, x2]
+        for seed in range(200):
+            damaged = bytearray(whole)
+            for at in np.random.default_rng(seed).integers(0, len(whole), 400).tolist():
+                damaged[at] ^= 0x55
+
+            def read(offset: int, length: int, data: bytes = bytes(damaged)) -> bytes:
+                return data[offset : offset + length]
+
+            known = reader.headers.Headers(file, read, reader.chunks.messages)
+            messages = known.messages(address)
+            found = known.scales(messages, 2)
+            assert found is None or len(found) == 2
+            reader.headers.words_of_form(messages)
+            reader.headers.words_of_attributes(messages)
