@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         with_attributes,
     )
     from refbrowser.api_references import append, combine, lock, make, move
-    from refbrowser.api_views import check, diff, explain, info, merge, plan
+    from refbrowser.api_views import check, explain, info, plan
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.audit.public import audit
+    from refbrowser.tools.compare.public import diff
+    from refbrowser.tools.merge.public import merge
 
 __all__ = [
     "Array",

@@ -3,141 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.api import Path, StorageOptions, control_of, open, path_of, settings_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, native_errors, quoted
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, native_errors
 from refbrowser.model.selection import Selection, SelectionError
 
 if TYPE_CHECKING:
-    from refbrowser.engine.comparing.differences import Comparison
     from refbrowser.engine.reading.reader import ReadPlan
-    from refbrowser.references.merging.merge import Merged
     from refbrowser.views.description import Description
     from refbrowser.views.explain.explanation import Explanation
-
-
-@native_errors()
-def diff(
-    here: Dataset | Path,
-    there: Dataset | Path,
-    *,
-    values: str = "auto",
-    arrays: Iterable[str] = (),
-    ignore: Iterable[str] = (),
-    html: Path | None = None,
-    allow: Iterable[str] = (),
-    progress: Callable[..., None] | None = None,
-) -> Comparison:
-    """Tell how two datasets of any format differ.
-
-    Parameters
-    ----------
-    here, there
-        Opened datasets, or what to open.
-    values
-        ``auto`` (a sample of the arrays whose references do not tell whether they are the same), ``none``,
-        ``sample`` (some blocks of each array, always the same ones) or ``all``.
-    arrays
-        Paths of the arrays that are compared; all when there are none.
-    ignore
-        Kinds of differences that do not count: ``layout``, ``references``, ``attributes``...
-    html
-        The file of a report as one page.
-    allow
-        Origins that may be read from, where a dataset is a path.
-    progress
-        Called as `progress(done, total, note=...)`.
-
-    Returns
-    -------
-    Comparison
-        `is_equal` (None where nothing differs, but not all was compared), `verdict` (what tells that they are
-        equal: ``same references``, ``same bytes``, ``same values (all)``, ``same values (sample)``; else
-        ``different`` or ``not compared``), `differences` (whole, one for each thing), `arrays` (references as
-        grids of states, and values), and `to_json()`.
-
-    Raises
-    ------
-    RefbrowserError
-        One cannot be opened; neither has an array of `arrays`; there is no kind of `ignore`.
-    """
-    from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
-    from refbrowser.engine.comparing.differences import DifferenceKind, difference_kind
-
-    kinds: frozenset[DifferenceKind] = frozenset(map(difference_kind, texts_of(ignore)))
-    request = CompareRequest(values, texts_of(arrays), kinds)
-    with ExitStack() as stack:
-        one, other = (
-            each if isinstance(each, Dataset) else stack.enter_context(open(each, allow=allow))
-            for each in (here, there)
-        )
-        found = compare_datasets(one, other, request, control_of(progress))
-    if html is not None:
-        from refbrowser.io.atomic import write_atomically
-        from refbrowser.views.comparing.comparison_html import comparison_html
-
-        write_atomically(path_of(html), [comparison_html(found).encode("utf-8", "replace")])
-    return found
-
-
-@native_errors()
-def merge(
-    base: Path,
-    ours: Path,
-    theirs: Path,
-    target: Path | None = None,
-    *,
-    favor: str | None = None,
-    force: bool = False,
-    progress: Callable[..., None] | None = None,
-) -> Merged:
-    """Merge what two sides changed of a reference document.
-
-    Parameters
-    ----------
-    base
-        The document that both sides began with.
-    ours, theirs
-        What became of it; the result is `ours` with edits.
-    target
-        The file to be made, which may be `ours`; None for none.
-    favor
-        ``ours`` or ``theirs``: whose value is taken where both changed a place.
-    force
-        Replace the target.
-    progress
-        Called as `progress(done, total, note=...)`.
-
-    Returns
-    -------
-    Merged
-        The merged `document`, its `edits`, the `conflicts` that are left (place, the three values, and the
-        `edit` that settles it), and `warnings`.
-
-    Raises
-    ------
-    RefbrowserError
-        A document cannot be read, or is none; the target is there.
-    """
-    from refbrowser.exporting.saving.merged_file import MergeRequest, merge_files
-    from refbrowser.references.merging.merge import Choice
-
-    if favor not in (None, Choice.OURS, Choice.THEIRS):
-        raise RefbrowserError(ErrorKind.USAGE, f"favor is 'ours' or 'theirs', not {quoted(favor)}")
-    before, mine, other = (OpenRequest(path_of(each)) for each in (base, ours, theirs))
-    request = MergeRequest(
-        before,
-        mine,
-        other,
-        target=None if target is None else path_of(target),
-        favor=None if favor is None else Choice(favor),
-        force=force,
-    )
-    return merge_files(request, control_of(progress))
 
 
 @native_errors()

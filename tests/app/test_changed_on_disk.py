@@ -18,7 +18,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.compare_dialog import CompareDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits.edits import SetReference, SetTemplate
-from refbrowser.views.comparing.side_lines import Sign
+from refbrowser.views.side_lines import Sign
 
 Settle = Callable[[], None]
 

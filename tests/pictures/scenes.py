@@ -39,7 +39,6 @@ from servers.http_server import Fault, HttpServer
 from window_reset import SharedWindow
 from window_rest import is_at_rest
 
-from refbrowser.app.commands.comparing import CompareCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.commands.view import PreferenceCommands, ViewCommands
@@ -51,6 +50,7 @@ from refbrowser.app.widgets import parts
 from refbrowser.engine.compute import ComputeStatus
 from refbrowser.engine.jobs import Job, JobState, JobStatus
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.tools.compare.window.compare_commands import CompareCommands
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SAMPLE = CHECKOUT / "resources" / "sample"

@@ -99,19 +99,6 @@ FILE: tuple[ActionSpec | None, ...] = (
         when="can_compare",
         tip="Show what differs between the document and its file",
     ),
-    ActionSpec(
-        "compare_with",
-        "Compare with a&nother…",
-        shortcut="Ctrl+Shift+D",
-        when="is_open",
-        tip="Compare this dataset with another, side by side, and copy differences either way",
-    ),
-    ActionSpec(
-        "merge",
-        "Mer&ge…",
-        when="can_merge",
-        tip="Merge the changes that another document made since the common base, and resolve conflicts",
-    ),
     None,
     ActionSpec(
         "export",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from refbrowser.app.commands.comparing import CompareCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
@@ -27,7 +26,6 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     ExplainCommands,
     FileCommands,
     SaveCommands,
-    CompareCommands,
     EditCommands,
     ReferenceCommands,
     DataCommands,

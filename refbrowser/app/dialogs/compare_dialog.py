@@ -19,19 +19,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button, resize_within_screen
+from refbrowser.app.widgets.side_texts import SideTexts
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.references.edits.compare import Example, Part
-    from refbrowser.views.comparing.side_lines import Lines
+    from refbrowser.views.side_lines import Lines
 
 #: Where a line keeps its example.
 _EXAMPLE = Qt.ItemDataRole.UserRole
@@ -136,7 +136,7 @@ class CompareDialog(QDialog):
 
         def work(_control: TaskControl) -> tuple[Lines, Lines]:
             from refbrowser.references.edits.compare import Side
-            from refbrowser.views.comparing.side_lines import side_lines
+            from refbrowser.views.side_lines import side_lines
 
             return side_lines(example.here, example.there, both=example.side is Side.BOTH)
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.comparing.compared_side import ComparedSide, ReadSide
+from refbrowser.app.controller.compared_side import ComparedSide, ReadSide
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text

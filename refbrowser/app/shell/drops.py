@@ -78,8 +78,6 @@ class DropTarget(QObject):
         Offers to make references of files of data.
     combine
         Offers to make one dataset of files of data that are called alike.
-    compare
-        Compares two, or one with what is shown.
     """
 
     def __init__(
@@ -87,10 +85,9 @@ class DropTarget(QObject):
         workspace: Workspace,
         make: Callable[[Sequence[str]], object],
         combine: Callable[[Sequence[str]], object],
-        compare: Callable[[Sequence[str]], object],
     ) -> None:
         super().__init__(workspace.window())
-        self._workspace, self._make, self._combine, self._compare = workspace, make, combine, compare
+        self._workspace, self._make, self._combine = workspace, make, combine
         self.overlay = DropOverlay(workspace.window())
         self._workspace.window().setAcceptDrops(True)
 
@@ -154,7 +151,7 @@ class DropTarget(QObject):
         if drop.is_accepted:
             _accept(event)
         if drop.is_accepted and self._is_compared(event, drop):
-            self._compare(drop.targets)
+            self._workspace.compare_paths(drop.targets)
         elif drop.is_accepted:
             self._workspace.open_all(drop.opened)
             if drop.is_data:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow
 
-from refbrowser.app.commands.comparing import CompareCommands
 from refbrowser.app.commands.context_menus import ContextMenus
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
@@ -145,8 +144,8 @@ def _make_commands(workspace: Workspace) -> Parts:
     context_menus = ContextMenus(workspace)
     workspace.actions_.complete(groups.table())
     workspace.actions_.add_panes(workspace.docks.all())
-    files, comparing = groups[FileCommands], groups[CompareCommands]
-    drops = DropTarget(workspace, files.make_of, files.combine_of, comparing.compare_paths)
+    files = groups[FileCommands]
+    drops = DropTarget(workspace, files.make_of, files.combine_of)
     return Parts(follower, Filing(workspace), drops, context_menus)
 
 

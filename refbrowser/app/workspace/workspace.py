@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QToolBar, QWidget
 
     from refbrowser.app.actions.actions import Actions
-    from refbrowser.app.comparing.compared_side import ComparedSide
+    from refbrowser.app.controller.compared_side import ComparedSide
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Questions
@@ -61,6 +61,8 @@ class Workspace:
         What formats add, by name; those that are made.
     compare
         Shows what differs between two sides, in a window of its own.
+    compare_paths
+        Compares what was dropped: two with each other, one with what is shown.
     review_trust
         Shows what the current document wants to read.
     """
@@ -91,6 +93,7 @@ class Workspace:
     groups: Groups
     pages: dict[str, FormatPage]
     compare: Callable[[ComparedSide, ComparedSide], object]
+    compare_paths: Callable[[Sequence[str]], object]
     review_trust: Callable[[], object]
 
     def window(self) -> QWidget:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
@@ -18,6 +18,7 @@ from refbrowser.engine.comparing.differences import (
     Difference,
     DifferenceKind,
     ValueComparison,
+    difference_kind,
 )
 from refbrowser.engine.comparing.document_differences import DocumentDifferences
 from refbrowser.engine.comparing.node_differences import array_differences, group_differences
@@ -26,6 +27,7 @@ from refbrowser.engine.dataset import Array, Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.option_fields import Item, Kind, documented, option
 from refbrowser.io.local import open_regular, read_bytes
 from refbrowser.io.origins import local_path
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
@@ -44,24 +46,40 @@ _PAIRS = 10_000
 _URLS = 1_000
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class CompareRequest:
-    """What is compared.
+    """What is compared."""
 
-    Attributes
-    ----------
-    values
-        ``auto`` (a sample of the arrays whose references do not tell whether they are the same), ``none``,
-        ``sample`` or ``all``.
-    arrays
-        Paths of the arrays that are compared; all where there are none.
-    ignore
-        Kinds of differences that are neither looked for nor told.
-    """
-
-    values: str = AUTO
-    arrays: tuple[str, ...] = ()
-    ignore: frozenset[DifferenceKind] = frozenset()
+    values: str = field(
+        default=AUTO,
+        metadata=option(
+            "--values",
+            "compare values: auto, a sample where the references do not tell whether they are the same; "
+            "none; a sample of each array, always the same blocks; or all",
+            kind=Kind.CHOICE,
+            items=tuple(Item(each, each) for each in VALUES),
+        ),
+    )
+    arrays: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--array ARRAY",
+            "compare just this array (repeatable)",
+            about="Paths of the arrays that are compared; all where there are none.",
+            kind=Kind.TEXTS,
+        ),
+    )
+    ignore: tuple[DifferenceKind, ...] = field(
+        default=(),
+        metadata=option(
+            "--ignore KIND",
+            "differences that do not count: attributes, layout, references... (repeatable)",
+            about="Kinds of differences that are neither looked for nor told.",
+            kind=Kind.TEXTS,
+            parse=difference_kind,
+        ),
+    )
 
 
 def compare_datasets(

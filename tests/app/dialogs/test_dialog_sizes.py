@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.commands.comparing import CompareCommands
 from refbrowser.app.commands.files import FileCommands
-from refbrowser.app.comparing.compare_window import CompareWindow
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import parts
+from refbrowser.tools.compare.window.compare_commands import CompareCommands
+from refbrowser.tools.compare.window.compare_window import CompareWindow
 
 SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample"
 APP = Path(parts.__file__).parents[1]

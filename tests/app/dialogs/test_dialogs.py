@@ -27,8 +27,7 @@ from PySide6.QtWidgets import (
 from window_fixtures import Open
 
 from refbrowser.app.combining.own_words import OwnWordsDialog
-from refbrowser.app.comparing.compare_window import CompareWindow
-from refbrowser.app.comparing.compared_side import ComparedSide, SavedSide
+from refbrowser.app.controller.compared_side import ComparedSide, SavedSide
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ask_leftover
 from refbrowser.app.dialogs.lock_sheet import AcceptSheet
@@ -46,6 +45,7 @@ from refbrowser.engine.journal import Recovery
 from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.saving.prospect import Prospect
 from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.tools.compare.window.compare_window import CompareWindow
 from refbrowser.views.combining.own_ways import OwnWay
 from refbrowser.views.safety import FUNCTIONS, SafetyRow
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.comparing.compared_side import ComparedSide
+from refbrowser.app.controller.compared_side import ComparedSide
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.file_filters import open_filter
 from refbrowser.app.widgets.parts import grow_to_words, plain_label, push_button

@@ -14,14 +14,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain_whole, tell_damage, write_json, write_line, write_lines
-from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, job_control, opening_of
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_request,
+    add_templates,
+    add_yes,
+    job_control,
+    opening_of,
+    request_of,
+)
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
     from refbrowser.engine.comparing.comparison import CompareRequest
     from refbrowser.engine.comparing.differences import Comparison
-    from refbrowser.views.comparing.comparison_words import ComparedRow
+    from refbrowser.tools.compare.comparison_words import ComparedRow
 
 #: The exit codes when datasets differ, and when nothing differs but not all was compared.
 DIFFERS, NOT_COMPARED = 2, 5
@@ -33,28 +42,10 @@ _OF_GIT = (7, 9)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
+    from refbrowser.engine.comparing.comparison import CompareRequest
+
     parser.add_argument("paths", nargs="*", metavar="PATH", help="the two datasets, A and B")
-    parser.add_argument(
-        "--values",
-        choices=("auto", "none", "sample", "all"),
-        default="auto",
-        help="compare values: auto, a sample where the references do not tell whether they are the same; "
-        "none; a sample of each array, always the same blocks; or all",
-    )
-    parser.add_argument(
-        "--array",
-        action="append",
-        default=[],
-        metavar="ARRAY",
-        help="compare just this array (repeatable)",
-    )
-    parser.add_argument(
-        "--ignore",
-        action="append",
-        default=[],
-        metavar="KIND",
-        help="differences that do not count: attributes, layout, references... (repeatable)",
-    )
+    add_request(parser, CompareRequest)
     parser.add_argument("--html", metavar="FILE", help="write a report as one page of HTML")
     parser.add_argument(
         "--git",
@@ -71,11 +62,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Compare, and tell what differs."""
+    from refbrowser.engine.comparing.comparison import CompareRequest
+
     if arguments.git:
         return _for_git(arguments, token)
     if len(arguments.paths) != 2:
         raise RefbrowserError(ErrorKind.USAGE, "give two datasets: refbrowser diff A B")
-    request = _request(arguments)
+    request = request_of(arguments, CompareRequest)
     comparison = _compared(arguments.paths, request, arguments, token)
     if arguments.html:
         _write_html(arguments.html, comparison)
@@ -92,14 +85,6 @@ def exit_code(comparison: Comparison) -> int:
         return 0 if comparison.is_equal else DIFFERS
     unread = comparison.unread
     return unread[0].kind.exit_code if unread else NOT_COMPARED
-
-
-def _request(arguments: argparse.Namespace) -> CompareRequest:
-    from refbrowser.engine.comparing.comparison import CompareRequest
-    from refbrowser.engine.comparing.differences import difference_kind
-
-    ignored = frozenset(map(difference_kind, arguments.ignore))
-    return CompareRequest(arguments.values, tuple(arguments.array), ignored)
 
 
 def _compared(
@@ -129,7 +114,7 @@ def _compared(
 
 def _write_html(path: str, comparison: Comparison) -> None:
     from refbrowser.io.atomic import write_atomically
-    from refbrowser.views.comparing.comparison_html import comparison_html
+    from refbrowser.tools.compare.comparison_html import comparison_html
 
     write_atomically(path, [comparison_html(comparison).encode("utf-8", "replace")])
 
@@ -138,7 +123,7 @@ def _write_html(path: str, comparison: Comparison) -> None:
 
 
 def _told(comparison: Comparison) -> Iterator[str]:
-    from refbrowser.views.comparing.comparison_words import compared_of, nodes_of, row_of, summary_of
+    from refbrowser.tools.compare.comparison_words import compared_of, nodes_of, row_of, summary_of
 
     for node in nodes_of(comparison):
         yield plain_whole(node.path or "documents")
@@ -197,7 +182,9 @@ def _git_lines(
         yield "  new file" if old == _NOTHING else "  removed file"
         return
     # Git shows what a document says: its data is not read for that, unless it is asked for.
-    request = _request(arguments)
+    from refbrowser.engine.comparing.comparison import CompareRequest
+
+    request = request_of(arguments, CompareRequest)
     request = replace(request, values="none") if request.values == "auto" else request
     try:
         comparison = _compared(

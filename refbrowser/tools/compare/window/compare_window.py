@@ -16,11 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.comparing.compared_list import ComparedList, ComparedValues
-from refbrowser.app.comparing.compared_side import ComparedSide, ReadSide
-from refbrowser.app.comparing.side_texts import SideTexts
-from refbrowser.app.comparing.states_map import StatesMap
-from refbrowser.app.comparing.taking import TakingBar
+from refbrowser.app.controller.compared_side import ComparedSide, ReadSide
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
@@ -32,15 +28,19 @@ from refbrowser.app.widgets.parts import (
     resize_within_screen,
     show_progress,
 )
+from refbrowser.app.widgets.side_texts import SideTexts
+from refbrowser.tools.compare.window.compared_list import ComparedList, ComparedValues
+from refbrowser.tools.compare.window.states_map import StatesMap
+from refbrowser.tools.compare.window.taking import TakingBar
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.comparing.compare_work import Compared
-    from refbrowser.app.comparing.taking import Taking
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.references.edits.edits import Edit
-    from refbrowser.views.comparing.compared_entries import ComparedEntry
-    from refbrowser.views.comparing.side_lines import Lines
+    from refbrowser.tools.compare.compared_entries import ComparedEntry
+    from refbrowser.tools.compare.window.compare_work import Compared
+    from refbrowser.tools.compare.window.taking import Taking
+    from refbrowser.views.side_lines import Lines
 
 _AUTO, _SAMPLE, _ALL = "auto", "sample", "all"
 _NOTHING = "Nothing differs in what was compared."
@@ -202,7 +202,7 @@ class CompareWindow(QDialog):
         values = self._values
 
         def work(control: TaskControl) -> Compared:
-            from refbrowser.app.comparing.compare_work import compared
+            from refbrowser.tools.compare.window.compare_work import compared
 
             return compared(here, there, values, control)
 
@@ -284,7 +284,7 @@ class CompareWindow(QDialog):
 
     def _write(self, entry: ComparedEntry) -> None:
         def work(control: TaskControl) -> tuple[Lines, Lines]:
-            from refbrowser.app.comparing.compare_work import lines_of
+            from refbrowser.tools.compare.window.compare_work import lines_of
 
             return lines_of(entry, control)
 
@@ -332,8 +332,8 @@ class CompareWindow(QDialog):
         title = f"Take over {taking.words} of {other.name}"
 
         def work(control: TaskControl) -> Edit:
-            from refbrowser.app.comparing.compare_work import taken
             from refbrowser.references.edits.compare import Side
+            from refbrowser.tools.compare.window.compare_work import taken
 
             to = Side.HERE if taking.to_left else Side.THERE
             return taken(found, to, taking.wanted, title, control)

@@ -13,8 +13,8 @@ from refbrowser.engine.comparing.differences import (
     Comparison,
     ValueComparison,
 )
-from refbrowser.views.comparing.comparison_html import CELLS, cells_of, comparison_html
-from refbrowser.views.comparing.comparison_words import summary_of
+from refbrowser.tools.compare.comparison_html import CELLS, cells_of, comparison_html
+from refbrowser.tools.compare.comparison_words import summary_of
 
 
 @given(st.lists(st.integers(1, 200), min_size=0, max_size=3), st.integers(0, 10**6))

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPlainTextEdit, QText
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.views.comparing.side_lines import Sign, first_differing
 from refbrowser.views.editing.text_marks import utf16_offsets
+from refbrowser.views.side_lines import Sign, first_differing
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.views.comparing.side_lines import Lines, SideLine
+    from refbrowser.views.side_lines import Lines, SideLine
 
 _STYLES = (QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.PaletteChange)
 #: Lines before the first one that differs that are seen.

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
-from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.panes.chunk_map_controls import MapControls, MapLegend
 from refbrowser.app.panes.chunk_map_view import Cell, ChunkMapView
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import hint_label
+from refbrowser.app.widgets.side_texts import SideTexts
 from refbrowser.views.chunks.chunk_map import ChunkLayout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from refbrowser.app.comparing.compare_work import ChunkPair, Compared
     from refbrowser.app.tasks.latest import Work
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.engine.comparing.differences import ArrayComparison
+    from refbrowser.tools.compare.window.compare_work import ChunkPair, Compared
     from refbrowser.views.chunks.chunk_colouring import ColouredMap
     from refbrowser.views.plot.slicing import SliceState
 
@@ -111,8 +111,8 @@ class StatesMap(QWidget):
             return
 
         def look(_control: TaskControl) -> tuple[SliceState, tuple[int, ...] | None]:
-            from refbrowser.app.comparing.compare_work import names_of
-            from refbrowser.views.comparing.chunk_states import next_state, states_slice
+            from refbrowser.tools.compare.chunk_states import next_state, states_slice
+            from refbrowser.tools.compare.window.compare_work import names_of
 
             chosen = next_state(array.chunks, before)
             state = states_slice(array.chunks, names_of(found, array), chosen)
@@ -149,7 +149,7 @@ class StatesMap(QWidget):
             self.view.blockSignals(blocked)
 
         def look(_control: TaskControl) -> ChunkPair:
-            from refbrowser.app.comparing.compare_work import chunk_pair
+            from refbrowser.tools.compare.window.compare_work import chunk_pair
 
             return chunk_pair(found, array, coords)
 
@@ -171,7 +171,7 @@ class StatesMap(QWidget):
         self.view.set_layout(layout, same=self.view.layout_ == layout)
 
         def paint(_control: TaskControl) -> ColouredMap:
-            from refbrowser.views.comparing.chunk_states import states_map
+            from refbrowser.tools.compare.chunk_states import states_map
 
             return states_map(states, layout)
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
 
-from refbrowser.app.comparing.compared_side import SavedSide
-from refbrowser.app.comparing.source_field import SourceField
+from refbrowser.app.controller.compared_side import SavedSide
 from refbrowser.app.widgets.parts import plain_label
+from refbrowser.tools.compare.window.source_field import SourceField
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.comparing.compared_side import ComparedSide
-    from refbrowser.app.comparing.source_field import Source
+    from refbrowser.app.controller.compared_side import ComparedSide
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.references.document.document import Document
     from refbrowser.references.merging.conflict_file import ConflictFile
     from refbrowser.references.merging.merge import Merged
+    from refbrowser.tools.compare.window.source_field import Source
 
     Merging = Callable[[Document, TaskControl], Merged]
 
@@ -87,7 +87,7 @@ class TwoDocuments(MergeSides):
         sides = _given(base), _given(theirs)
 
         def merge(ours: Document, control: TaskControl) -> Merged:
-            from refbrowser.app.comparing.compare_work import merged
+            from refbrowser.tools.merge.window.merge_work import merged
 
             return merged(sides[0], ours, sides[1], settings, control)
 
@@ -132,7 +132,7 @@ class ListedConflicts(MergeSides):
         listed = self._listed
 
         def look(ours: Document, control: TaskControl) -> Merged:
-            from refbrowser.app.comparing.compare_work import left_to_settle
+            from refbrowser.tools.merge.window.merge_work import left_to_settle
 
             return left_to_settle(listed, ours, control)
 

@@ -104,7 +104,7 @@ def _merge_documents(
     from refbrowser.io.atomic import write_own
     from refbrowser.references.merging.conflict_file import conflict_file_text
     from refbrowser.references.merging.merge import Choice
-    from refbrowser.views.comparing.merge_words import merge_lines
+    from refbrowser.tools.merge.merge_words import merge_lines
 
     def mark(mine: bytes, other: bytes) -> Iterator[bytes]:
         return marked(mine, other, name)

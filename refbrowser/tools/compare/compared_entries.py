@@ -14,7 +14,7 @@ from refbrowser.engine.comparing.differences import (
     Equality,
 )
 from refbrowser.references.edits.compare import Side
-from refbrowser.views.comparing.comparison_words import chunk_words, row_of, untold_words, value_words
+from refbrowser.tools.compare.comparison_words import chunk_words, row_of, untold_words, value_words
 
 
 class ComparedSection(StrEnum):

@@ -17,17 +17,17 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
-from refbrowser.app.commands.comparing import CompareCommands
-from refbrowser.app.comparing.compare_window import CompareWindow
-from refbrowser.app.comparing.compared_side import SavedSide
-from refbrowser.app.comparing.merge_sheet import MergeSheet
-from refbrowser.app.comparing.source_field import CompareWithDialog
+from refbrowser.app.controller.compared_side import SavedSide
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.cli.program import main
 from refbrowser.references.merging.merge import Choice
-from refbrowser.views.comparing.compared_entries import ComparedSection
-from refbrowser.views.comparing.side_lines import Sign
+from refbrowser.tools.compare.compared_entries import ComparedSection
+from refbrowser.tools.compare.window.compare_commands import CompareCommands
+from refbrowser.tools.compare.window.compare_window import CompareWindow
+from refbrowser.tools.compare.window.source_field import CompareWithDialog
+from refbrowser.tools.merge.window.merge_sheet import MergeSheet
+from refbrowser.views.side_lines import Sign
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

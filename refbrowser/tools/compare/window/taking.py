@@ -17,10 +17,10 @@ from refbrowser.words import count_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from refbrowser.app.comparing.compare_work import Compared
     from refbrowser.engine.comparing.taking_over import TakenOver
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.views.comparing.compared_entries import ComparedEntry
+    from refbrowser.tools.compare.compared_entries import ComparedEntry
+    from refbrowser.tools.compare.window.compare_work import Compared
 
 
 @dataclass(frozen=True, slots=True)

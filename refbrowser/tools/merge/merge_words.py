@@ -10,7 +10,7 @@ from refbrowser.references.merging.merge import Choice, Conflict, Merged, MergeP
 from refbrowser.references.merging.merged_members import ABSENT
 from refbrowser.references.merging.merged_rules import ORDER
 from refbrowser.references.text.typed_values import from_difference
-from refbrowser.views.comparing.side_lines import Lines, side_lines
+from refbrowser.views.side_lines import Lines, side_lines
 from refbrowser.words import counted, plural
 
 #: Characters before the place where the sides part.

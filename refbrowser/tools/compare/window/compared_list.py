@@ -16,7 +16,7 @@ from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.engine.comparing.differences import ArrayComparison, ChunkValues, Extreme
-    from refbrowser.views.comparing.compared_entries import ComparedEntry
+    from refbrowser.tools.compare.compared_entries import ComparedEntry
 
 _ENTRY = Qt.ItemDataRole.UserRole
 #: Lines of a section that are listed; more are found by typing.

@@ -10,6 +10,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.tasks import TaskControl
 
 if TYPE_CHECKING:
+    from refbrowser.app.controller.documents import Documents
     from refbrowser.engine.dataset import Dataset
     from refbrowser.references.document.document import Document
 
@@ -97,3 +98,13 @@ class ReadSide(ComparedSide):
     def now(self) -> SideNow | None:
         dataset = self.document.dataset
         return None if dataset is None else SideNow(dataset, self.state)
+
+
+def other_sides(document: OpenDocument, documents: Documents) -> list[ComparedSide]:
+    """Return the other documents that are open, as they are now."""
+    return [ComparedSide(each) for each in documents.all() if each is not document]
+
+
+def saved_sides(document: OpenDocument) -> list[ComparedSide]:
+    """Return a document as it was saved last; nothing where that is what it is now."""
+    return [SavedSide(document)] if document.is_dirty else []

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.comparing.differences import ArrayComparison, ChunkState, Comparison
 from refbrowser.references.edits.compare import Side
-from refbrowser.views.comparing.comparison_words import (
+from refbrowser.tools.compare.comparison_words import (
     ComparedRow,
     chunk_words,
     compared_of,

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.views.comparing.side_lines import SHOWN, SHOWN_LINES, Sign, first_differing, side_lines
+from refbrowser.views.side_lines import SHOWN, SHOWN_LINES, Sign, first_differing, side_lines
 
 texts = st.text(alphabet="ab \n", max_size=60)
 

@@ -18,25 +18,25 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.controller.edited_document import moved_on
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button, resize_within_screen
+from refbrowser.app.widgets.side_texts import SideTexts
 from refbrowser.references.merging.merge import Choice
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
-    from refbrowser.app.comparing.merge_sides import MergeSides
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.references.document.document import Document
     from refbrowser.references.edits.edits import Edit
     from refbrowser.references.merging.merge import Conflict, Merged
-    from refbrowser.views.comparing.side_lines import Lines
+    from refbrowser.tools.merge.window.merge_sides import MergeSides
+    from refbrowser.views.side_lines import Lines
 
 #: Conflicts that are listed.
 LISTED = 5_000
@@ -200,7 +200,7 @@ class MergeSheet(QDialog):
         self._update()
 
     def _looked(self, found: Merged) -> None:
-        from refbrowser.views.comparing.merge_words import conflict_title
+        from refbrowser.tools.merge.merge_words import conflict_title
 
         self.merged = found
         self._choices, self._settled = [Choice.OURS] * len(found.conflicts), set()
@@ -299,7 +299,7 @@ class MergeSheet(QDialog):
             return
 
         def work(_control: TaskControl) -> tuple[Lines, ...]:
-            from refbrowser.views.comparing.merge_words import three_sides
+            from refbrowser.tools.merge.merge_words import three_sides
 
             return three_sides(conflict)
 
@@ -323,7 +323,7 @@ class MergeSheet(QDialog):
         title = self.sides.title()
 
         def work(control: TaskControl) -> Edit:
-            from refbrowser.app.comparing.compare_work import settled
+            from refbrowser.tools.merge.window.merge_work import settled
 
             return settled(found, choices, title, control)
 

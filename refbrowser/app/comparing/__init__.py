@@ -1,1 +1,0 @@
-"""Two datasets side by side, what one takes over of the other, and merging."""

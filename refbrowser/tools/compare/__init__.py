@@ -1,0 +1,1 @@
+"""Comparing two datasets of any format: references, metadata and values."""

@@ -1,0 +1,1 @@
+"""The window in which two datasets are compared, and its commands."""

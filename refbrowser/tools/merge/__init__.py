@@ -1,0 +1,1 @@
+"""Merging what two sides changed of one reference document."""

@@ -1,0 +1,1 @@
+"""The sheet that merges, and its commands."""
