@@ -54,6 +54,8 @@ WITHOUT_QT = {
     "refbrowser.app.actions.menus": "what menus hold, as values: help and the list of shortcuts read it",
     "refbrowser.tools.compare.window.compare_commands": "a group of commands that only opens windows",
     "refbrowser.app.controller.compared_side": "which state of a document the window compares",
+    "refbrowser.tools.merge.window.merge_commands": "a group of commands that only opens sheets",
+    "refbrowser.tools.merge.window.merge_work": "work of the window's jobs, in their threads",
     "refbrowser.tools.compare.window.compare_work": "work of the window's jobs, in their threads",
     "refbrowser.app.commands.locks": "a group of commands that only asks and writes",
     "refbrowser.app.commands.problems": "a group of commands that only sends to panes",
