@@ -61,7 +61,7 @@ def test_another_address_is_told(shared_data: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
-        (["--port", "70000"], 2, "not a port number"),
+        (["--port", "70000"], 2, "not a number from 0 to 65535"),
         (["--port", "x"], 2, "invalid int"),
         (["--host", "203.0.113.1"], 4, "cannot listen"),
     ],
