@@ -72,15 +72,14 @@ WITHOUT_QT = {
     "refbrowser.app.widgets.file_filters": "what dialogs that ask for files offer, as a text",
     "refbrowser.app.shell.format_places": "places what formats draw",
 }
-#: Names that rooms of formats share: the same part of each.
-ROLES = {"opening", "hierarchy", "public", "verb"}
+#: Names that rooms of formats, and folders of tools, share: the same part of each.
+ROLES = {"opening", "hierarchy", "verb", "request", "public", "commands"}
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
     "refbrowser.model.node_attributes": "a noun of its own, for a file that is long enough without it",
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.tools.audit.report.audit_advice": "a table of texts, one for each kind of finding",
     "refbrowser.app.commands.groups": "a list, for the window that makes them",
-    "refbrowser.app.commands.serving": "a group of commands and the services that they start",
     "refbrowser.app.panes.tool_pane": "a pane, for the shell that places it",
     "refbrowser.app.shell.preferences_in_force": "what becomes of preferences, apart from what these are",
     "refbrowser.app.shell.tool_places": "what tools add, as format_places has what formats add",
@@ -445,7 +444,7 @@ JOBS = {
     "refbrowser.app.controller.followers": "removes a journal, also when its document is closed meanwhile",
     "refbrowser.app.dialogs.working_dialog": "exports, checks results, makes references; goes on without it",
     "refbrowser.app.editors.drafts": "makes an edit of all that is typed",
-    "refbrowser.app.commands.serving": "starts a service",
+    "refbrowser.tools.serve.window.commands": "starts a service",
     "refbrowser.app.facets.stream_dialogs": "writes a stream",
     "refbrowser.tools.audit.window.commands": "writes a file",
     "refbrowser.app.shell.drops": "loads libraries, which stay",

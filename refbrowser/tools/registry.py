@@ -224,7 +224,9 @@ BUILT_IN = (
         heading=Heading.WRITE,
         words="serve a dataset as CDM Remote, on this machine",
         examples=("refbrowser serve sea_surface.json --port 8080",),
-        verb="refbrowser.cli.serve",
+        verb="refbrowser.tools.serve.verb",
+        request="refbrowser.tools.serve.request:ServeRequest",
+        commands="refbrowser.tools.serve.window.commands:ServiceCommands",
     ),
     Tool(
         name="sample",

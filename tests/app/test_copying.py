@@ -187,9 +187,9 @@ def test_references_as_documents_write_them() -> None:
 
 class TestValues:
     @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("array", "element", "text"),
-        [
+    def test_under_the_cursor(self, user: User, tmp_path: Path) -> None:
+        user.open(value_document(tmp_path).write())
+        for array, element, text in (
             ("/cube", (1, 3), "5.8"),
             ("/cube", (1, 2), "NaN"),
             ("/times", (1,), "2020-01-01T06:00:00"),
@@ -198,16 +198,12 @@ class TestValues:
             ("/names", (1,), "Ærø"),
             ("/stations", (1,), "1 bb -30.0 false"),
             ("/waves", (1,), "3-1j"),
-        ],
-    )
-    def test_under_the_cursor(
-        self, user: User, tmp_path: Path, array: str, element: tuple[int, ...], text: str
-    ) -> None:
-        user.open(value_document(tmp_path).write(), array)
-        user.plot.point_at(element)
-        page = user.plot.page()
-        focus = page if page is user.plot.canvas else user.plot.values.table
-        assert user.press(focus, Qt.Key.Key_C, CONTROL) == text
+        ):
+            user.show(array)
+            user.plot.point_at(element)
+            page = user.plot.page()
+            focus = page if page is user.plot.canvas else user.plot.values.table
+            assert user.press(focus, Qt.Key.Key_C, CONTROL) == text, array
 
     def test_a_scalar(self, user: User, tmp_path: Path) -> None:
         user.open(value_document(tmp_path).write(), "/scalar")

@@ -159,7 +159,7 @@ def visit(window: MainWindow, document: OpenDocument, settle: Settle, qtbot: QtB
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("claim", some(tuple(CLAIMS), 3))
+@pytest.mark.parametrize("claim", some(tuple(CLAIMS), 4))
 def test_claims(
     window: MainWindow,
     opened: Open,

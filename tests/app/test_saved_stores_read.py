@@ -27,6 +27,9 @@ Settle = Callable[[], None]
 VALUES = np.arange(48, dtype="<i4").reshape(6, 8)
 KINDS = ("v2", "v2-consolidated", "v3", "v3-consolidated", "v3-sharded", "nczarr", "stored", "deflated")
 
+#: Kinds that long runs alone try: another one has each thing that they have.
+ALIKE = ("v2-consolidated", "v3", "deflated")
+
 
 def store_of(kind: str, folder: Path) -> Path:
     """Write a store with missing chunks, one name with braces in it."""
@@ -145,7 +148,9 @@ def check(target: Path, kind: str, units: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(each, marks=pytest.mark.long) if each in ALIKE else each for each in KINDS]
+)
 def test_an_edited_store_is_saved_for_others(
     window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path, kind: str
 ) -> None:

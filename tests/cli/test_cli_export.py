@@ -121,8 +121,10 @@ def test_writing_out_very_many_rows_is_asked(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.slow
-@pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)],
+)
 def test_an_interrupted_export_resumes(tmp_path: Path, number: int, code: int) -> None:
     """A signal ends it in order, and it says how to go on; --resume reads only the rest."""
     from servers_for_cli import slow_file

@@ -211,7 +211,9 @@ while True:
 
 
 #: What ends a command in order, and the code that it ends with.
-ENDS = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+ENDS = pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)]
+)
 
 
 @pytest.mark.slow

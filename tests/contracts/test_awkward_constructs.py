@@ -12,6 +12,7 @@ import pytest
 from awkward0_construct import Construct
 from awkward0_constructs import CONSTRUCTS
 from awkward0_values import plain_value, read_values, same
+from deep import is_long
 from looped import looped
 
 import refbrowser
@@ -22,10 +23,10 @@ from refbrowser.model.nested import type_text
 NAMED = [(f"c{number:03}", construct) for number, construct in enumerate(CONSTRUCTS)]
 
 
-def every_member(**options: str) -> dict[str, bytes]:
-    """Return the members of all constructs in one container."""
+def every_member(step: int = 1, **options: str) -> dict[str, bytes]:
+    """Return the members of all constructs, or of one of so many, in one container."""
     members: dict[str, bytes] = {}
-    for name, construct in NAMED:
+    for name, construct in NAMED[::step]:
         encoder = construct.encoder(name, **options)
         members |= encoder.members(construct.make(encoder))
     return members
@@ -185,8 +186,10 @@ def wrong_in(array: refbrowser.Array, construct: Construct) -> str:
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_containers(tmp_path: Path, container: str) -> None:
     path = tmp_path / "all.awkd"
-    CONTAINERS[container](path, every_member())
-    check_all(path)
+    # Of what is in an archive that is packed in another way, some is enough.
+    step = 1 if is_long() or container in ("stored", "folder") else 4
+    CONTAINERS[container](path, every_member(step))
+    check_all(path, step)
 
 
 @pytest.mark.slow
@@ -202,8 +205,9 @@ def test_containers(tmp_path: Path, container: str) -> None:
 )
 def test_names_of_members(tmp_path: Path, options: dict[str, str]) -> None:
     path = tmp_path / "all.awkd"
-    path.write_bytes(enc.zipped(every_member(**options)))
-    check_all(path)
+    step = 1 if is_long() else 4
+    path.write_bytes(enc.zipped(every_member(step, **options)))
+    check_all(path, step)
 
 
 @pytest.mark.slow

@@ -66,8 +66,16 @@ def index_of(shape):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["zarr-v2", "zarr-v3", "zarr-v3-draft", "nczarr"])
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize(
+    ("version", "target"),
+    [
+        *((2, "zarr-v3"), (3, "zarr-v2"), (2, "zarr-v3-draft"), (3, "nczarr")),
+        *(
+            pytest.param(*pair, marks=pytest.mark.long)
+            for pair in ((2, "zarr-v2"), (3, "zarr-v3"), (3, "zarr-v3-draft"), (2, "nczarr"))
+        ),
+    ],
+)
 @given(tree=trees())
 @settings(max_examples=EXAMPLES)
 def test_an_export_keeps_everything(version, target, tree):

@@ -1,4 +1,4 @@
-"""The command as a process, reading over HTTP: each verb, its exit code, and each fault of a server.
+"""The command, reading over HTTP: each verb, its exit code, and each fault of a server.
 
 The server counts what it is asked. Whatever it does, the values are right or there is one line that says why.
 """
@@ -9,14 +9,16 @@ import io
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from servers.http_server import Fault, HttpServer
+
+from refbrowser.cli import main
 
 ERROR = re.compile(r"refbrowser: error\[(E_[A-Z]+)\]: [^\n]+\n")
 CHUNKS, LENGTH = 6, 500
@@ -64,8 +66,12 @@ def document(server: HttpServer, tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "refbrowser", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, timeout=100, check=False)
+    """Run a command in this process: to start one takes longer than what most tests ask for."""
+    command = [*map(str, arguments)]
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main(command)
+    return subprocess.CompletedProcess(command, code, *(each.buffer.getvalue() for each in (out, err)))  # type: ignore[attr-defined]
 
 
 def output(*arguments: str | Path) -> bytes:
@@ -85,7 +91,6 @@ def refused(code: int, *arguments: str | Path) -> str:
     return line[1]
 
 
-@pytest.mark.slow
 def test_what_needs_no_data_asks_for_none(document: Path, server: HttpServer) -> None:
     shown = json.loads(output("info", document, "--json"))
     assert shown["arrays"]["/a"]["stored_chunks"] == CHUNKS
@@ -98,7 +103,6 @@ def test_what_needs_no_data_asks_for_none(document: Path, server: HttpServer) ->
     assert server.requests == []
 
 
-@pytest.mark.slow
 def test_nothing_is_read_without_permission(document: Path, server: HttpServer, tmp_path: Path) -> None:
     assert refused(3, "read", document, "a") == "E_BLOCKED"
     assert refused(3, "cat", document, "a/0.0") == "E_BLOCKED"
@@ -109,7 +113,6 @@ def test_nothing_is_read_without_permission(document: Path, server: HttpServer, 
     assert server.requests == []
 
 
-@pytest.mark.slow
 def test_read_and_cat_ask_for_what_they_need(document: Path, server: HttpServer, values: np.ndarray) -> None:
     allow = ("--allow", server.origin)
     whole = np.load(io.BytesIO(output("read", document, "a", *allow)), allow_pickle=False)
@@ -126,7 +129,6 @@ def test_read_and_cat_ask_for_what_they_need(document: Path, server: HttpServer,
     assert len(server.requests) == 1
 
 
-@pytest.mark.slow
 def test_export_over_http_is_verified(document: Path, server: HttpServer, values: np.ndarray) -> None:
     import zarr
 
@@ -137,7 +139,6 @@ def test_export_over_http_is_verified(document: Path, server: HttpServer, values
     assert refused(7, "export", document, target, "--to", "zarr-v3", "--allow", server.origin) == "E_IO"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [

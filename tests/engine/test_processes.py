@@ -133,7 +133,9 @@ def test_processes_have_the_limits_of_the_program_and_its_modules(tmp_path: Path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compute", [HERE, Compute.parse("local:2")], ids=str)
+@pytest.mark.parametrize(
+    "compute", [HERE, pytest.param(Compute.parse("local:2"), marks=pytest.mark.long)], ids=str
+)
 def test_work_that_nobody_wants_ends_with_its_processes(compute: Compute, tmp_path: Path) -> None:
     items = [str(tmp_path / "at")] * 2
     with (

@@ -26,7 +26,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_what_is_read_is_right_or_an_error(seed: int) -> None:
     stress = Stress(seed)
     stress.run(1.5)

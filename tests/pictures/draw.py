@@ -1,8 +1,9 @@
-"""Draws the scenes: ``python tests/pictures/draw.py FOLDER [--scale 2] [--one-theme] [SCENE...]``.
+"""Draws the scenes: ``python tests/pictures/draw.py FOLDER [--scale 2] [--one-theme] [--whole] [SCENE...]``.
 
 A window is brought into one scene after another; it is drawn in one theme, and again when the other was
-chosen. With ``--one-theme`` half of the scenes is drawn in each. With ``--renew`` the expected pictures and
-the README's are made anew; look at them before you keep them.
+chosen. With ``--one-theme`` half of the scenes is drawn in each. Pictures have the size of expected ones, or
+that of the window with ``--whole``. With ``--renew`` the expected pictures and the README's are made anew;
+look at them before you keep them.
 """
 
 from __future__ import annotations
@@ -60,9 +61,10 @@ def kept_in(theme: str, scale: int) -> Path:
     return EXPECTED / (theme if scale == 1 else f"{theme}@{scale}")
 
 
-def save(drawn: QWidget, path: Path) -> None:
-    """Save a picture of a widget, quickly rather than small."""
-    drawn.grab().save(str(path), quality=QUICK)
+def save(drawn: QWidget, path: Path, is_whole: bool) -> None:
+    """Save a picture of a widget, whole or in the size of expected ones; quickly rather than small."""
+    image = drawn.grab().toImage()
+    (image if is_whole else expected_size(image)).save(str(path), quality=QUICK)
 
 
 def themes_of(scenes: Sequence[str], is_one_enough: bool) -> dict[str, Sequence[str]]:
@@ -73,7 +75,7 @@ def themes_of(scenes: Sequence[str], is_one_enough: bool) -> dict[str, Sequence[
     return {scene: THEMES[:: -1 if number % 2 else 1] for number, scene in enumerate(scenes)}
 
 
-def draw(folder: Path, names: tuple[str, ...], is_one_theme_enough: bool) -> None:
+def draw(folder: Path, names: tuple[str, ...], is_one_theme_enough: bool, is_whole: bool) -> None:
     """Draw scenes into a folder with one for each theme, a picture each, with its name."""
     from PySide6.QtGui import QFont, QFontInfo
     from PySide6.QtWidgets import QApplication
@@ -116,15 +118,18 @@ def draw(folder: Path, names: tuple[str, ...], is_one_theme_enough: bool) -> Non
         stage = Stage(files, shared)
         drawn = SCENES[name](stage) or stage.window
         QApplication.processEvents()
-        save(drawn, folder / in_force / f"{name}.png")
+        save(drawn, folder / in_force / f"{name}.png", is_whole)
         for in_force in themes[1:]:
             theme.choose(application, in_force)
             stage.follow()
-            save(drawn, folder / in_force / f"{name}.png")
+            save(drawn, folder / in_force / f"{name}.png", is_whole)
+        # Only its layout is asked for, no picture.
+        drawn.setUpdatesEnabled(False)
         drawn.resize(*SMALL)
         QApplication.processEvents()
         sizes[name] = (drawn.width(), drawn.height())
         stage.close()
+        stage.window.setUpdatesEnabled(True)
         shutil.rmtree(files)
     (folder / SIZES).write_text(json.dumps(sizes))
 
@@ -133,7 +138,9 @@ def renew() -> None:
     """Make the expected pictures anew, and those of the README from some of them."""
     for scale, scenes in SETS.items():
         with tempfile.TemporaryDirectory() as files:
-            subprocess.run([sys.executable, __file__, files, *scenes, "--scale", str(scale)], check=True)
+            subprocess.run(
+                [sys.executable, __file__, files, *scenes, "--scale", str(scale), "--whole"], check=True
+            )
             for each in THEMES:
                 shutil.rmtree(kept_in(each, scale), ignore_errors=True)
                 kept_in(each, scale).mkdir(parents=True)
@@ -152,6 +159,7 @@ def main() -> None:
     parser.add_argument("scenes", nargs="*")
     parser.add_argument("--scale", default="1")
     parser.add_argument("--one-theme", action="store_true")
+    parser.add_argument("--whole", action="store_true")
     arguments = parser.parse_args()
     if arguments.renew:
         renew()
@@ -162,7 +170,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "HOME"):
             os.environ[name] = home
-        draw(arguments.folder, tuple(arguments.scenes), arguments.one_theme)
+        draw(arguments.folder, tuple(arguments.scenes), arguments.one_theme, arguments.whole)
 
 
 if __name__ == "__main__":

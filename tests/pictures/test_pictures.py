@@ -54,7 +54,7 @@ def differing(folder: Path, scale: int) -> dict[tuple[str, str], float]:
     for theme in THEMES:
         for path in (folder / theme).glob("*.png"):
             kept = QImage(str(kept_in(theme, scale) / path.name))
-            image = expected_size(QImage(str(path)))
+            image = QImage(str(path))
             share = difference(image, kept)
             if share > ALLOWED_IN.get(path.stem, ALLOWED):
                 off[theme, path.stem] = round(share, 4)
@@ -64,7 +64,7 @@ def differing(folder: Path, scale: int) -> dict[tuple[str, str], float]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("scale", SETS)
+@pytest.mark.parametrize("scale", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_pictures(scale: int, tmp_path: Path) -> None:
     folder = drawn(scale, SETS[scale], tmp_path / "first", *(() if is_long() else ("--one-theme",)))
     assert too_large(folder) == {}

@@ -73,7 +73,7 @@ def test_no_code_is_run(tmp_path: Path) -> None:
         encoder = construct.encoder(f"c{number}-")
         honest |= encoder.members(construct.make(encoder))
     (folder / "honest.awkd").write_bytes(zipped(honest))
-    tried = some(HOSTILE, 3)
+    tried = some(HOSTILE, 6)
     batches = [tried[start : start + 20] for start in range(0, len(tried), 20)]
     for number, cases in enumerate(batches):
         members: dict[str, bytes] = {}

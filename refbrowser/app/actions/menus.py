@@ -535,21 +535,6 @@ TOOLS: tuple[ActionSpec | None, ...] = (
     ActionSpec("show_history", "Show &history"),
     None,
     OF_FORMATS,
-    ActionSpec(
-        "serve",
-        "&Serve this dataset",
-        submenu="CDM &Remote",
-        when="can_serve",
-        check="is_served",
-        tip="Serve the dataset as CDM Remote to programs on this machine, or stop serving it",
-    ),
-    ActionSpec(
-        "copy_service",
-        "&Copy its address",
-        submenu="CDM &Remote",
-        when="is_served",
-        tip="Copy the URL at which the dataset is served",
-    ),
 )
 
 

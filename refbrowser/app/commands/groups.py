@@ -10,7 +10,6 @@ from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
 from refbrowser.app.commands.saving import SaveCommands
-from refbrowser.app.commands.serving import ServiceCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
 from refbrowser.app.workspace.command_group import CommandGroup
@@ -35,5 +34,4 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     CdlCommands,
     ExploreCommands,
     HelpCommands,
-    ServiceCommands,
 )

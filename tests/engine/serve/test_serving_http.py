@@ -26,13 +26,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.cli.serve import _Incidents
 from refbrowser.engine.serve import http as serving_http
 from refbrowser.engine.serve import offered, places
 from refbrowser.engine.serve import offered as serving_data
 from refbrowser.engine.serve.service import LOGGER, Service, is_loopback
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.tools.serve.verb import _Incidents
 
 ODD = "/cubetxs().,;:0123456789\\% é\0"
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deep import is_long
 from test_work import SHARDS, STORES, files_of, make_store
 
 import refbrowser
@@ -36,11 +37,15 @@ pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask i
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Four worker processes, which are started anew when they die."""
+    """Worker processes, which are started anew when they die: four where two of them are killed at once."""
     import distributed
 
     with distributed.LocalCluster(
-        host="127.0.0.1", n_workers=4, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=60
+        host="127.0.0.1",
+        n_workers=4 if is_long() else 2,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=60,
     ) as made:
         yield made
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import some
 
 import refbrowser
 from refbrowser.formats.tiff.tiff_crs import grid_mapping
@@ -68,7 +69,7 @@ def test_exports_keep_the_system(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("crs", USER_DEFINED)
+@pytest.mark.parametrize("crs", some(USER_DEFINED, 3))
 def test_a_system_of_keys_gives_the_same_coordinates(tmp_path: Path, crs: str) -> None:
     path = written(tmp_path / "a.tif", crs)
     found = pyproj.CRS.from_user_input(of_references(path).rio.crs)

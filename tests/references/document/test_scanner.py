@@ -114,7 +114,7 @@ def urls(table: ReferenceTable) -> list[str | int]:
 
 
 @pytest.mark.slow
-@looped("seed", some(range(40), 3))
+@looped("seed", some(range(40), 6))
 def test_scanner_reads_what_the_exact_reader_reads(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chooser = random.Random(seed)
     data = document(chooser)

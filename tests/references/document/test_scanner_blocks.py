@@ -94,7 +94,7 @@ class Writer:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", some(range(0, DOCUMENTS, GROUP), 6))
+@pytest.mark.parametrize("first", some(range(0, DOCUMENTS, GROUP), 12))
 def test_blocks_of_any_size_give_what_the_exact_reader_gives(
     first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -167,7 +167,7 @@ def bounded_work(seconds=5):
 
 
 @pytest.mark.slow
-@looped("text, kind", some(HOSTILE, 2))
+@looped("text, kind", some(HOSTILE, 4))
 def test_hostile_templates_are_refused_fast(text, kind):
     called = {name: helper for name, helper in LONG_HELPERS.items() if f"{{{{ {name}(" in text}
     templates = TemplateSet(HELPERS | called)
@@ -178,7 +178,7 @@ def test_hostile_templates_are_refused_fast(text, kind):
 
 
 @pytest.mark.slow
-@looped("text", some([text for text, _ in HOSTILE[::3]], 4))
+@looped("text", some([text for text, _ in HOSTILE[::3]], 8))
 def test_hostile_rules_are_listed_not_run(text):
     members = {"key": "k{{ i }}", "url": text, "dimensions": {"i": {"stop": 10**12}}}
     with bounded_work():

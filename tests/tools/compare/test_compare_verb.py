@@ -358,8 +358,16 @@ def test_conflicts_that_are_listed_leave_a_document(git: Callable[..., Any], tmp
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
-        (["[1,\n2,\n3]\n", "[1,\n2,\n4]\n", "[1,\n2,\n5]\n"], ["<<<<<<<", "4]", "=======", "5]", ">>>>>>>"]),
-        (['{"a": 1}', '{"a": 2}', '{"a": 3}'], ["<<<<<<<", '"a": 2', '"a": 3', ">>>>>>>"]),
+        pytest.param(
+            ["[1,\n2,\n3]\n", "[1,\n2,\n4]\n", "[1,\n2,\n5]\n"],
+            ["<<<<<<<", "4]", "=======", "5]", ">>>>>>>"],
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            ['{"a": 1}', '{"a": 2}', '{"a": 3}'],
+            ["<<<<<<<", '"a": 2', '"a": 3', ">>>>>>>"],
+            marks=pytest.mark.long,
+        ),
         (["no JSON\n", "other\n", "mine\n"], ["<<<<<<<", "other", "mine", ">>>>>>>"]),
     ],
 )

@@ -1,4 +1,4 @@
-"""Serving datasets as CDM Remote to programs of this machine, and opening those that others serve."""
+"""Serving datasets as CDM Remote to programs of this machine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.copying import CopyCommands
-from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 
@@ -89,11 +89,30 @@ class Serving(QObject):
 
 
 class ServiceCommands(CommandGroup):
-    """The commands of the submenu CDM Remote, and opening a dataset of a service."""
+    """The commands of the submenu CDM Remote."""
+
+    actions = (
+        ActionSpec(
+            "serve",
+            "&Serve this dataset",
+            submenu="CDM &Remote",
+            when="can_serve",
+            check="is_served",
+            tip="Serve the dataset as CDM Remote to programs on this machine, or stop serving it",
+            menu="&Tools",
+        ),
+        ActionSpec(
+            "copy_service",
+            "&Copy its address",
+            submenu="CDM &Remote",
+            when="is_served",
+            tip="Copy the URL at which the dataset is served",
+            menu="&Tools",
+        ),
+    )
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
-        self._permissions = workspace.groups[PermissionCommands]
         self._copying = workspace.groups[CopyCommands]
         self._status = workspace.status
         self.serving = Serving(self._workspace.documents, self)
@@ -102,7 +121,7 @@ class ServiceCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name(self.serve, self.copy_service, self.open_remote)
+        return by_name(self.serve, self.copy_service)
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be done with the current document."""
@@ -134,7 +153,3 @@ class ServiceCommands(CommandGroup):
 
     def _serving_failed(self, document: OpenDocument, error: BaseException) -> None:
         self._workspace.show_error(f"{document.title} could not be served", error)
-
-    def open_remote(self) -> None:
-        """Ask for the address of a service of CDM Remote, and open its dataset."""
-        self._workspace.questions.open_remote(self._workspace.open_path, self._permissions.connect_origin)

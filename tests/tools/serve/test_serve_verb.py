@@ -23,7 +23,7 @@ def serve(path: Path, *options: str) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_it_serves_until_it_is_interrupted(shared_data: Path, number: int) -> None:
     cdmr = pytest.importorskip("siphon.cdmr")
     path = shared_data / "real" / "eraint_uvz.refs.json"
@@ -61,7 +61,7 @@ def test_another_address_is_told(shared_data: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
-        (["--port", "70000"], 2, "not a port number"),
+        (["--port", "70000"], 2, "not a number from 0 to 65535"),
         (["--port", "x"], 2, "invalid int"),
         (["--host", "203.0.113.1"], 4, "cannot listen"),
     ],

@@ -16,8 +16,15 @@ from refbrowser.cli.console import (
     write_json,
     write_line,
 )
-from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_dataset
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_request,
+    add_templates,
+    add_yes,
+    open_dataset,
+    request_of,
+)
 from refbrowser.io.cancel import CancelToken
 
 
@@ -31,17 +38,10 @@ class _Incidents(logging.Handler):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
+    from refbrowser.tools.serve.request import ServeRequest
+
     parser.add_argument("path", metavar="PATH", help="what to open")
-    parser.add_argument(
-        "--port", type=int, default=0, metavar="N", help="where to listen; any that is free without it"
-    )
-    parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        metavar="ADDRESS",
-        help="listen at this address of this machine, so that others can read the dataset; "
-        "without it only programs of this machine can",
-    )
+    add_request(parser, ServeRequest)
     add_json(parser)
     add_reading(parser)
     add_templates(parser)
@@ -51,12 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the dataset, tell where it is offered, and wait for the end."""
     from refbrowser.engine.serve.service import LOGGER, Service
+    from refbrowser.tools.serve.request import ServeRequest
 
-    if not 0 <= arguments.port < 65536:
-        raise RefbrowserError(ErrorKind.USAGE, f"{arguments.port} is not a port number")
+    request = request_of(arguments, ServeRequest)
     with (
         open_dataset(arguments, token) as dataset,
-        Service(dataset, arguments.host, arguments.port) as service,
+        Service(dataset, request.host, request.port) as service,
     ):
         if not service.is_loopback:
             tell("refbrowser: other machines can read the dataset too, whoever can reach the address")
