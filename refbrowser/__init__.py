@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         sample,
         with_attributes,
     )
-    from refbrowser.api_references import append, combine, lock, make, move
+    from refbrowser.api_references import append, combine, make, move
     from refbrowser.api_views import check, explain, info, plan
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.audit.public import audit
     from refbrowser.tools.compare.public import diff
+    from refbrowser.tools.lock.public import lock
     from refbrowser.tools.merge.public import merge
 
 __all__ = [

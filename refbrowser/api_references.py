@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.api import Path, StorageOptions, control_of, path_of, settings_of, texts_of
-from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest, open_document
 from refbrowser.errors import native_errors
 
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from refbrowser.exporting.combining.combined import Plan
     from refbrowser.exporting.saving.making import Made, MakeReport
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
-    from refbrowser.io.locks.lock_made import LockWritten
     from refbrowser.views.moving.move_preview import MovePreview
 
 
@@ -371,69 +368,3 @@ def move(
     if place is not None and preview.after is not None and preview.edit is not None:
         write_along(path, opened.access, preview.after, place, control, moved=preview.edit.moved)
     return preview
-
-
-@native_errors()
-def lock(
-    document: Path | Dataset,
-    target: Path | None = None,
-    *,
-    update: Iterable[str] = (),
-    skip_bad: bool = False,
-    whole: bool = False,
-    allow: Iterable[str] = (),
-    storage_options: StorageOptions = (),
-    templates: Mapping[str, str] | None = None,
-    progress: Callable[..., None] | None = None,
-    accept: Iterable[str] = (),
-) -> LockWritten:
-    """Write what is known of the files of a document, so that it is noticed when one is replaced.
-
-    Parameters
-    ----------
-    document
-        The path of a reference document, or an opened dataset.
-    target
-        The file; ``DOC.lock.json`` beside the document when None.
-    update
-        Files, as the document spells them, whose new state the lock that is there takes; none: all files.
-    skip_bad
-        Replace a lock that is there although files could not be looked at.
-    whole
-        Read all of each file, for a digest that an audit of level ``full`` compares.
-    allow, storage_options, templates
-        As `open` has them, where `document` is a path.
-    progress
-        Called as `progress(done, total)` with files.
-    accept
-        The old name of `update`.
-
-    Returns
-    -------
-    LockWritten
-        `lock`, what it says now (None where it was left as it was), and in `made.errors` why files could not
-        be looked at; these are not locked.
-
-    Raises
-    ------
-    RefbrowserError
-        The document cannot be read, has no such file or too many, or the lock cannot be written.
-    """
-    from refbrowser.engine.locking import LockOrder, write_lock_of
-    from refbrowser.io.fetch import Fetcher
-
-    if accept:
-        warnings.warn("accept is called update now; the old name goes on working", DeprecationWarning, 3)
-    update = (*texts_of(update), *texts_of(accept))
-    order = LockOrder("" if target is None else path_of(target), update, skip_bad, whole)
-    control = control_of(progress)
-    if isinstance(document, Dataset):
-        fetcher = document.session.fetcher
-        return write_lock_of(document.path, document.document, document.access, fetcher, order, control)
-    path = path_of(document)
-    request = OpenRequest(
-        path, texts_of(allow), settings_of(storage_options, [path, *texts_of(allow)]), dict(templates or {})
-    )
-    opened = open_document(request)
-    with Fetcher() as fetcher:
-        return write_lock_of(path, opened.document, opened.access, fetcher, order, control)

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, tell_damage, write_json, write_line
-from refbrowser.cli.lock import add_lock, lock_made
+from refbrowser.cli.locks import add_lock, lock_made
 from refbrowser.cli.make import (
     add_new_dimension,
     add_remedies,

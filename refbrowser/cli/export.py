@@ -18,7 +18,7 @@ from refbrowser.cli.console import (
     write_json,
     write_line,
 )
-from refbrowser.cli.lock import add_lock, lock_made
+from refbrowser.cli.locks import add_lock, lock_made
 from refbrowser.cli.options import (
     SELECT,
     add_dask,

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, plain, tell, tell_warning, write_json, write_line
-from refbrowser.cli.lock import add_lock, lock_made
+from refbrowser.cli.locks import add_lock, lock_made
 from refbrowser.cli.options import (
     add_dask,
     add_json,

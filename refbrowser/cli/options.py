@@ -100,14 +100,17 @@ def add_option(group: argparse._ActionsContainer, option: Option) -> None:
         how = {"action": argparse.BooleanOptionalAction, "default": None}
     elif option.means is not None:
         how = {"action": "store_true"}
+    elif option.many:
+        how |= {"action": "extend", "nargs": "+", "default": []}
     elif option.kind in (Kind.TEXTS, Kind.ARRAYS):
         how |= {"action": "append", "default": []}
     elif option.kind is Kind.NUMBER:
         how["type"] = int
     elif option.kind is Kind.CHOICE and not option.metavar:
         how["choices"] = [item.text for item in option.items]
+    names = (option.short, option.flag) if option.short else (option.flag,)
     try:
-        group.add_argument(option.flag, help=option.words.replace("%", "%%"), dest=_dest(option), **how)
+        group.add_argument(*names, help=option.words.replace("%", "%%"), dest=_dest(option), **how)
     except argparse.ArgumentError:
         message = f"{option.flag} of another package is an option of ours"
         raise RefbrowserError(ErrorKind.FORMAT, message) from None

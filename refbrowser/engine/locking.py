@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from refbrowser.errors import (
     Severity,
     quoted,
 )
+from refbrowser.formats.option_fields import Kind, documented, option
 from refbrowser.io.access import Access, AccessMemory, lock_path, storage_url, urls_named
 from refbrowser.io.identity import FileIdentity, ObjectIdentity, identity_on_disk
 from refbrowser.io.local import failed, open_regular, read_bytes
@@ -390,26 +391,43 @@ def renewed(lock: Lock, made: Lock) -> Lock:
     return replace(lock, entries=entries, not_locked=not_locked)
 
 
+@documented
 @dataclass(frozen=True, slots=True)
-class LockOrder:
-    """What is to be written.
+class LockRequest:
+    """What is to be written; `skip_bad` replaces a lock although files could not be looked at."""
 
-    Attributes
-    ----------
-    target
-        The file; beside the document where it is empty.
-    accept
-        Files, as the document spells them, whose new state a lock that is there takes; none: all are locked.
-    skip_bad
-        Whether a lock that is there is replaced although files could not be looked at.
-    whole
-        Whether all bytes of each file are read, for a digest of them.
-    """
-
-    target: str = ""
-    accept: tuple[str, ...] = ()
+    target: str = field(
+        default="",
+        metadata=option(
+            "--output FILE",
+            "write to FILE instead of DOC.lock.json",
+            short="-o",
+            about="The file; beside the document where it is empty.",
+        ),
+    )
+    update: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--update URL",
+            "take only the new state of this file (a path, or its URL in the document) into the lock "
+            "(repeatable)",
+            about="Files, as the document spells them, whose new state a lock that is there takes; none: all "
+            "are locked.",
+            kind=Kind.TEXTS,
+            many=True,
+        ),
+    )
+    whole: bool = field(
+        default=False,
+        metadata=option(
+            "--whole",
+            "read all of each file, for a digest that audit --level full --compare-lock compares",
+            about="Whether all bytes of each file are read, for a digest of them.",
+            kind=Kind.TICK,
+            means=True,
+        ),
+    )
     skip_bad: bool = False
-    whole: bool = False
 
 
 def write_lock_of(
@@ -417,12 +435,12 @@ def write_lock_of(
     document: Document,
     access: Access,
     fetcher: Fetcher,
-    order: LockOrder | None = None,
+    request: LockRequest | None = None,
     control: JobControl | None = None,
 ) -> LockWritten:
     """Look at the files of a document, or at some of them, and write the lock, whole and in one step.
 
-    A lock that is there stays as it is where files cannot be looked at, unless `LockOrder.skip_bad`: else a
+    A lock that is there stays as it is where files cannot be looked at, unless `LockRequest.skip_bad`: else a
     server that is down for an hour would cost what is known of its files.
 
     Raises
@@ -433,18 +451,18 @@ def write_lock_of(
     Cancelled
         The control's token was cancelled.
     """
-    order, control = order or LockOrder(), control or JobControl()
-    if not order.target and scheme_of(path) is not None:
+    request, control = request or LockRequest(), control or JobControl()
+    if not request.target and scheme_of(path) is not None:
         message = "the lock of a document at a URL cannot be written beside it"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path), "give -o FILE")
-    target = os.path.realpath(order.target) if order.target else lock_path(path)
-    before = read_lock(target) if order.accept else None
+    target = os.path.realpath(request.target) if request.target else lock_path(path)
+    before = read_lock(target) if request.update else None
     urls = files_of(document, control.check)
-    if order.accept:
-        urls = urls_named(order.accept, urls, access, path)
+    if request.update:
+        urls = urls_named(request.update, urls, access, path)
     known = before[0].entries if before else {}
     # A lock that has digests of whole files keeps having them.
-    whole = {url for url in urls if order.whole or (url in known and known[url].whole)}
+    whole = {url for url in urls if request.whole or (url in known and known[url].whole)}
     made = make_lock(urls, access, fetcher, control, whole)
     if before is not None:
         if not made.lock.entries:
@@ -452,7 +470,7 @@ def write_lock_of(
         lock = renewed(before[0], made.lock)
         write_lock(target, lock, expected=before[1], cancel=control.token)
         return LockWritten(target, made, lock)
-    if made.errors and (not made.lock.entries or (identity_on_disk(target) and not order.skip_bad)):
+    if made.errors and (not made.lock.entries or (identity_on_disk(target) and not request.skip_bad)):
         return LockWritten(target, made, None)
     write_lock(target, made.lock, cancel=control.token)
     return LockWritten(target, made, made.lock)

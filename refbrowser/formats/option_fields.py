@@ -92,6 +92,8 @@ class Option:
     ----------
     flag
         Its name on the command line. Options of several groups may share one.
+    short
+        Another name there, of one letter: ``-o``.
     help
         On the command line and in the manual; called for it where it takes long to tell.
     about
@@ -100,6 +102,8 @@ class Option:
         What it takes.
     metavar
         What the command line calls its value.
+    many
+        Of texts: the command line takes several at once.
     means
         What the flag alone sets, where it takes no value.
     parse
@@ -136,9 +140,11 @@ class Option:
 
     flag: str
     help: str | Callable[[], str]
+    short: str = ""
     about: str = ""
     kind: Kind = Kind.TEXT
     metavar: str = ""
+    many: bool = False
     means: Any = None
     parse: Callable[[str], Any] | None = None
     limits: tuple[int, int] = (0, 2**31 - 1)

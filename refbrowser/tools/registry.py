@@ -125,8 +125,10 @@ BUILT_IN = (
         heading=Heading.CHECK,
         words="record the state of a document's files, to notice when one is replaced",
         examples=("refbrowser lock sea_surface.json",),
-        verb="refbrowser.cli.lock",
-        public="refbrowser.api_references:lock",
+        verb="refbrowser.tools.lock.verb",
+        request="refbrowser.engine.locking:LockRequest",
+        commands="refbrowser.tools.lock.window.commands:LockCommands",
+        public="refbrowser.tools.lock.public:lock",
         renamed={"--accept": "--update"},
     ),
     Tool(

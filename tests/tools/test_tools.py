@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from importlib import import_module
+from inspect import Parameter
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -13,7 +14,13 @@ import pytest
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.formats.option_fields import declared
 from refbrowser.tools.registry import BUILT_IN, foreign, tool_named
+from refbrowser.tools.tool import Tool
+
+
+def _name(tool: Tool) -> str:
+    return tool.name
 
 
 @pytest.fixture
@@ -44,6 +51,18 @@ def test_each_tool_is_named_once_and_leads_to_what_is_there() -> None:
             assert resolve_name(tool.public).__name__ == tool.name
             assert getattr(refbrowser, tool.name) is resolve_name(tool.public)
             assert tool.name in refbrowser.__all__
+
+
+@pytest.mark.parametrize("tool", [tool for tool in BUILT_IN if tool.public and tool.request], ids=_name)
+def test_keywords_of_a_function_are_fields_of_its_request(tool: Tool) -> None:
+    keywords = inspect.signature(resolve_name(tool.public)).parameters
+    request = resolve_name(tool.request)
+    shared = keywords.keys() & declared(request).keys()
+    assert shared
+    for name in shared:
+        usual = inspect.signature(request).parameters[name].default
+        # What a function writes nothing to, the command line has no name for.
+        assert keywords[name].default == (None if usual in ("", Parameter.empty) else usual)
 
 
 def test_a_foreign_tool_has_a_verb(

@@ -25,6 +25,8 @@ class ActionSpec(NamedTuple):
     after
         Of one that a tool adds: the name of the action that it is put behind; empty for where those of
         formats are.
+    apart
+        Of one that a tool adds: a separator stands before it.
     submenu
         Title of the submenu that the action is in, for neighbours that share one; empty for the menu itself.
     check
@@ -45,3 +47,4 @@ class ActionSpec(NamedTuple):
     plot_key: str = ""
     menu: str = ""
     after: str = ""
+    apart: bool = False

@@ -519,19 +519,6 @@ TOOLS: tuple[ActionSpec | None, ...] = (
     ActionSpec("next_problem", "Ne&xt problem", shortcut="F8", when="has_problems"),
     ActionSpec("previous_problem", "Pre&vious problem", shortcut="Shift+F8", when="has_problems"),
     None,
-    ActionSpec(
-        "write_lock",
-        "Write loc&k",
-        when="can_lock",
-        tip="Record the size, ETag or time and digests of all files beside the document (DOC.lock.json)",
-    ),
-    ActionSpec(
-        "accept_stale",
-        "&Accept the new state…",
-        when="has_stale",
-        tip="Show the files that differ from the lock, and accept their new state",
-    ),
-    None,
     ActionSpec("show_history", "Show &history"),
     None,
     OF_FORMATS,
@@ -581,11 +568,10 @@ def _with(specs: Sequence[ActionSpec | None], added: Sequence[ActionSpec]) -> tu
     found = list(specs)
     for spec in added:
         if spec.after:
-            found.insert(
-                1 + next(at for at, each in enumerate(found) if each and each.name == spec.after), spec
-            )
+            place = 1 + next(at for at, each in enumerate(found) if each and each.name == spec.after)
         else:
-            found.insert(found.index(OF_FORMATS) if OF_FORMATS in found else len(found), spec)
+            place = found.index(OF_FORMATS) if OF_FORMATS in found else len(found)
+        found[place:place] = [None, spec] if spec.apart else [spec]
     return tuple(spec for spec in found if spec != OF_FORMATS)
 
 

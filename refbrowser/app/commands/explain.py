@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
 from refbrowser.app.commands.files import PermissionCommands
-from refbrowser.app.commands.locks import LockCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES, TABLE
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
@@ -41,7 +40,6 @@ class ExplainCommands(CommandGroup):
         self._chunk_map = workspace.chunk_map
         self._actions = workspace.actions_
         self._permissions = workspace.groups[PermissionCommands]
-        self._accept_stale = workspace.groups[LockCommands].accept_stale
         workspace.documents.added.connect(self._follow_lock)
 
     def table(self) -> dict[str, Callable[[], object]]:
@@ -263,7 +261,7 @@ class ExplainCommands(CommandGroup):
             "reference": lambda: self._edit_reference(document, str(link.target)),
             "attributes": lambda: self._show_attributes(document, str(link.target)),
             "permissions": self._permissions.review_trust,
-            "accept": lambda: self._accept_stale(document, str(link.target)),
+            "accept": lambda: self._workspace.accept_stale(document, str(link.target)),
         }
         actions[link.kind]()
 

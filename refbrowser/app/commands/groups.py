@@ -5,7 +5,6 @@ from __future__ import annotations
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
-from refbrowser.app.commands.locks import LockCommands
 from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
@@ -20,7 +19,6 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     PreferenceCommands,
     CopyCommands,
     PrefixCommands,
-    LockCommands,
     ProblemCommands,
     ExplainCommands,
     FileCommands,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.app.commands.files import PermissionCommands
-from refbrowser.app.commands.locks import LockCommands
 from refbrowser.app.commands.references import PrefixCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import RAW, REFERENCES
@@ -38,7 +37,6 @@ class ProblemCommands(CommandGroup):
         self._history = workspace.history
         self._permissions = workspace.groups[PermissionCommands]
         self._prefixes = workspace.groups[PrefixCommands]
-        self._accept_stale = workspace.groups[LockCommands].accept_stale
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -135,7 +133,7 @@ class ProblemCommands(CommandGroup):
         if fix.remedy is Remedy.PERMISSIONS:
             self._permissions.review_trust()
         elif fix.remedy is Remedy.ACCEPT:
-            self._accept_stale(document, fix.text)
+            self._workspace.accept_stale(document, fix.text)
         elif fix.remedy is Remedy.COMMAS:
             self._open_without_commas(document)
         elif fix.remedy is Remedy.PREFIX:

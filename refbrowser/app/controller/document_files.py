@@ -227,11 +227,11 @@ class DocumentLock(QObject):
             return
 
         def work(control: TaskControl) -> LockWritten:
-            from refbrowser.engine.locking import LockOrder, hold_against, write_lock_of
+            from refbrowser.engine.locking import LockRequest, hold_against, write_lock_of
 
-            order = LockOrder(accept=accepted)
+            request = LockRequest(update=accepted)
             fetcher = dataset.session.fetcher
-            written = write_lock_of(path, dataset.document, dataset.access, fetcher, order, control)
+            written = write_lock_of(path, dataset.document, dataset.access, fetcher, request, control)
             if written.lock is not None:
                 hold_against(dataset.access, written.lock)
             return written

@@ -327,12 +327,6 @@ class Questions(QObject):
         self._show(page)
         return page
 
-    def accept_stale(self, document: OpenDocument, url: str) -> None:
-        """Show the files that are not those of the lock, and have the ticked ones accepted."""
-        from refbrowser.app.dialogs.lock_sheet import AcceptSheet
-
-        self._show(AcceptSheet(document, url, self._window))
-
     def revert(self, document: OpenDocument, confirmed: Callable[[], object]) -> None:
         """Ask whether all pending edits are to be taken back."""
         text = "The document goes back to its saved state. Undo brings the edits back."

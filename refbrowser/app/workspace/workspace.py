@@ -65,6 +65,8 @@ class Workspace:
         Compares what was dropped: two with each other, one with what is shown.
     review_trust
         Shows what the current document wants to read.
+    accept_stale
+        Shows the files of a document that are not those of its lock, one of them ticked.
     """
 
     settings: Settings
@@ -95,6 +97,7 @@ class Workspace:
     compare: Callable[[ComparedSide, ComparedSide], object]
     compare_paths: Callable[[Sequence[str]], object]
     review_trust: Callable[[], object]
+    accept_stale: Callable[[OpenDocument, str], object]
 
     def window(self) -> QWidget:
         """Return the window itself: parent of dialogs."""

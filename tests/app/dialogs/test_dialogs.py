@@ -30,7 +30,6 @@ from refbrowser.app.combining.own_words import OwnWordsDialog
 from refbrowser.app.controller.compared_side import ComparedSide, SavedSide
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ask_leftover
-from refbrowser.app.dialogs.lock_sheet import AcceptSheet
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog
@@ -46,6 +45,7 @@ from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.saving.prospect import Prospect
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.tools.compare.window.compare_window import CompareWindow
+from refbrowser.tools.lock.window.accept_sheet import AcceptSheet
 from refbrowser.views.combining.own_ways import OwnWay
 from refbrowser.views.safety import FUNCTIONS, SafetyRow
 

@@ -1,4 +1,4 @@
-"""Write the lock of a reference document: what is known of each file, to notice when one is replaced."""
+"""Writing locks, as the verb `lock` and the option ``--lock`` of others do."""
 
 from __future__ import annotations
 
@@ -7,23 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, plain, tell_warning, write_json, write_line
-from refbrowser.cli.options import (
-    add_json,
-    add_opening,
-    add_origins,
-    add_skip_bad,
-    add_templates,
-    add_yes,
-    job_control,
-    opening_of,
-)
+from refbrowser.cli.options import job_control
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.registry import BUILT_IN
 from refbrowser.io.cancel import CancelToken
 from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
-    from refbrowser.engine.locking import LockOrder
+    from refbrowser.engine.locking import LockRequest
     from refbrowser.engine.opening import OpenRequest
     from refbrowser.io.locks.lock_made import LockWritten
 
@@ -31,56 +21,18 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the verb."""
-    parser.add_argument("path", metavar="DOC", help="a reference document")
-    parser.add_argument(
-        "-o", "--output", default="", metavar="FILE", help="write to FILE instead of DOC.lock.json"
-    )
-    parser.add_argument(
-        "--update",
-        action="append",
-        nargs="+",
-        default=[],
-        metavar="URL",
-        help="take only the new state of this file (a path, or its URL in the document) into the lock "
-        "(repeatable)",
-    )
-    parser.add_argument(
-        "--whole",
-        action="store_true",
-        help="read all of each file, for a digest that audit --level full --compare-lock compares",
-    )
-    add_json(parser)
-    add_opening(parser, BUILT_IN)
-    add_origins(parser)
-    add_skip_bad(parser)
-    add_templates(parser)
-    add_yes(parser)
-
-
-def run(arguments: argparse.Namespace, token: CancelToken) -> int:
-    """Write the lock and report."""
-    from refbrowser.engine.locking import LockOrder
-
-    updated = tuple(url for urls in arguments.update for url in urls)
-    order = LockOrder(arguments.output, updated, arguments.skip_bad, arguments.whole)
-    written = _written(opening_of(arguments.path, arguments), order, token)
-    return _told([written], arguments)
-
-
 def lock_made(paths: Sequence[str], arguments: argparse.Namespace, token: CancelToken) -> int:
     """Write the locks of documents that were made just now; return the exit code."""
-    from refbrowser.engine.locking import LockOrder
+    from refbrowser.engine.locking import LockRequest
     from refbrowser.engine.opening import OpenRequest
 
     told = []
     for path in paths:
-        request = OpenRequest(
+        opening = OpenRequest(
             path, allow=tuple(arguments.allow), storage_options=tuple(arguments.storage_option)
         )
-        told.append(_written(request, LockOrder(), token))
-    return _told(told, arguments, is_quiet=arguments.json)
+        told.append(write_lock(opening, LockRequest(), token))
+    return tell_locks(told, arguments, is_quiet=arguments.json)
 
 
 def add_lock(parser: argparse.ArgumentParser) -> None:
@@ -90,20 +42,20 @@ def add_lock(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _written(request: OpenRequest, order: LockOrder, token: CancelToken) -> LockWritten:
+def write_lock(opening: OpenRequest, request: LockRequest, token: CancelToken) -> LockWritten:
+    """Open a document and write its lock."""
     from refbrowser.engine.locking import write_lock_of
     from refbrowser.engine.opening import open_document
     from refbrowser.io.fetch import Fetcher
 
     with ProgressBar("opening") as bar:
-        opened = open_document(request, job_control(token, bar))
+        opened = open_document(opening, job_control(token, bar))
     with Fetcher() as fetcher, ProgressBar("locking", "files") as bar:
-        return write_lock_of(
-            request.path, opened.document, opened.access, fetcher, order, job_control(token, bar)
-        )
+        control = job_control(token, bar)
+        return write_lock_of(opening.path, opened.document, opened.access, fetcher, request, control)
 
 
-def _told(told: Sequence[LockWritten], arguments: argparse.Namespace, *, is_quiet: bool = False) -> int:
+def tell_locks(told: Sequence[LockWritten], arguments: argparse.Namespace, *, is_quiet: bool = False) -> int:
     """Tell what was written, and return the exit code: that of what could not be looked at."""
     kinds: set[ErrorKind] = set()
     for written in told:

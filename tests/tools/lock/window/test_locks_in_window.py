@@ -15,10 +15,10 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 import refbrowser
+from refbrowser.app.actions.menus import menus
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
-from refbrowser.app.dialogs.lock_sheet import AcceptSheet
 from refbrowser.app.frame.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
@@ -28,6 +28,7 @@ from refbrowser.engine.problems.problem import Badge
 from refbrowser.io.locks.lock import Lock, LockEntry
 from refbrowser.io.locks.lock_format import read_lock
 from refbrowser.references.edits.edits import RemoveReference, SetReference
+from refbrowser.tools.lock.window.accept_sheet import AcceptSheet
 
 Settle = Callable[[], None]
 SIDE = 20
@@ -344,3 +345,9 @@ def test_a_lock_is_written_on_request_and_when_it_is_preferred(
     found = read_lock(lock)[0]
     assert (set(found.entries), set(found.not_locked)) == ({"f0", "f1", "f2"}, {"gone"})
     assert "gone could not be checked: the lock was written without them" in window.centre.error_bar.text()
+
+
+def test_commands_of_locks_stand_together_in_the_menu() -> None:
+    names = ["" if spec is None else spec.name for spec in menus()["&Tools"]]
+    at = names.index("write_lock")
+    assert names[at - 2 : at + 3] == ["previous_problem", "", "write_lock", "accept_stale", ""]

@@ -122,3 +122,13 @@ def test_explain_tells_what_the_lock_says(
     assert said["kind"] == "stale"
     (step,) = (each for each in said["steps"] if each["name"] == "lock")
     assert step["facts"] == {"url": "b", "state": "stale", "mark": "size", "then": "4", "now": "5"}
+
+
+def test_several_files_are_updated_at_once(document: str, tmp_path: Path) -> None:
+    assert main(["lock", document]) == 0
+    before = read_lock(f"{document}.lock.json")[0].entries
+    for name in "ab":
+        (tmp_path / name).write_bytes(b"other")
+    assert main(["lock", document, "--update", "a", "b"]) == 0
+    after = read_lock(f"{document}.lock.json")[0].entries
+    assert {url: (before[url].size, entry.size) for url, entry in after.items()} == {"a": (4, 5), "b": (4, 5)}

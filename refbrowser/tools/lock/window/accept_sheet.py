@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
@@ -21,9 +19,6 @@ from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
 from refbrowser.views.locks import StaleRow, stale_rows
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced
-
-if TYPE_CHECKING:
-    pass
 
 _ABOUT = (
     "These files were replaced or changed since the lock was written. Accept those that were changed "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.words import one_line
@@ -18,11 +19,32 @@ if TYPE_CHECKING:
 class LockCommands(CommandGroup):
     """The commands of the menu Tools about locks, and the bar that tells of stale files."""
 
+    actions = (
+        ActionSpec(
+            "write_lock",
+            "Write loc&k",
+            when="can_lock",
+            tip="Record the size, ETag or time and digests of all files beside the document (DOC.lock.json)",
+            menu="&Tools",
+            after="previous_problem",
+            apart=True,
+        ),
+        ActionSpec(
+            "accept_stale",
+            "&Accept the new state…",
+            when="has_stale",
+            tip="Show the files that differ from the lock, and accept their new state",
+            menu="&Tools",
+            after="write_lock",
+        ),
+    )
+
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._centre, self._preferences = workspace.centre, workspace.preferences
         workspace.documents.added.connect(self._follow)
         workspace.centre.lock_bar.wanted.connect(self.accept_stale)
+        workspace.accept_stale = self.accept_stale
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -43,9 +65,11 @@ class LockCommands(CommandGroup):
 
     def accept_stale(self, document: OpenDocument | None = None, url: str = "") -> None:
         """Show the files that are not those of the lock, one of them ticked, to accept some as they are."""
+        from refbrowser.tools.lock.window.accept_sheet import AcceptSheet
+
         shown = document or self._current
         if shown is not None and shown.lock.stale:
-            self._workspace.questions.accept_stale(shown, url)
+            AcceptSheet(shown, url, self._workspace.window()).open()
 
     def _follow(self, document: OpenDocument) -> None:
         document.lock.written.connect(lambda written: self._written(document, written))

@@ -1,0 +1,1 @@
+"""Locks in the window: written, and the new state of files accepted."""
