@@ -57,6 +57,9 @@ class EditedDocument(QObject):
         `identity`, the state of the file that is no news, or `path` is another one.
     firstRows(object)
         Rows of a large document that is still being read (`FirstRows`).
+    differenceChanged()
+        The document was saved, and is what it was: only what differs from the saved state (`is_row_changed`,
+        `saved_document`) is something else. Other saves tell by `hierarchyChanged`.
     sizeAsked(object)
         The reading waits for the answer to a `reading.SizeQuestion`.
     progressChanged(object, object)
@@ -80,6 +83,7 @@ class EditedDocument(QObject):
     trustChanged = Signal()
     savedChanged = Signal()
     identityChanged = Signal()
+    differenceChanged = Signal()
     firstRows = Signal(object)
     sizeAsked = Signal(object)
     progressChanged = Signal(object, object)
@@ -345,6 +349,15 @@ class EditedDocument(QObject):
     def is_reading_all(self) -> bool:
         """Whether the references that were left are being read."""
         return self._all.is_running
+
+    def _forget_difference(self) -> bool:
+        """Take note that the document was saved as it is; whether that is all that there is to follow."""
+        state = self.document
+        if self.dataset is None or state is not self.saved_document or state is not self.dataset.document:
+            return False
+        self._difference = None
+        self.differenceChanged.emit()
+        return True
 
     def _rebuild(self) -> None:
         document, saved, dataset = self.document, self.saved_document, self.dataset

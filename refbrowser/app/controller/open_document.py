@@ -221,7 +221,7 @@ class OpenDocument(EditedDocument):
                 return
             history.take(written.edit, written.document)
         history.mark_saved(written.document)
-        self.is_new = False
+        self.is_new, is_moved = False, path != self.path or saved.access is not None
         if saved.access is not None and self.dataset is not None:
             self.access = saved.access
             self.dataset = self.dataset.moved(path, saved.access)
@@ -234,7 +234,8 @@ class OpenDocument(EditedDocument):
         self.file.settled()
         if written.edit is not None:
             self.documentChanged.emit()
-        self._rebuild()
+        if is_moved or not self._forget_difference():
+            self._rebuild()
 
     def close(self) -> None:
         """Cancel everything that runs for this document and let go of its data."""

@@ -88,6 +88,7 @@ class ArrayPane(QWidget):
         """Show nothing."""
         if self._document is not None:
             self._document.hierarchyChanged.disconnect(self._follow_document)
+            self._document.differenceChanged.disconnect(self._follow_document)
         self._document = self._node = None
         self._show_hint(self._nothing)
 
@@ -103,6 +104,7 @@ class ArrayPane(QWidget):
         self.clear()
         self._document = document
         document.hierarchyChanged.connect(self._follow_document)
+        document.differenceChanged.connect(self._follow_document)
         return True
 
     def _array_now(self) -> ArrayNode | None:

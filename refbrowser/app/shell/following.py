@@ -75,6 +75,7 @@ class DocumentFollower(QObject):
         document.openFailed.connect(lambda _error: self._open_ended(document))
         document.documentChanged.connect(lambda: self._document_changed(document))
         document.hierarchyChanged.connect(lambda: self._hierarchy_changed(document))
+        document.differenceChanged.connect(lambda: self._difference_changed(document))
         document.savedChanged.connect(lambda: self._saved_changed(document))
         document.trustChanged.connect(lambda: self._trust_changed(document))
         document.store.listed.connect(lambda: self._listed(document))
@@ -162,6 +163,10 @@ class DocumentFollower(QObject):
             self._settings.set_flavour(document.path, document.store.flavour)
         if document is self._workspace.documents.current:
             self._centre.update_state()
+            self._centre.references.refresh()
+
+    def _difference_changed(self, document: OpenDocument) -> None:
+        if document is self._workspace.documents.current:
             self._centre.references.refresh()
 
     def _hierarchy_changed(self, document: OpenDocument) -> None:

@@ -166,6 +166,7 @@ class CompareWindow(QDialog):
     def _follow_documents(self) -> None:
         for document in dict.fromkeys(side.document for side in self.sides):
             document.hierarchyChanged.connect(self._changed)
+            document.differenceChanged.connect(self._changed)
             document.savedChanged.connect(self._name_sides)
             document.openFailed.connect(self._not_opened)
             document.editFailed.connect(self._not_taken)
