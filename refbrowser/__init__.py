@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from refbrowser.api import (
         expand,
         export,
-        fold,
         open,
         sample,
         with_attributes,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.audit.public import audit
     from refbrowser.tools.compare.public import diff
+    from refbrowser.tools.fold.public import fold
     from refbrowser.tools.lock.public import lock
     from refbrowser.tools.merge.public import merge
 

@@ -163,8 +163,10 @@ BUILT_IN = (
             "refbrowser export sea_surface.json rows.json --to refs-v0",
             "refbrowser fold rows.json -o folded.json",
         ),
-        verb="refbrowser.cli.fold",
-        public="refbrowser.api:fold",
+        verb="refbrowser.tools.fold.verb",
+        request="refbrowser.exporting.saving.folding:FoldRequest",
+        commands="refbrowser.tools.fold.window.commands:FoldCommands",
+        public="refbrowser.tools.fold.public:fold",
     ),
     Tool(
         name="move",

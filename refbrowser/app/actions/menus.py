@@ -468,13 +468,6 @@ REFERENCES: tuple[ActionSpec | None, ...] = (
         tip="Override the selected key of a gen rule with a later rule of one row",
     ),
     None,
-    ActionSpec(
-        "fold_references",
-        "Fo&ld into rules…",
-        when="can_fold",
-        tip="Replace references by templates and gen rules where that is shorter",
-    ),
-    None,
     ActionSpec("template_values", "Template &values…", when="takes_rules"),
     ActionSpec("review_trust", "&Permissions…", when="is_open", icon="lock"),
     None,

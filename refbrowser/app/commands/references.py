@@ -35,17 +35,14 @@ class EditCommands(CommandGroup):
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         added = (self.add_template, self.add_rule, self.add_reference, self.template_values)
-        return by_name(self.undo, self.redo, *added, self.fold_references)
+        return by_name(self.undo, self.redo, *added)
 
     def conditions(self) -> dict[str, bool]:
         """Return which steps of the history there are."""
         document = self._current
-        state = None if document is None else document.document
         return {
             "can_undo": document is not None and document.can_undo,
             "can_redo": document is not None and document.can_redo,
-            # Of a store or a file nobody wrote the references, and the parquet form has no rules.
-            "can_fold": state is not None and not state.is_made,
         }
 
     def undo(self) -> None:
@@ -77,11 +74,6 @@ class EditCommands(CommandGroup):
         if self._current is not None:
             self._editors.add_reference(self._current)
             self._docks.raise_("editorDock")
-
-    def fold_references(self) -> None:
-        """Show what folding the document comes to."""
-        if self._current is not None:
-            self._workspace.questions.fold(self._current)
 
     def template_values(self) -> None:
         """Ask for values of templates."""

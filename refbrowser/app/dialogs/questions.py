@@ -304,12 +304,6 @@ class Questions(QObject):
         dialog.keep.connect(keep)
         self._show(dialog)
 
-    def fold(self, document: OpenDocument) -> None:
-        """Show what folding a document comes to, and do it where it is wanted."""
-        from refbrowser.app.dialogs.fold_sheet import FoldSheet
-
-        self._show(FoldSheet(document, self._window))
-
     def places(self, document: OpenDocument, documents: Documents, connect: Connect) -> MovePage:
         """Show where the files of a document lie; what the test of new places needs is asked for over it."""
         from refbrowser.app.moving.move_page import MovePage
