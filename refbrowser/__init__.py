@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         sample,
         with_attributes,
     )
-    from refbrowser.api_references import append, combine, make, move
+    from refbrowser.api_references import append, combine, make
     from refbrowser.api_views import check, explain, info, plan
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.fold.public import fold
     from refbrowser.tools.lock.public import lock
     from refbrowser.tools.merge.public import merge
+    from refbrowser.tools.move.public import move
 
 __all__ = [
     "Array",

@@ -125,8 +125,13 @@ def add_request(parser: argparse.ArgumentParser, request: type) -> None:
         add_option(parser, each, is_required=usual(request, name) is MISSING)
 
 
-def request_of(arguments: argparse.Namespace, request: type[R]) -> R:
+def request_of(arguments: argparse.Namespace, request: type[R], **given: Any) -> R:
     """Return the request that the arguments say, with the usual values where they say nothing.
+
+    Parameters
+    ----------
+    given
+        Values of fields that are no options.
 
     Raises
     ------
@@ -135,7 +140,7 @@ def request_of(arguments: argparse.Namespace, request: type[R]) -> R:
     """
     known = declared(request)
     said = {name: value for name, each in known.items() if (value := said_of(arguments, each)) is not None}
-    return request(**{name: known[name].value(value) for name, value in said.items()})
+    return request(**given, **{name: known[name].value(value) for name, value in said.items()})
 
 
 def _dest(option: Option) -> str:

@@ -176,8 +176,10 @@ BUILT_IN = (
             "refbrowser move sea_surface.json",
             "refbrowser move sea_surface.json data/ s3://bucket/data/ -o moved.json",
         ),
-        verb="refbrowser.cli.move",
-        public="refbrowser.api_references:move",
+        verb="refbrowser.tools.move.verb",
+        request="refbrowser.tools.move.request:MoveRequest",
+        commands="refbrowser.tools.move.window.commands:MoveCommands",
+        public="refbrowser.tools.move.public:move",
     ),
     Tool(
         name="merge",

@@ -257,13 +257,6 @@ EDIT: tuple[ActionSpec | None, ...] = (
         tip="Replace the prefix of URLs, of all keys or of the selected ones",
     ),
     ActionSpec(
-        "move_files",
-        "&Files and locations…",
-        shortcut="Ctrl+Shift+H",
-        when="is_open",
-        tip="Show the hosts, buckets and folders that URLs point to, and update the URLs when files move",
-    ),
-    ActionSpec(
         "changed_only",
         "Chan&ged keys only",
         when="is_open",
