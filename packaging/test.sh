@@ -24,9 +24,14 @@ fi
 cd "$root" || exit 1
 # Two workers a core, which take tests from each other: those of the window wait half of their time.
 workers=$((2 * $(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)))
-# Each worker loads all tests: what all of them would compile at the same time is compiled before, on two cores.
+# Each worker loads all tests: what all of them would compile at the same time is compiled before, on two cores. For
+# a few files that changed since then it is not worth to load all the others.
 unset PYTHONDONTWRITEBYTECODE
-if [ $# -eq 0 ] || [ "$1" = --all ]; then
+compiled=$venv/compiled
+changed() {
+    [ ! -e "$compiled" ] || [ "$(find refbrowser tests -name '*.py' -newer "$compiled" | wc -l)" -gt 40 ]
+}
+if { [ $# -eq 0 ] || [ "$1" = --all ]; } && changed; then
     for part in tests/app "tests --ignore=tests/app"; do
         # shellcheck disable=SC2086  # a path and an option
         QT_QPA_PLATFORM=offscreen "$venv/bin/python" -m pytest --collect-only -qq $part >/dev/null &
@@ -34,6 +39,7 @@ if [ $# -eq 0 ] || [ "$1" = --all ]; then
     # What Hypothesis knows of a million characters is kept in a file; each worker would work it out otherwise.
     "$venv/bin/python" -c 'from hypothesis import strategies; strategies.text().validate()' &
     wait
+    : >"$compiled"
 fi
 case ${1-} in
 "") set -- -m "not slow" ;;

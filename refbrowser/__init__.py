@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from refbrowser.api import (
         expand,
         export,
-        fold,
         open,
         sample,
         with_attributes,
     )
-    from refbrowser.api_references import append, combine, make, move
+    from refbrowser.api_references import append, combine, make
     from refbrowser.api_views import check, explain, info, plan
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
@@ -42,8 +41,10 @@ if TYPE_CHECKING:
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.audit.public import audit
     from refbrowser.tools.compare.public import diff
+    from refbrowser.tools.fold.public import fold
     from refbrowser.tools.lock.public import lock
     from refbrowser.tools.merge.public import merge
+    from refbrowser.tools.move.public import move
 
 __all__ = [
     "Array",

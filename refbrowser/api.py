@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from refbrowser.exporting.request import ExportReport
     from refbrowser.exporting.targets.keywords import ExportKeywords
     from refbrowser.manifest_documents import VirtualSource
-    from refbrowser.references.edits.fold import Folding
 
 Path = str | os.PathLike[str]
 StorageOptions = Iterable[str] | Mapping[str, Any]
@@ -163,7 +162,7 @@ def expand(
         An entry, rule, template or member is faulty, or there is no template that a value is given for; or
         there are more rows than fit (`write_out_question`): look at those of ``dataset.document.expansion``.
     """
-    source = _document(document, dict(templates or {})).written()
+    source = document_of(document, dict(templates or {})).written()
     expansion = source.expansion
     if expansion.rows > LIMITS.write_out_question:
         raise RefbrowserError(
@@ -177,62 +176,8 @@ def expand(
     return expanded
 
 
-@native_errors()
-def fold(
-    document: Path | Dataset | Document | Mapping[str, Any],
-    target: Path | None = None,
-    *,
-    rules: bool = True,
-    force: bool = False,
-    templates: Mapping[str, str] | None = None,
-    progress: Callable[..., None] | None = None,
-) -> Folding:
-    """Fold references that stand one by one into templates and gen rules, and compare all of them.
-
-    Parameters
-    ----------
-    document
-        A path or URL, an opened dataset or document, or the document as Python objects.
-    target
-        The file to be made; None for none.
-    rules
-        Whether gen rules are made, which fsspec reads with ``simple_templates=False`` only; else templates
-        alone.
-    force
-        Replace the target.
-    templates
-        Values for templates; used, never saved.
-    progress
-        Called as `progress(done, total)`.
-
-    Returns
-    -------
-    Folding
-        The folded document (`after`; the same as `before` where nothing gets smaller), its rules and
-        templates, sizes before and after, what stays and why, and `notes`: what other software makes of it.
-
-    Raises
-    ------
-    RefbrowserError
-        The document cannot be read or folded; or the target is there, or cannot be written.
-    """
-    from refbrowser.exporting.saving.folding import FoldRequest, write_folded
-    from refbrowser.references.edits.fold import folded
-
-    values = dict(templates or {})
-    if target is None:
-        return folded(_document(document, values), rules=rules)
-    base = os.getcwd()
-    if isinstance(document, Dataset):
-        base = document.access.base
-    elif isinstance(document, str | os.PathLike):
-        opened = open_document(OpenRequest(path_of(document), templates=values))
-        document, base = opened.document, opened.access.base
-    request = FoldRequest(path_of(target), rules=rules, force=force)
-    return write_folded(_document(document, values), base, request, control_of(progress))
-
-
-def _document(document: Path | Dataset | Document | Mapping[str, Any], values: dict[str, str]) -> Document:
+def document_of(document: Path | Dataset | Document | Mapping[str, Any], values: dict[str, str]) -> Document:
+    """Return the document that something is, with values for its templates."""
     if isinstance(document, Dataset):
         document = document.document
     if isinstance(document, Mapping):

@@ -155,6 +155,10 @@ class SharedWindow:
     def reset(self, qtbot: QtBot) -> None:
         """Make the window as good as new."""
         window = self.window
+        # What is shown meanwhile nobody sees: it is painted when all is put back.
+        window.setUpdatesEnabled(False)
+        # What has the keyboard and is hidden would look among all widgets for who has it next.
+        window.hierarchy.tree.setFocus()
         window.tasks.cancel_owners(lambda _owner: True)
         for dialog in self._strangers():
             if isValid(dialog) and isinstance(dialog, QDialog):
@@ -203,6 +207,7 @@ class SharedWindow:
         window.activateWindow()
         window.hierarchy.tree.setFocus()
         self._learn()
+        window.setUpdatesEnabled(True)
         left = [(type(each).__name__, each.objectName()) for each in self._strangers() if each.isVisible()]
         assert not left, f"widgets left alive: {left}"
 

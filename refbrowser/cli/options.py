@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.cli.console import ProgressBar, say, tell
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.option_fields import Kind, Option, declared
+from refbrowser.formats.option_fields import Kind, Option, declared, usual
 from refbrowser.formats.registry import BUILT_IN, foreign, opening_options
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -87,7 +88,7 @@ def add_further(parser: argparse.ArgumentParser) -> None:
         add_opening(parser, foreign().values)
 
 
-def add_option(group: argparse._ActionsContainer, option: Option) -> None:
+def add_option(group: argparse._ActionsContainer, option: Option, *, is_required: bool = False) -> None:
     """Add one option of opening or of an export.
 
     Raises
@@ -110,20 +111,27 @@ def add_option(group: argparse._ActionsContainer, option: Option) -> None:
         how["choices"] = [item.text for item in option.items]
     names = (option.short, option.flag) if option.short else (option.flag,)
     try:
-        group.add_argument(*names, help=option.words.replace("%", "%%"), dest=_dest(option), **how)
+        group.add_argument(
+            *names, help=option.words.replace("%", "%%"), dest=_dest(option), required=is_required, **how
+        )
     except argparse.ArgumentError:
         message = f"{option.flag} of another package is an option of ours"
         raise RefbrowserError(ErrorKind.FORMAT, message) from None
 
 
 def add_request(parser: argparse.ArgumentParser, request: type) -> None:
-    """Add the fields of a tool's request, one option each."""
-    for each in declared(request).values():
-        add_option(parser, each)
+    """Add the fields of a tool's request, one option each; one without a usual value has to be given."""
+    for name, each in declared(request).items():
+        add_option(parser, each, is_required=usual(request, name) is MISSING)
 
 
-def request_of(arguments: argparse.Namespace, request: type[R]) -> R:
+def request_of(arguments: argparse.Namespace, request: type[R], **given: Any) -> R:
     """Return the request that the arguments say, with the usual values where they say nothing.
+
+    Parameters
+    ----------
+    given
+        Values of fields that are no options.
 
     Raises
     ------
@@ -132,7 +140,7 @@ def request_of(arguments: argparse.Namespace, request: type[R]) -> R:
     """
     known = declared(request)
     said = {name: value for name, each in known.items() if (value := said_of(arguments, each)) is not None}
-    return request(**{name: known[name].value(value) for name, value in said.items()})
+    return request(**given, **{name: known[name].value(value) for name, value in said.items()})
 
 
 def _dest(option: Option) -> str:

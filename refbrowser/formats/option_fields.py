@@ -250,7 +250,7 @@ def _fields(group: type) -> tuple[Field[Any], ...]:
 
 
 def usual(group: type, name: str) -> Any:
-    """Return the value of an option where nothing is said."""
+    """Return the value of an option where nothing is said; `MISSING` where something has to be."""
     found = next(each for each in _fields(group) if each.name == name)
     return found.default if found.default_factory is MISSING else found.default_factory()
 

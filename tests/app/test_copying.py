@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,15 +81,12 @@ def user(window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot) -> User
 
 
 def run(code: str, folder: Path, *names: str) -> list[np.ndarray]:
-    """Run code as it was pasted into a file, and return some of its variables."""
+    """Run code as it was pasted, by itself and in another folder, and return some of its variables."""
     pytest.importorskip("zarr")
-    saves = "\n".join(f"numpy.save({str(folder / name)!r}, numpy.asarray({name}))" for name in names)
-    (folder / "pasted.py").write_text(f"{code}\nimport numpy\n{saves}\n", "utf-8")
-    done = subprocess.run(
-        [sys.executable, "pasted.py"], cwd=folder, capture_output=True, text=True, timeout=100
-    )
-    assert done.returncode == 0, done.stderr
-    return [np.load(folder / f"{name}.npy") for name in names]
+    variables: dict[str, Any] = {}
+    with chdir(folder):
+        exec(compile(code, "pasted.py", "exec"), variables)
+        return [np.asarray(variables[name]) for name in names]
 
 
 def shown(plot: PlotPane) -> np.ndarray:

@@ -71,7 +71,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with redirect_stdout(out), redirect_stderr(err):
         code = main(command)
-    return subprocess.CompletedProcess(command, code, *(each.buffer.getvalue() for each in (out, err)))  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(command, code, *(each.buffer.getvalue() for each in (out, err)))
 
 
 def output(*arguments: str | Path) -> bytes:

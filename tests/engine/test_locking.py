@@ -41,7 +41,7 @@ from refbrowser.io.locks.lock_format import read_lock, write_lock
 from refbrowser.io.locks.lock_watch import LockWatch
 from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.views.moving.health import Health, health_judge
+from refbrowser.tools.move.report.health import Health, health_judge
 
 SIZE = 8000
 LATER = "Thu, 02 Jan 2025 00:00:00 GMT"

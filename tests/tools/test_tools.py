@@ -60,9 +60,9 @@ def test_keywords_of_a_function_are_fields_of_its_request(tool: Tool) -> None:
     shared = keywords.keys() & declared(request).keys()
     assert shared
     for name in shared:
-        usual = inspect.signature(request).parameters[name].default
-        # What a function writes nothing to, the command line has no name for.
-        assert keywords[name].default == (None if usual in ("", Parameter.empty) else usual)
+        default, usual = keywords[name].default, inspect.signature(request).parameters[name].default
+        # A path that is not given is None in Python, and no text in a request.
+        assert default == usual or (default is None and usual in ("", Parameter.empty))
 
 
 def test_a_foreign_tool_has_a_verb(

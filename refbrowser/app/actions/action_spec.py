@@ -21,7 +21,7 @@ class ActionSpec(NamedTuple):
     tip
         What it does, in a sentence without a full stop.
     menu
-        Of one that a format or a tool adds: the menu that it is in, ``&View``, ``&Data`` or ``&Tools``.
+        Of one that a format or a tool adds: the menu that it is in, ``&View`` for example.
     after
         Of one that a tool adds: the name of the action that it is put behind; empty for where those of
         formats are.

@@ -257,13 +257,6 @@ EDIT: tuple[ActionSpec | None, ...] = (
         tip="Replace the prefix of URLs, of all keys or of the selected ones",
     ),
     ActionSpec(
-        "move_files",
-        "&Files and locations…",
-        shortcut="Ctrl+Shift+H",
-        when="is_open",
-        tip="Show the hosts, buckets and folders that URLs point to, and update the URLs when files move",
-    ),
-    ActionSpec(
         "changed_only",
         "Chan&ged keys only",
         when="is_open",
@@ -466,13 +459,6 @@ REFERENCES: tuple[ActionSpec | None, ...] = (
         "&Override the key",
         when="takes_rules",
         tip="Override the selected key of a gen rule with a later rule of one row",
-    ),
-    None,
-    ActionSpec(
-        "fold_references",
-        "Fo&ld into rules…",
-        when="can_fold",
-        tip="Replace references by templates and gen rules where that is shorter",
     ),
     None,
     ActionSpec("template_values", "Template &values…", when="takes_rules"),

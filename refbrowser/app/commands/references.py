@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
@@ -16,7 +15,6 @@ from refbrowser.words import count_text, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.moving.move_page import MovePage
     from refbrowser.app.panes.references_pane import ReferencesPane
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.references.document.document import Document
@@ -35,17 +33,14 @@ class EditCommands(CommandGroup):
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         added = (self.add_template, self.add_rule, self.add_reference, self.template_values)
-        return by_name(self.undo, self.redo, *added, self.fold_references)
+        return by_name(self.undo, self.redo, *added)
 
     def conditions(self) -> dict[str, bool]:
         """Return which steps of the history there are."""
         document = self._current
-        state = None if document is None else document.document
         return {
             "can_undo": document is not None and document.can_undo,
             "can_redo": document is not None and document.can_redo,
-            # Of a store or a file nobody wrote the references, and the parquet form has no rules.
-            "can_fold": state is not None and not state.is_made,
         }
 
     def undo(self) -> None:
@@ -78,11 +73,6 @@ class EditCommands(CommandGroup):
             self._editors.add_reference(self._current)
             self._docks.raise_("editorDock")
 
-    def fold_references(self) -> None:
-        """Show what folding the document comes to."""
-        if self._current is not None:
-            self._workspace.questions.fold(self._current)
-
     def template_values(self) -> None:
         """Ask for values of templates."""
         document = self._current
@@ -100,11 +90,10 @@ class PrefixCommands(CommandGroup):
         self._hierarchy = workspace.hierarchy
         self._editors = workspace.editors
         self._navigation = workspace.navigation
-        self._connect = workspace.groups[PermissionCommands].connect_origin
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name(self.replace_prefix, self.move_files)
+        return by_name(self.replace_prefix)
 
     def connect_editors(self) -> None:
         """Begin where an editor asks for it."""
@@ -115,18 +104,6 @@ class PrefixCommands(CommandGroup):
         if self._current is not None:
             self.begin(self._current, "")
 
-    def move_files(self) -> None:
-        """Show where the files of the document lie, and move them where that is wanted."""
-        document = self._current
-        if document is None:
-            return
-        self._show_places(document)
-
-    def _show_places(self, document: OpenDocument) -> MovePage:
-        page = self._workspace.questions.places(document, self._workspace.documents, self._connect)
-        page.prefixWanted.connect(lambda old: self.begin(document, old))
-        return page
-
     def lead_elsewhere(self, document: OpenDocument, old: str) -> None:
         """Begin to replace `old`; where templates and rules give it, show where the files lie instead."""
         state = document.document
@@ -136,7 +113,7 @@ class PrefixCommands(CommandGroup):
         if any(text.startswith(old) for text in texts):
             self.begin(document, old)
         else:
-            self._show_places(document).look_at(old)
+            self._workspace.show_places(document, old)
 
     def begin(self, document: OpenDocument, old: str) -> None:
         """Begin to replace `old`, or what the URLs have in common when it is empty."""

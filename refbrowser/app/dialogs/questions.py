@@ -32,8 +32,6 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.documents import Documents
-    from refbrowser.app.moving.move_page import MovePage
     from refbrowser.engine.journal import Recovery
     from refbrowser.exporting.saving.prospect import Prospect
     from refbrowser.exporting.saving.save import StoreChange
@@ -303,29 +301,6 @@ class Questions(QObject):
         dialog.reload.connect(reload)
         dialog.keep.connect(keep)
         self._show(dialog)
-
-    def fold(self, document: OpenDocument) -> None:
-        """Show what folding a document comes to, and do it where it is wanted."""
-        from refbrowser.app.dialogs.fold_sheet import FoldSheet
-
-        self._show(FoldSheet(document, self._window))
-
-    def places(self, document: OpenDocument, documents: Documents, connect: Connect) -> MovePage:
-        """Show where the files of a document lie; what the test of new places needs is asked for over it."""
-        from refbrowser.app.moving.move_page import MovePage
-
-        page = MovePage(document, documents, self._window)
-
-        def ask(wants: Sequence[Want]) -> None:
-            def chosen(sheet: TrustSheet) -> None:
-                document.allow(sheet.chosen, always=sheet.always)
-                page.take_permission()
-
-            self.permissions(document, chosen, connect, wants, page)
-
-        page.permissionWanted.connect(ask)
-        self._show(page)
-        return page
 
     def revert(self, document: OpenDocument, confirmed: Callable[[], object]) -> None:
         """Ask whether all pending edits are to be taken back."""

@@ -67,6 +67,8 @@ class Workspace:
         Shows what the current document wants to read.
     accept_stale
         Shows the files of a document that are not those of its lock, one of them ticked.
+    show_places
+        Shows where the files of a document lie, with what some of their URLs begin with chosen.
     """
 
     settings: Settings
@@ -98,6 +100,7 @@ class Workspace:
     compare_paths: Callable[[Sequence[str]], object]
     review_trust: Callable[[], object]
     accept_stale: Callable[[OpenDocument, str], object]
+    show_places: Callable[[OpenDocument, str], object]
 
     def window(self) -> QWidget:
         """Return the window itself: parent of dialogs."""

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.saving.elsewhere import json_place, rebased, write_elsewhere
+from refbrowser.formats.option_fields import Kind, documented, option
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.fold import Folding, folded
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class FoldRequest:
-    """Where a folded document goes; its suffix (``.gz``, ``.zst``) says how the file is packed.
+    """Where a folded document goes, and how it is folded."""
 
-    Attributes
-    ----------
-    rules
-        Whether gen rules are made, not templates alone.
-    force
-        Replace the target.
-    """
-
-    target: str
-    rules: bool = True
-    force: bool = False
+    target: str = field(
+        metadata=option(
+            "--output OUT",
+            "the document to be made (.json, .json.gz, .json.zst); with --force it may be DOC itself",
+            short="-o",
+            about="The document to be made; its suffix (``.gz``, ``.zst``) says how the file is packed.",
+        )
+    )
+    rules: bool = field(
+        default=True,
+        metadata=option(
+            "--no-rules",
+            "templates alone: fsspec reads them however it is called, gen rules with simple_templates=False",
+            about="Whether gen rules are made, not templates alone.",
+            kind=Kind.TICK,
+            means=False,
+            title="Make gen rules, not templates alone",
+            label="Make &gen rules, not templates alone",
+            tip="Software that reads no gen rules still reads templates",
+        ),
+    )
+    force: bool = field(
+        default=False, metadata=option("--force", "replace the target", kind=Kind.TICK, means=True)
+    )
 
 
 def write_folded(document: Document, base: str, request: FoldRequest, control: JobControl) -> Folding:

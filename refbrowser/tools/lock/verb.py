@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 from refbrowser.cli.locks import tell_locks, write_lock
 from refbrowser.cli.options import (
@@ -39,6 +38,6 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Write the lock and report."""
     from refbrowser.engine.locking import LockRequest
 
-    request = replace(request_of(arguments, LockRequest), skip_bad=arguments.skip_bad)
+    request = request_of(arguments, LockRequest, skip_bad=arguments.skip_bad)
     written = write_lock(opening_of(arguments.path, arguments), request, token)
     return tell_locks([written], arguments)

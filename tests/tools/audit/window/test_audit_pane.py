@@ -22,7 +22,6 @@ import refbrowser
 from refbrowser.app.controller.document_audit import Given
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import REFERENCES
-from refbrowser.app.moving.move_page import MovePage
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.audit.audit_plan import AuditCost, AuditRequest, Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
@@ -32,6 +31,7 @@ from refbrowser.references.edits.edits import RemoveReference
 from refbrowser.tools.audit.window.audit_pane import AuditPane
 from refbrowser.tools.audit.window.audit_table import FINDING
 from refbrowser.tools.audit.window.commands import AuditCommands
+from refbrowser.tools.move.window.move_page import MovePage
 
 Settle = Callable[[], None]
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QSize, Qt
 
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index
-from refbrowser.views.moving.health import Health, health_words, worst
-from refbrowser.views.moving.prefix_tree import PrefixKind, PrefixNode
+from refbrowser.tools.move.report.health import Health, health_words, worst
+from refbrowser.tools.move.report.prefix_tree import PrefixKind, PrefixNode
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, size_text
 

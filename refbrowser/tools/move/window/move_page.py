@@ -24,14 +24,16 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.documents import Documents
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.moving.place_form import PlaceForm
-from refbrowser.app.moving.prefix_model import PrefixModel, name_of
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button, resize_within_screen
 from refbrowser.app.widgets.rows import named
+from refbrowser.formats.option_fields import declared
+from refbrowser.tools.move.request import MoveRequest
+from refbrowser.tools.move.window.place_form import PlaceForm
+from refbrowser.tools.move.window.prefix_model import PrefixModel, name_of
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
@@ -39,10 +41,11 @@ if TYPE_CHECKING:
     from refbrowser.engine.problems.probing import Probed
     from refbrowser.io.access import Want
     from refbrowser.references.document.document import Document
-    from refbrowser.views.moving.move_preview import MovePreview
-    from refbrowser.views.moving.places import Carried, Spelling
-    from refbrowser.views.moving.prefix_tree import PrefixNode
+    from refbrowser.tools.move.report.move_preview import MovePreview
+    from refbrowser.tools.move.report.places import Carried, Spelling
+    from refbrowser.tools.move.report.prefix_tree import PrefixNode
 
+_TEST = declared(MoveRequest)["is_tested"]
 _ABOUT = (
     "Choose a host, bucket or folder, and enter the new place of its files. All URLs below it "
     "change as one step "
@@ -261,8 +264,8 @@ class MovePage(QDialog):
         self._text = push_button("Replace text instead…", "movePrefixButton", self._replace_text)
         self._text.setToolTip("Replace the prefix of URLs as text, also for chosen keys only")
         self._undo = push_button("&Undo the move", "moveUndoButton", self._take_back)
-        self._test = push_button("&Test the new place", "moveTestButton", self.test)
-        self._test.setToolTip("Check some of the files there: size, first and last bytes; nothing changes")
+        self._test = push_button(_TEST.label, "moveTestButton", self.test)
+        self._test.setToolTip(_TEST.tip)
         self._close = push_button("Close", "moveCloseButton", self.reject)
         self._apply = push_button("Move", "moveApplyButton", self.apply)
         self._apply.setDefault(True)
@@ -299,8 +302,8 @@ class MovePage(QDialog):
             from refbrowser.engine.problems.collect import failures_of
             from refbrowser.engine.reading.collecting import collected_later
             from refbrowser.engine.sources import listed_sources_of
-            from refbrowser.views.moving.health import health_judge
-            from refbrowser.views.moving.prefix_tree import prefix_tree
+            from refbrowser.tools.move.report.health import health_judge
+            from refbrowser.tools.move.report.prefix_tree import prefix_tree
 
             judge = health_judge(dataset.access, failures_of(dataset), asked)
             said = state.with_template_values({}) if state.templates.values else state
@@ -365,7 +368,7 @@ class MovePage(QDialog):
         base = "" if access is None else access.base
 
         def find(_control: TaskControl) -> Sequence[Spelling]:
-            from refbrowser.views.moving.places import spellings
+            from refbrowser.tools.move.report.places import spellings
 
             return spellings(node, base, settings)
 
@@ -416,7 +419,7 @@ class MovePage(QDialog):
             return
 
         def count(control: TaskControl) -> MovePreview:
-            from refbrowser.views.moving.move_preview import move_preview
+            from refbrowser.tools.move.report.move_preview import move_preview
 
             return move_preview(
                 places.document, access, places.roots, node, new, template or "", control.check
@@ -425,8 +428,8 @@ class MovePage(QDialog):
         self._counting.run(self._document, "Find what a move changes", count, self._show, self._failed)
 
     def _show(self, preview: MovePreview) -> None:
-        from refbrowser.views.moving.move_preview import summary_of
-        from refbrowser.views.moving.places import carried_settings
+        from refbrowser.tools.move.report.move_preview import summary_of
+        from refbrowser.tools.move.report.places import carried_settings
 
         self._preview = preview
         self._changes.show_preview(preview)

@@ -14,7 +14,7 @@ from refbrowser.io.origins import ConnectionSettings, Origin, scheme_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from refbrowser.views.moving.prefix_tree import PrefixNode
+    from refbrowser.tools.move.report.prefix_tree import PrefixNode
 
 #: URLs of a place that are looked at for characters that two spellings write in different ways.
 _LOOKED_AT = 100_000

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from refbrowser.io.access import Access, Source, chained_url
 from refbrowser.io.filesystems import options_with_secrets
 from refbrowser.io.origins import ConnectionSettings, Origin
-from refbrowser.views.moving.places import carried_settings, spellings
-from refbrowser.views.moving.prefix_tree import PrefixKind, PrefixNode, prefix_tree
+from refbrowser.tools.move.report.places import carried_settings, spellings
+from refbrowser.tools.move.report.prefix_tree import PrefixKind, PrefixNode, prefix_tree
 
 
 def shown(nodes: tuple[PrefixNode, ...], depth: int = 0) -> list[str]:

@@ -13,8 +13,8 @@ from refbrowser.io.origins import Origin
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.many_edits import RebaseUrls
 from refbrowser.references.edits.moving import MoveUrls
-from refbrowser.views.moving.move_preview import MovePreview, move_preview, spread, summary_of
-from refbrowser.views.moving.prefix_tree import PrefixKind, node_at, prefix_tree
+from refbrowser.tools.move.report.move_preview import MovePreview, move_preview, spread, summary_of
+from refbrowser.tools.move.report.prefix_tree import PrefixKind, node_at, prefix_tree
 
 RULE = {"key": "b/{{i}}", "url": "s3://b/run/{{i}}.nc", "offset": "0", "length": "4"}
 VALUE = {

@@ -33,7 +33,9 @@ from refbrowser.app.widgets.parts import (
     show_progress,
 )
 from refbrowser.engine.jobs import JobStatus
-from refbrowser.views.combining.folding import (
+from refbrowser.exporting.saving.folding import FoldRequest
+from refbrowser.formats.option_fields import declared
+from refbrowser.tools.fold.report import (
     dimensions_text,
     kept_text,
     notes_of,
@@ -51,6 +53,7 @@ from refbrowser.words import count_text, size_text
 if TYPE_CHECKING:
     from refbrowser.references.edits.fold import Folding
 
+_RULES = declared(FoldRequest)["rules"]
 _ABOUT = (
     "Separate references are replaced by templates and gen rules where that is shorter. "
     "The document keeps its meaning; Undo restores its text byte for byte."
@@ -90,10 +93,10 @@ class FoldSheet(QDialog):
     def _build(self) -> None:
         heading = plain_label(f"{one_line(self._document.name)}: fold into rules")
         heading.setFont(theme.heading_font())
-        self._rules = QCheckBox("Make &gen rules, not templates alone")
+        self._rules = QCheckBox(_RULES.label)
         self._rules.setObjectName("foldRules")
-        self._rules.setAccessibleName("Make gen rules, not templates alone")
-        self._rules.setToolTip("Software that reads no gen rules still reads templates")
+        self._rules.setAccessibleName(_RULES.title)
+        self._rules.setToolTip(_RULES.tip)
         self._rules.setChecked(True)
         self._rules.toggled.connect(lambda _on: self._fold())
         self._summary = plain_label()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from refbrowser.io.access import Source, storage_url
-from refbrowser.views.moving.health import Health
+from refbrowser.tools.move.report.health import Health
 
 #: Scheme and authority of a URL, or what an absolute path begins with.
 _ROOT = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^/]*/?|[A-Za-z]:[\\/]|/+")

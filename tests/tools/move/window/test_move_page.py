@@ -25,16 +25,17 @@ from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 from window_fixtures import button
 
+from refbrowser.app.actions.menus import menus
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.editors.prefix_editor import PrefixEditor
-from refbrowser.app.moving.move_page import MovePage
-from refbrowser.app.moving.prefix_model import PAGE, PrefixModel
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.rows import OutcomeLine
 from refbrowser.io.access import Source
 from refbrowser.io.origins import ConnectionSettings, Origin
-from refbrowser.views.moving.prefix_tree import prefix_tree
+from refbrowser.tools.move.report.prefix_tree import prefix_tree
+from refbrowser.tools.move.window.move_page import MovePage
+from refbrowser.tools.move.window.prefix_model import PAGE, PrefixModel
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -326,3 +327,9 @@ def test_rows_of_large_folders_are_made_as_they_are_looked_at(qtbot: QtBot) -> N
     assert model.find("gs://nowhere").data() == "s3://b/d/"
     assert model.parent(model.index(3, 2, root)) == root
     tester.deleteLater()
+
+
+def test_the_command_stands_beside_that_of_prefixes() -> None:
+    names = ["" if spec is None else spec.name for spec in menus()["&Edit"]]
+    at = names.index("move_files")
+    assert names[at - 1 : at + 2] == ["replace_prefix", "move_files", "changed_only"]

@@ -6,7 +6,16 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, plain, write_json, write_line
-from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, job_control, open_document
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_request,
+    add_templates,
+    add_yes,
+    job_control,
+    open_document,
+    request_of,
+)
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -18,20 +27,10 @@ _SHOWN = 10
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
+    from refbrowser.exporting.saving.folding import FoldRequest
+
     parser.add_argument("path", metavar="DOC", help="a reference document")
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="OUT",
-        help="the document to be made (.json, .json.gz, .json.zst); with --force it may be DOC itself",
-    )
-    parser.add_argument(
-        "--no-rules",
-        action="store_true",
-        help="templates alone: fsspec reads them however it is called, gen rules with simple_templates=False",
-    )
-    parser.add_argument("--force", action="store_true", help="replace the target")
+    add_request(parser, FoldRequest)
     add_json(parser)
     add_reading(parser)
     add_templates(parser)
@@ -43,18 +42,18 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.exporting.saving.folding import FoldRequest, write_folded
 
     opened = open_document(arguments.path, arguments, token)
-    request = FoldRequest(arguments.output, rules=not arguments.no_rules, force=arguments.force)
+    request = request_of(arguments, FoldRequest)
     with ProgressBar("folding", "references") as bar:
         folding = write_folded(opened.document, opened.access.base, request, job_control(token, bar))
     if arguments.json:
-        write_json(_as_json(folding, arguments.path, arguments.output))
+        write_json(_as_json(folding, arguments.path, request.target))
     else:
-        _write_text(folding, arguments.output)
+        _write_text(folding, request.target)
     return 0
 
 
 def _as_json(folding: Folding, document: str, target: str) -> dict[str, Any]:
-    from refbrowser.views.combining.folding import notes_of
+    from refbrowser.tools.fold.report import notes_of
 
     return {
         "document": document,
@@ -85,7 +84,7 @@ def _as_json(folding: Folding, document: str, target: str) -> dict[str, Any]:
 
 
 def _write_text(folding: Folding, target: str) -> None:
-    from refbrowser.views.combining.folding import (
+    from refbrowser.tools.fold.report import (
         kept_line,
         notes_of,
         proof_of,

@@ -7,15 +7,24 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, plain, tell, write_json, write_line
-from refbrowser.cli.options import add_json, add_reading, add_yes, job_control, open_document
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_request,
+    add_yes,
+    job_control,
+    open_document,
+    request_of,
+)
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
     from refbrowser.engine.problems.probing import Probed
     from refbrowser.formats.format import Opened
-    from refbrowser.views.moving.move_preview import MovePreview
-    from refbrowser.views.moving.prefix_tree import PrefixNode
+    from refbrowser.tools.move.report.move_preview import MovePreview
+    from refbrowser.tools.move.report.prefix_tree import PrefixNode
+    from refbrowser.tools.move.request import MoveRequest
 
 #: Files of one folder that are listed; all of them with --json.
 _LISTED = 20
@@ -23,6 +32,8 @@ _LISTED = 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
+    from refbrowser.tools.move.request import MoveRequest
+
     parser.add_argument("path", metavar="DOC", help="a reference document")
     parser.add_argument(
         "old",
@@ -33,22 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "without it the places are listed",
     )
     parser.add_argument("new", metavar="NEW", nargs="?", default=None, help="what they begin with then")
-    parser.add_argument(
-        "-o",
-        "--output",
-        default="",
-        metavar="OUT",
-        help="the document to be made (.json, .json.gz, .json.zst); with --force it may be DOC itself; "
-        "without it what would change is told",
-    )
-    parser.add_argument("--as-template", default="", metavar="NAME", help="make NEW a template of this name")
-    parser.add_argument(
-        "--test",
-        action="store_true",
-        help="look at some of the files at the new place first: size, first and last bytes; nothing is "
-        "written where one is not there or differs",
-    )
-    parser.add_argument("--force", action="store_true", help="replace the target")
+    add_request(parser, MoveRequest)
     add_json(parser)
     add_reading(parser)
     add_yes(parser)
@@ -59,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """List the places, or move one of them, and report."""
     from refbrowser.engine.sources import listed_sources_of
-    from refbrowser.views.moving.prefix_tree import prefix_tree
+    from refbrowser.tools.move.report.prefix_tree import prefix_tree
+    from refbrowser.tools.move.request import MoveRequest
 
     if (arguments.old is None) != (arguments.new is None):
         raise RefbrowserError(ErrorKind.USAGE, "OLD needs NEW: what URLs begin with then")
@@ -72,27 +69,26 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             for line in _tree_lines(roots):
                 write_line(plain(line))
         return 0
-    return _move(opened, roots, arguments, token)
+    request = request_of(arguments, MoveRequest, old=arguments.old, new=arguments.new)
+    return _move(opened, roots, request, arguments, token)
 
 
 def _move(
-    opened: Opened, roots: Sequence[PrefixNode], arguments: argparse.Namespace, token: CancelToken
+    opened: Opened,
+    roots: Sequence[PrefixNode],
+    request: MoveRequest,
+    arguments: argparse.Namespace,
+    token: CancelToken,
 ) -> int:
     from refbrowser.exporting.saving.elsewhere import json_place, write_along
-    from refbrowser.views.moving.move_preview import preview_of
+    from refbrowser.tools.move.report.move_preview import preview_of
 
-    place = json_place(arguments.output, force=arguments.force) if arguments.output else None
+    place = json_place(request.target, force=request.force) if request.target else None
     preview = preview_of(
-        opened.document,
-        opened.access,
-        roots,
-        arguments.old,
-        arguments.new,
-        arguments.as_template,
-        token.check,
+        opened.document, opened.access, roots, request.old, request.new, request.template, token.check
     )
     assert preview.after is not None
-    probed = _probed(opened, preview, token) if arguments.test else []
+    probed = _probed(opened, preview, token) if request.is_tested else []
     code = _code_of(probed)
     if place is not None and code == 0:
         with ProgressBar("writing") as bar:
@@ -100,9 +96,11 @@ def _move(
             moved = preview.edit.moved if preview.edit is not None else str
             write_along(arguments.path, opened.access, preview.after, place, control, moved=moved)
     if arguments.json:
-        write_json(_as_json(preview, probed, arguments, is_written=place is not None and code == 0))
+        write_json(
+            _as_json(arguments.path, request, preview, probed, is_written=place is not None and code == 0)
+        )
     else:
-        _write_text(preview, probed, arguments, code)
+        _write_text(request, preview, probed, code)
     return code
 
 
@@ -128,7 +126,7 @@ def _code_of(probed: Sequence[Probed]) -> int:
 
 def _tree_lines(nodes: Sequence[PrefixNode], depth: int = 0) -> Iterator[str]:
     """Yield a line for each place: files, references, bytes, and the name behind them."""
-    from refbrowser.views.moving.prefix_tree import PrefixKind
+    from refbrowser.tools.move.report.prefix_tree import PrefixKind
     from refbrowser.words import size_text
 
     shown = 0
@@ -156,10 +154,8 @@ def _node_as_json(node: PrefixNode) -> dict[str, Any]:
     }
 
 
-def _write_text(
-    preview: MovePreview, probed: Sequence[Probed], arguments: argparse.Namespace, code: int
-) -> None:
-    from refbrowser.views.moving.move_preview import summary_of
+def _write_text(request: MoveRequest, preview: MovePreview, probed: Sequence[Probed], code: int) -> None:
+    from refbrowser.tools.move.report.move_preview import summary_of
 
     lines = [summary_of(preview)]
     for text in preview.texts:
@@ -173,20 +169,25 @@ def _write_text(
         tell(f"refbrowser: warning: {plain(warning.message)}")
     if code:
         write_line("nothing was written, as new places are not right; leave --test out to write all the same")
-    elif arguments.output:
-        write_line(plain(f"written: {arguments.output}"))
+    elif request.target:
+        write_line(plain(f"written: {request.target}"))
     else:
         write_line("nothing was written; give -o OUT")
 
 
 def _as_json(
-    preview: MovePreview, probed: Sequence[Probed], arguments: argparse.Namespace, *, is_written: bool
+    document: str,
+    request: MoveRequest,
+    preview: MovePreview,
+    probed: Sequence[Probed],
+    *,
+    is_written: bool,
 ) -> dict[str, Any]:
     return {
-        "document": arguments.path,
-        "old": arguments.old,
-        "new": arguments.new,
-        "target": arguments.output or None,
+        "document": document,
+        "old": request.old,
+        "new": request.new,
+        "target": request.target or None,
         "written": is_written,
         "files": preview.files,
         "references": preview.references,

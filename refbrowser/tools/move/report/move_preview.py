@@ -14,7 +14,7 @@ from refbrowser.io.access import Access, Source, Want
 from refbrowser.model.report import Report, first_of
 from refbrowser.references.edits.many_edits import RebaseUrls
 from refbrowser.references.edits.moving import MoveUrls
-from refbrowser.views.moving.prefix_tree import PrefixKind, PrefixNode, node_at
+from refbrowser.tools.move.report.prefix_tree import PrefixKind, PrefixNode, node_at
 from refbrowser.views.words import one_line
 from refbrowser.words import counted, counted_spaced
 

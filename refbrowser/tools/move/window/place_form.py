@@ -22,10 +22,14 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import LineLabel
 from refbrowser.app.widgets.parts import plain_label
 from refbrowser.app.widgets.rows import OutcomeLine, named
+from refbrowser.formats.option_fields import declared
+from refbrowser.tools.move.request import MoveRequest
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.views.moving.places import Spelling
+    from refbrowser.tools.move.report.places import Spelling
+
+_TEMPLATE = declared(MoveRequest)["template"]
 
 
 class PlaceForm(QWidget):
@@ -67,12 +71,8 @@ class PlaceForm(QWidget):
         self._menu = QMenu(self._write_as)
         self._menu.setObjectName("moveWriteAsMenu")
         self._write_as.setMenu(self._menu)
-        self._as_template = named(
-            QCheckBox("As te&mplate"), "moveAsTemplate", "Make the new place a template"
-        )
-        self._as_template.setToolTip(
-            "URLs begin with the template, so that the next move changes a single text"
-        )
+        self._as_template = named(QCheckBox(_TEMPLATE.label), "moveAsTemplate", _TEMPLATE.title)
+        self._as_template.setToolTip(_TEMPLATE.tip)
         self._as_template.toggled.connect(self._ticked)
         self._name = named(QLineEdit(), "moveTemplate", "Name of the template")
         self._name.setFont(theme.mono_font())

@@ -14,11 +14,12 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 import refbrowser
+from refbrowser.app.actions.menus import menus
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.fold_sheet import FoldSheet
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits import fold
 from refbrowser.references.edits.edits import SetReference
+from refbrowser.tools.fold.window.fold_sheet import FoldSheet
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -173,3 +174,9 @@ def test_what_cannot_be_folded_is_said_and_long_work_ends(
     opened(store)
     settle()
     assert not window.actions_["fold_references"].isEnabled()
+
+
+def test_the_command_stands_apart_in_the_menu() -> None:
+    names = ["" if spec is None else spec.name for spec in menus()["&References"]]
+    at = names.index("fold_references")
+    assert names[at - 2 : at + 3] == ["override_key", "", "fold_references", "", "template_values"]

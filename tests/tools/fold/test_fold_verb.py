@@ -131,3 +131,8 @@ def test_programs_fold_too(document: Path) -> None:
     text = {f"a/{n}": ["u", n, 1] for n in range(50)}
     assert refbrowser.expand(refbrowser.fold(text).after) == text
     assert refbrowser.fold(text, rules=False).is_smaller is False
+
+
+def test_a_target_has_to_be_given(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fold", str(document)]) == 2
+    assert "the following arguments are required: -o/--output" in capsys.readouterr().err

@@ -12,8 +12,8 @@ from refbrowser.engine.problems.collect import failures_of
 from refbrowser.engine.sources import sources_of
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Source
-from refbrowser.views.moving.health import Health, health_judge, health_words, worst
-from refbrowser.views.moving.prefix_tree import prefix_tree
+from refbrowser.tools.move.report.health import Health, health_judge, health_words, worst
+from refbrowser.tools.move.report.prefix_tree import prefix_tree
 
 ARRAY = {
     "zarr_format": 2, "shape": [6, 4], "chunks": [1, 4], "dtype": "|u1", "compressor": None, "filters": None,

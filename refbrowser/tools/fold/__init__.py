@@ -1,0 +1,1 @@
+"""Folding: references that stand one by one become templates and gen rules."""

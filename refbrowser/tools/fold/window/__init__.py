@@ -1,0 +1,1 @@
+"""The sheet that folds, and the command that shows it."""

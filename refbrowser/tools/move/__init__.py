@@ -1,0 +1,1 @@
+"""Moving: where the files of a document lie, and URLs that begin otherwise."""
