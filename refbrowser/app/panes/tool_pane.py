@@ -6,7 +6,16 @@ from dataclasses import MISSING, fields
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from refbrowser.app.editors.option_fields import Field, field_of
 from refbrowser.app.tasks.latest import Latest
@@ -24,6 +33,9 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.tools.tool import Report, Tool
+
+#: Letters that a field of text shows.
+_CHARACTERS = 26
 
 
 class ToolPane(QWidget):
@@ -119,6 +131,9 @@ def _labelled(field: Field) -> QWidget:
         label = QLabel(field.option.label or field.option.title or field.option.flag.lstrip("-"))
         label.setBuddy(first)
         line.addWidget(label)
+    if isinstance(first, QLineEdit | QComboBox):
+        # A path of an array is seen whole.
+        first.setMinimumWidth(first.fontMetrics().averageCharWidth() * _CHARACTERS)
     for widget in (first, *others):
         line.addWidget(widget)
     return box
