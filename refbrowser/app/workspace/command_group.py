@@ -41,6 +41,9 @@ class CommandGroup(QObject):
         """Return the conditions that this group's actions name in `when`."""
         return {}
 
+    def offer_actions(self) -> None:
+        """Put actions into the menus of panes, once all actions are there."""
+
 
 def by_name(*methods: Callable[[], object]) -> dict[str, Callable[[], object]]:
     """Return methods under their own names, for those whose action has the same name."""
@@ -75,3 +78,8 @@ class CommandGroups:
     def conditions(self) -> dict[str, bool]:
         """Return when actions can be used, by the names that they give in `when`."""
         return {name: holds for group in self.all() for name, holds in group.conditions().items()}
+
+    def offer_actions(self) -> None:
+        """Put actions into the menus of panes, once all actions are there."""
+        for group in self.all():
+            group.offer_actions()
