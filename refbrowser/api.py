@@ -1,6 +1,7 @@
-"""What ``import refbrowser`` gives to programs, of one dataset: open, audit, export, make, lock and others.
+"""What ``import refbrowser`` gives to programs, of one dataset: open, export, expand and others.
 
-What makes references is in `refbrowser.api_references`, what looks into datasets in `refbrowser.api_views`.
+What makes references is in `refbrowser.api_references`, what looks into datasets in `refbrowser.api_views`,
+what tools with a folder of their own do in their modules `public`.
 """
 
 from __future__ import annotations

@@ -82,7 +82,6 @@ ALONE = {
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.tools.audit.report.audit_advice": "a table of texts, one for each kind of finding",
     "refbrowser.app.commands.groups": "a list, for the window that makes them",
-    "refbrowser.app.panes.tool_pane": "a pane, for the shell that places it",
     "refbrowser.app.shell.preferences_in_force": "what becomes of preferences, apart from what these are",
     "refbrowser.app.shell.tool_places": "what tools add, as format_places has what formats add",
     "refbrowser.tools.audit.window.audit_dock": "a dock, apart from the commands that show it",

@@ -11,7 +11,6 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
-from refbrowser.app.panes.tool_pane import ToolPane
 from refbrowser.app.widgets.docks import dock_name, dock_title
 from refbrowser.app.workspace.command_group import CommandGroup
 from refbrowser.tools.registry import BUILT_IN, foreign
@@ -76,6 +75,9 @@ class ToolPlaces(CommandGroup):
             actions.add([spec], self._shown)
 
     def _pane(self, tool: Tool, dock: Dock) -> QWidget:
+        # Few have one, and what it is made of takes long to load.
+        from refbrowser.app.panes.tool_pane import ToolPane
+
         if not dock.made:
             return ToolPane(tool, self._workspace.documents)
         pane: QWidget = resolve_name(dock.made)(self._workspace)

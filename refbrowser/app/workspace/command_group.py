@@ -20,7 +20,8 @@ class CommandGroup(QObject):
     Attributes
     ----------
     actions
-        Of a group that a format adds: the actions that it carries out. Those of the window are in `menus`.
+        Of a group that a format or a tool adds: the actions that it carries out. Those of the window are in
+        `menus`.
     """
 
     actions: ClassVar[tuple[ActionSpec, ...]] = ()
