@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         with_attributes,
     )
     from refbrowser.api_references import append, combine, make
-    from refbrowser.api_views import check, explain, info, plan
+    from refbrowser.api_views import check, info, plan
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.audit.public import audit
     from refbrowser.tools.compare.public import diff
+    from refbrowser.tools.explain.public import explain
     from refbrowser.tools.fold.public import fold
     from refbrowser.tools.lock.public import lock
     from refbrowser.tools.merge.public import merge

@@ -1,6 +1,7 @@
-"""What ``import refbrowser`` gives to programs, of one dataset: open, audit, export, make, lock and others.
+"""What ``import refbrowser`` gives to programs, of one dataset: open, export, expand and others.
 
-What makes references is in `refbrowser.api_references`, what compares and explains in `refbrowser.api_views`.
+What makes references is in `refbrowser.api_references`, what looks into datasets in `refbrowser.api_views`,
+what tools with a folder of their own do in their modules `public`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, Unpack
 
@@ -326,6 +328,11 @@ def sample(folder: Path = ".", *, force: bool = False) -> str:
     from refbrowser.bundled import write_sample
 
     return write_sample(path_of(folder), force=force)
+
+
+def dataset_of(dataset: Dataset | Path, allow: Iterable[str]) -> AbstractContextManager[Dataset]:
+    """Return what gives a dataset, and closes it where it was opened here."""
+    return nullcontext(dataset) if isinstance(dataset, Dataset) else open(dataset, allow=allow)
 
 
 def control_of(progress: Callable[..., None] | None) -> JobControl:

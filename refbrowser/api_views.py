@@ -1,21 +1,20 @@
-"""What ``import refbrowser`` gives to programs that compare, merge and look into datasets."""
+"""What ``import refbrowser`` gives to programs that look into datasets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.api import Path, StorageOptions, control_of, open, path_of, settings_of, texts_of
+from refbrowser.api import Path, StorageOptions, control_of, dataset_of, path_of, settings_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, native_errors
-from refbrowser.model.selection import Selection, SelectionError
+from refbrowser.errors import Finding, native_errors
+from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.reading.reader import ReadPlan
     from refbrowser.views.description import Description
-    from refbrowser.views.explain.explanation import Explanation
 
 
 @native_errors()
@@ -50,7 +49,7 @@ def info(dataset: Dataset | Path, *, allow: Iterable[str] = ()) -> Description:
     from refbrowser.io.cancel import CancelToken
     from refbrowser.views.description import Description
 
-    with _opened(dataset, allow) as opened:
+    with dataset_of(dataset, allow) as opened:
         list_store(opened)
         return Description(opened, CancelToken()).kept()
 
@@ -81,67 +80,10 @@ def plan(dataset: Dataset | Path, array: str, index: Any = ..., *, allow: Iterab
     >>> print(refbrowser.plan("sea_surface.json", "/ocean/sst", 0).chunks)
     2
     """
-    with _opened(dataset, allow) as opened:
+    with dataset_of(dataset, allow) as opened:
         found = opened.array(array)
         is_text = isinstance(index, str)
         return found.plan(found.selection(index) if is_text else Selection.from_index(index, found.shape))
-
-
-@native_errors()
-def explain(
-    dataset: Dataset | Path,
-    array: str = "",
-    index: int | Iterable[int] = (),
-    *,
-    key: str | None = None,
-    allow: Iterable[str] = (),
-) -> Explanation:
-    """Explain why an element has the value that it has, step by step; its one chunk is read.
-
-    Parameters
-    ----------
-    dataset
-        An opened dataset, or what to open.
-    array, index
-        Path of the array, and the index of the element along each dimension.
-    key
-        A key of the document, in place of an element.
-    allow
-        Origins that may be read from, where `dataset` is a path.
-
-    Returns
-    -------
-    Explanation
-        `verdict`, `steps` and `to_json()`; its text says all.
-
-    Raises
-    ------
-    RefbrowserError
-        There is no such array, element or key.
-
-    Examples
-    --------
-    >>> import refbrowser
-    >>> refbrowser.explain("sea_surface.json", "/ocean/sst", (0, 90, 180)).verdict
-    'This element is 27.658 degree_Celsius'
-    """
-    from refbrowser.io.cancel import CancelToken
-    from refbrowser.views.explain.explain import Question
-    from refbrowser.views.explain.explain import explain as answer
-
-    if (key is None) != bool(array):
-        raise RefbrowserError(ErrorKind.USAGE, "an explanation is of an array and an index, or of a key")
-    with _opened(dataset, allow) as opened:
-        if key is not None:
-            return answer(opened, Question(key=key), CancelToken())
-        found = opened.array(array)
-        at = (index,) if isinstance(index, int) else tuple(index)
-        chosen = Selection.from_index(at, found.shape)
-        if len(chosen.dropped) != found.ndim:
-            message = f"the array has {found.ndim} dimensions, the index {len(at)}"
-            raise SelectionError(ErrorKind.USAGE, message)
-        place = tuple(each.start for each in chosen.axes)
-        return answer(opened, Question(array=found.path, index=place), CancelToken())
 
 
 @native_errors()
@@ -188,8 +130,3 @@ def check(
     settings = settings_of(storage_options, [path, *allowed])
     request = OpenRequest(path, allowed, settings, dict(templates or {}))
     return checked_findings(request, lambda _: nullcontext(control_of(progress)))
-
-
-def _opened(dataset: Dataset | Path, allow: Iterable[str]) -> AbstractContextManager[Dataset]:
-    """Return what gives a dataset, and closes it where it was opened here."""
-    return nullcontext(dataset) if isinstance(dataset, Dataset) else open(dataset, allow=allow)

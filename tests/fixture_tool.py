@@ -28,16 +28,20 @@ SPAN = Tool(
     request="fixture_tool:SpanRequest",
     run="fixture_tool:span",
     synonyms=("extent",),
-    title="S&pan",
-    shortcut="Ctrl+Alt+P",
-    dock=Dock(title="Span", hint="The lowest and the highest value of arrays appear here."),
+    docks=(
+        Dock(
+            title="S&pan",
+            hint="The lowest and the highest value of arrays appear here.",
+            shortcut="Ctrl+Alt+P",
+        ),
+    ),
 )
 #: One whose pane cannot be made.
 BROKEN = Tool(
     name="broken",
     heading=Heading.READ,
     words="fail",
-    dock=Dock(title="Broken", hint="Nothing.", made="fixture_tool:fails"),
+    docks=(Dock(title="Broken", hint="Nothing.", made="fixture_tool:fails"),),
 )
 #: One that is none, and one whose name is taken.
 NO_TOOL, TAKEN = object(), Tool(name="audit", heading=Heading.CHECK, words="audit in another way")

@@ -9,14 +9,18 @@ from pathlib import Path
 import pytest
 
 import refbrowser
+from refbrowser.tools.registry import BUILT_IN
+
+#: Those with functions for programs.
+MODULES = sorted({"refbrowser.api", *(tool.public.partition(":")[0] for tool in BUILT_IN if tool.public)})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["api", "api_views", "api_references"])
+@pytest.mark.parametrize("module", MODULES)
 def test_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     refbrowser.sample(tmp_path)
-    found = importlib.import_module(f"refbrowser.{module}")
+    found = importlib.import_module(module)
     result = doctest.testmod(found)
     assert result.failed == 0
 

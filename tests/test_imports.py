@@ -82,7 +82,6 @@ ALONE = {
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.tools.audit.report.audit_advice": "a table of texts, one for each kind of finding",
     "refbrowser.app.commands.groups": "a list, for the window that makes them",
-    "refbrowser.app.panes.tool_pane": "a pane, for the shell that places it",
     "refbrowser.app.shell.preferences_in_force": "what becomes of preferences, apart from what these are",
     "refbrowser.app.shell.tool_places": "what tools add, as format_places has what formats add",
     "refbrowser.tools.audit.window.audit_dock": "a dock, apart from the commands that show it",
@@ -371,16 +370,10 @@ def test_only_the_frame_knows_the_window(sources: list[Source]) -> None:
     assert knowing == {"refbrowser.app.shell.launch"}, "its parts know the workspace"
 
 
-#: Folders of more modules than a newcomer takes in at a look, with why.
-SIZES: dict[str, str] = {}
-
-
 def test_a_folder_has_at_most_25_modules() -> None:
     packages = {module_name(path) for path in PACKAGE.rglob("__init__.py")}
     sizes = Counter(module.rpartition(".")[0] for module in NAMES - packages)
-    large = {folder: size for folder, size in sizes.items() if size > 25}
-    assert {folder: size for folder, size in large.items() if folder not in SIZES} == {}
-    assert set(SIZES) == set(large), "one of usual size, or that is gone, is to be taken off the list"
+    assert {folder: size for folder, size in sizes.items() if size > 25} == {}
 
 
 #: Where the kinds of an array's values are told apart, with why; others ask values, nodes or readings.

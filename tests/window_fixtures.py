@@ -7,14 +7,17 @@ import os
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 import gc
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from kinds_stream import write_kinds
 from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
+from small_documents import small_document
 from window_reset import SharedWindow, forget_settings
 from window_rest import is_at_rest
 
@@ -169,6 +172,21 @@ def settle(window: MainWindow, qtbot: QtBot) -> Callable[[], None]:
         qtbot.waitUntil(lambda: is_at_rest(window))
 
     return wait
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A small document with its data beside it."""
+    (tmp_path / "data.bin").write_bytes(bytes(range(56)))
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps(small_document(), indent=1))
+    return path
+
+
+@pytest.fixture
+def kinds(tmp_path: Path) -> Path:
+    """A stream with a variable of each kind."""
+    return write_kinds(tmp_path / "kinds.ncs")
 
 
 def drop(window: MainWindow, *urls: QUrl, text: str = "") -> None:

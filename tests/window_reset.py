@@ -35,6 +35,7 @@ from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.plot.colour_bar import DEFAULT_MAP, SPECIAL_MAPS
 from refbrowser.app.plot.header import ElementChoice
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.tools.explain.window.commands import ExplainCommands
 from refbrowser.views.plot.colouring import Quantity
 
 #: The size of the window in tests.
@@ -203,7 +204,7 @@ class SharedWindow:
         self.settle(qtbot)
         self._forget_jobs()
         window.layout_kept.forget()
-        window.explain.clear()
+        window.groups[ExplainCommands].pane.clear()
         window.activateWindow()
         window.hierarchy.tree.setFocus()
         self._learn()

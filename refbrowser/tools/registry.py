@@ -52,8 +52,18 @@ BUILT_IN = (
             "refbrowser explain sea_surface.json ocean/sst/0.0.0",
             "refbrowser explain sea_surface.json --array /ocean/sst --index 0,10,20",
         ),
-        verb="refbrowser.cli.explain",
-        public="refbrowser.api_views:explain",
+        verb="refbrowser.tools.explain.verb",
+        public="refbrowser.tools.explain.public:explain",
+        request="refbrowser.tools.explain.report.explain:Question",
+        commands="refbrowser.tools.explain.window.commands:ExplainCommands",
+        docks=(
+            Dock(
+                title="Explain",
+                after="attributes",
+                hint="Click an element of the plot, or press E there. On a cell, a key, a chunk or a "
+                "problem, press Ctrl+I. The explanation appears here.",
+            ),
+        ),
     ),
     Tool(
         name="diff",
@@ -111,10 +121,13 @@ BUILT_IN = (
         verb="refbrowser.tools.audit.verb",
         request="refbrowser.engine.audit.audit_plan:AuditRequest",
         commands="refbrowser.tools.audit.window.commands:AuditCommands",
-        dock=Dock(
-            title="Audit",
-            hint="Findings of an audit appear here: files that are missing or cut short, chunks that are "
-            "shifted.",
+        docks=(
+            Dock(
+                title="Audit",
+                after="problems",
+                hint="Findings of an audit appear here: files that are missing or cut short, chunks that are "
+                "shifted.",
+            ),
         ),
         public="refbrowser.tools.audit.public:audit",
         synonyms=("verify",),

@@ -34,14 +34,22 @@ class Report(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dock:
-    """A dock of a tool, at the bottom of the window.
+    """A dock of a tool.
 
     Attributes
     ----------
     title
-        Of its tab.
+        Of its tab, and of its command in the menu *Tools* where the tool has no `commands`; with ``&`` before
+        the letter that leads to the latter.
     hint
         What it says while it has nothing to show.
+    name
+        Of the dock, and of its command; that of the tool where empty.
+    after
+        Of a dock of ours: the name of the dock behind which it has its tab; empty for the last at the bottom,
+        as those of other packages are.
+    shortcut
+        Of its command in the menu.
     made
         What makes its pane, as ``module:function``, from the
         `refbrowser.app.workspace.workspace.Workspace`; its module is loaded off the window's thread. Empty
@@ -50,6 +58,9 @@ class Dock:
 
     title: str
     hint: str
+    name: str = ""
+    after: str = ""
+    shortcut: str = ""
     made: str = ""
 
 
@@ -85,14 +96,11 @@ class Tool:
         Options of the verb that have another name now; the old ones go on working, with a note.
     short_forms
         Short forms of options that have a value.
-    title, shortcut
-        Of its command in the menu *Tools*, with ``&`` before the letter that leads to it; for a tool that has
-        no `commands`.
     commands
         Its commands in the window, as ``module:class``: a
-        `refbrowser.app.workspace.command_group.CommandGroup`. Empty for the one that shows its dock.
-    dock
-        Its dock; None for none.
+        `refbrowser.app.workspace.command_group.CommandGroup`. Empty for those that show its docks.
+    docks
+        Its docks.
     """
 
     name: str
@@ -106,7 +114,5 @@ class Tool:
     synonyms: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     short_forms: Mapping[str, str] = field(default_factory=dict)
-    title: str = ""
-    shortcut: str = ""
     commands: str = ""
-    dock: Dock | None = None
+    docks: tuple[Dock, ...] = ()

@@ -20,7 +20,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin
 from refbrowser.model.selection import Selection
 from refbrowser.references.edits.edits import SetMetadata, SetReference
-from refbrowser.views.explain.explain import Question, explain
+from refbrowser.tools.explain.report.explain import Question, explain
 
 KINDS = {
     "raw": {"compressors": None},

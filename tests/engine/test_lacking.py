@@ -13,8 +13,8 @@ from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.views.explain.explain import Question, explain
-from refbrowser.views.explain.explanation import VerdictKind
+from refbrowser.tools.explain.report.explain import Question, explain
+from refbrowser.tools.explain.report.explanation import VerdictKind
 
 ZARRAY = {
     "zarr_format": 2,

@@ -24,7 +24,7 @@ from refbrowser.io.archives.known import Confirm
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
-from refbrowser.views.explain.explain import Question, explain
+from refbrowser.tools.explain.report.explain import Question, explain
 
 VALUES = np.random.default_rng(5).integers(0, 50, (40, 30)).astype("<i4")
 ARRAYS = {

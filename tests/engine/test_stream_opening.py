@@ -16,7 +16,7 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import RefbrowserError, Severity
 from refbrowser.references.edits.edits import SetMetadata
-from refbrowser.views.explain.explain import Question, explain
+from refbrowser.tools.explain.report.explain import Question, explain
 
 TIME, X = encode.dimension("time", 3, unlimited=True), encode.dimension("x", 2)
 FLOAT_ATTRIBUTES = [

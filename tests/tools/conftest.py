@@ -6,24 +6,28 @@ import pytest
 from window_fixtures import (
     close_shared,
     garbage_stays_here,
+    kinds,
     opened,
     rows_come_whole,
     settings_folder,
     settings_of_worker,
     settle,
     shared,
+    small,
     styled,
     window,
 )
 
 __all__ = [
     "garbage_stays_here",
+    "kinds",
     "opened",
     "rows_come_whole",
     "settings_folder",
     "settings_of_worker",
     "settle",
     "shared",
+    "small",
     "styled",
     "window",
 ]

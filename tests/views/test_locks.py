@@ -19,12 +19,12 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.locks.lock import LockEntry, Mark, Stale
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.tools.explain.report.explain import Question, explain
+from refbrowser.tools.explain.report.explanation import LinkKind, StepState, VerdictKind
 from refbrowser.views.chunks import chunk_map
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
 from refbrowser.views.chunks.chunk_facts import chunk_facts, facts_line, stale_of
 from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSource, first_chunk_slice
-from refbrowser.views.explain.explain import Question, explain
-from refbrowser.views.explain.explanation import LinkKind, StepState, VerdictKind
 from refbrowser.views.locks import stale_rows, stale_words
 from refbrowser.views.plot.coordinates import AxisRole, plain_coordinate
 from refbrowser.views.plot.interpretation import Interpretation

@@ -432,13 +432,6 @@ DATA: tuple[ActionSpec | None, ...] = (
     ActionSpec("export_series", "Export series…", when="is_series", tip="Write the series to a file (CSV)"),
     None,
     OF_FORMATS,
-    ActionSpec(
-        "explain",
-        "E&xplain",
-        shortcut="Ctrl+I",
-        when="has_document",
-        tip="Explain why the current element, cell, key, chunk or problem looks as it does (E in the plot)",
-    ),
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from refbrowser.app.commands.copying import CopyCommands
-from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
 from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.problems import ProblemCommands
@@ -20,7 +19,6 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     CopyCommands,
     PrefixCommands,
     ProblemCommands,
-    ExplainCommands,
     FileCommands,
     SaveCommands,
     EditCommands,

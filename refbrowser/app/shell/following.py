@@ -45,7 +45,6 @@ class DocumentFollower(QObject):
         self._hierarchy = workspace.hierarchy
         self._attributes = workspace.attributes
         self._editors = workspace.editors
-        self._explain = workspace.explain
         self._problems = workspace.problems
         self._navigation = workspace.navigation
         self._chunk_map = workspace.chunk_map
@@ -105,7 +104,6 @@ class DocumentFollower(QObject):
     def _removed(self, document: OpenDocument) -> None:
         self._confirming.pop(document, None)
         self._hierarchy.remove_document(document)
-        self._explain.forget(document)
         self._workspace.update_actions()
 
     def _ask_size(self, document: OpenDocument, question: SizeQuestion) -> None:
@@ -171,7 +169,6 @@ class DocumentFollower(QObject):
 
     def _hierarchy_changed(self, document: OpenDocument) -> None:
         self._hierarchy.refresh(document)
-        self._explain.refresh(document)
         if document is self._workspace.documents.current:
             self._centre.references.refresh()
             self._centre.cdl.refresh()

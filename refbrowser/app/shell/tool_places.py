@@ -11,8 +11,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
-from refbrowser.app.panes.tool_pane import ToolPane
-from refbrowser.app.widgets.docks import dock_name
+from refbrowser.app.widgets.docks import dock_name, dock_title
 from refbrowser.app.workspace.command_group import CommandGroup
 from refbrowser.tools.registry import BUILT_IN, foreign
 
@@ -56,23 +55,29 @@ class ToolPlaces(CommandGroup):
         self._workspace.update_actions()
 
     def _place(self, tool: Tool) -> None:
-        actions = self._workspace.actions_
-        if tool.dock is not None:
-            docks, name = self._workspace.docks, dock_name(tool)
-            pane = self._pane(tool, tool.dock)
-            actions.add_panes([docks.add(name, tool.dock.title, tool.dock.hint)])
-            docks.fill({name: pane})
-            self._shown[f"show_{tool.name}"] = partial(docks.raise_, name)
+        for dock in tool.docks:
+            self._place_dock(tool, dock)
         if tool.commands:
             group = self._workspace.groups[resolve_name(tool.commands)]
-            actions.add(group.actions, group.table())
-        elif tool.dock is not None:
+            self._workspace.actions_.add(group.actions, group.table())
+
+    def _place_dock(self, tool: Tool, dock: Dock) -> None:
+        """Add a dock, and what shows it where the tool has no commands of its own."""
+        actions, docks, name = self._workspace.actions_, self._workspace.docks, dock_name(tool, dock)
+        pane = self._pane(tool, dock)
+        actions.add_panes([docks.add(name, dock_title(dock), dock.hint)])
+        docks.fill({name: pane})
+        show = f"show_{dock.name or tool.name}"
+        self._shown[show] = partial(docks.raise_, name)
+        if not tool.commands:
             tip = f"{tool.words[:1].upper()}{tool.words[1:]}"
-            show, title = f"show_{tool.name}", tool.title or tool.dock.title
-            spec = ActionSpec(show, title, tool.shortcut, "has_document", tip=tip, menu="&Tools")
+            spec = ActionSpec(show, dock.title, dock.shortcut, "has_document", tip=tip, menu="&Tools")
             actions.add([spec], self._shown)
 
     def _pane(self, tool: Tool, dock: Dock) -> QWidget:
+        # Few have one, and what it is made of takes long to load.
+        from refbrowser.app.panes.tool_pane import ToolPane
+
         if not dock.made:
             return ToolPane(tool, self._workspace.documents)
         pane: QWidget = resolve_name(dock.made)(self._workspace)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QMainWindow
 
 from refbrowser.app.commands.context_menus import ContextMenus
 from refbrowser.app.commands.copying import CopyCommands
-from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands, RecentMenu
 from refbrowser.app.commands.groups import GROUPS
 from refbrowser.app.commands.references import PrefixCommands, ReferenceCommands
@@ -27,7 +26,6 @@ from refbrowser.app.frame.layout_kept import LayoutKept, PlotAlone
 from refbrowser.app.frame.navigation import Navigation
 from refbrowser.app.frame.status_line import StatusLine
 from refbrowser.app.panes.attributes_pane import AttributesPane
-from refbrowser.app.panes.explain_pane import ExplainPane
 from refbrowser.app.panes.hierarchy_pane import HierarchyPane
 from refbrowser.app.panes.history_pane import HistoryPane
 from refbrowser.app.panes.jobs_pane import JobsPane
@@ -87,7 +85,6 @@ def _make_panes(workspace: Workspace, window: QMainWindow) -> None:
     workspace.hierarchy = HierarchyPane()
     workspace.attributes = AttributesPane()
     workspace.editors = EditorStack()
-    workspace.explain = ExplainPane()
     workspace.jobs = JobsPane(workspace.tasks)
     workspace.problems = ProblemsPane(workspace.documents)
     workspace.history = HistoryPane()
@@ -95,7 +92,6 @@ def _make_panes(workspace: Workspace, window: QMainWindow) -> None:
         {
             "hierarchyDock": workspace.hierarchy,
             "attributesDock": workspace.attributes,
-            "explainDock": workspace.explain,
             "editorDock": workspace.editors,
             "previewDock": workspace.editors.preview_slot,
             "jobsDock": workspace.jobs,
@@ -176,12 +172,10 @@ def _connect_bars(workspace: Workspace) -> None:
 
 def _connect_panes(workspace: Workspace, parts: Parts) -> None:
     """Let the panes and docks do what they offer."""
-    groups, explain = workspace.groups, workspace.groups[ExplainCommands]
+    groups = workspace.groups
     workspace.plot_alone.changed.connect(workspace.update_actions)
     workspace.docks.folded.connect(workspace.update_actions)
-    explain.connect_view()
-    workspace.chunk_map.made.connect(explain.connect_map)
-    workspace.byte_docks.explainWanted.connect(explain.explain_key)
+    groups.offer_actions()
     workspace.byte_docks.exportWanted.connect(groups[FileCommands].export_with_chunks)
     parts.follower.damaged.connect(groups[FormatPlaces].read_again)
     groups[CopyCommands].connect_panes()
@@ -202,7 +196,6 @@ def _plot_made(workspace: Workspace, parts: Parts, plot: PlotPane) -> None:
     plot.backWanted.connect(workspace.plot_alone.leave)
     plot.set_alone(is_alone=workspace.plot_alone.is_on)
     plot.chunkActivated.connect(workspace.navigation.select_key)
-    groups[ExplainCommands].connect_plot(plot)
     plot.trustReviewRequested.connect(groups[PermissionCommands].review_trust)
     groups[ValueCommands].connect_table()
     groups[CopyCommands].connect_plot()

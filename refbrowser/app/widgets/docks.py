@@ -22,12 +22,17 @@ from PySide6.QtWidgets import (
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import framed, hint_label, one_shot
 from refbrowser.tools.registry import BUILT_IN
-from refbrowser.tools.tool import Tool
+from refbrowser.tools.tool import Dock, Tool
 
 
-def dock_name(tool: Tool) -> str:
-    """Return the object name of a tool's dock."""
-    return f"{tool.name}Dock"
+def dock_name(tool: Tool, dock: Dock) -> str:
+    """Return the object name of a dock of a tool."""
+    return f"{dock.name or tool.name}Dock"
+
+
+def dock_title(dock: Dock) -> str:
+    """Return what the tab of a dock of a tool says."""
+    return dock.title.replace("&", "")
 
 
 _Area = Qt.DockWidgetArea
@@ -48,13 +53,6 @@ _OWN = (
         "Attributes and metadata of what is selected in the hierarchy appear here.",
     ),
     (
-        "explainDock",
-        "Explain",
-        _RIGHT,
-        "Click an element of the plot, or press E there. On a cell, a key, a chunk or a problem, press "
-        "Ctrl+I. The explanation appears here.",
-    ),
-    (
         "editorDock",
         "Editor",
         _RIGHT,
@@ -73,16 +71,21 @@ _OWN = (
     ("problemsDock", "Problems", _BOTTOM, "Faults and warnings of the document appear here."),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
 )
-#: With those of tools, which are at the bottom, before that of the jobs.
-DOCKS = (
-    *_OWN[:-1],
-    *(
-        (dock_name(tool), tool.dock.title, _BOTTOM, tool.dock.hint)
-        for tool in BUILT_IN
-        if tool.dock is not None
-    ),
-    _OWN[-1],
-)
+
+
+def _with_tools() -> tuple[tuple[str, str, _Area, str], ...]:
+    """Return our docks with those of our tools, each behind the one that it names, in its area."""
+    docks = list(_OWN)
+    for tool in BUILT_IN:
+        for dock in tool.docks:
+            names = [name for name, *_ in docks]
+            at = names.index(f"{dock.after}Dock") if dock.after else len(docks) - 1
+            docks.insert(at + 1, (dock_name(tool, dock), dock_title(dock), docks[at][2], dock.hint))
+    return tuple(docks)
+
+
+#: Those of the window and of our tools.
+DOCKS = _with_tools()
 #: Docks at a side whose contents are cut in a narrow one, the width that they need, in digits of the window's
 #: font, and the part of the window that they are given for it at most.
 FORMS, FORM_DIGITS, FORM_MOST = ("editorDock", "explainDock"), 43, 0.3

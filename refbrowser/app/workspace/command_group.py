@@ -20,7 +20,8 @@ class CommandGroup(QObject):
     Attributes
     ----------
     actions
-        Of a group that a format adds: the actions that it carries out. Those of the window are in `menus`.
+        Of a group that a format or a tool adds: the actions that it carries out. Those of the window are in
+        `menus`.
     """
 
     actions: ClassVar[tuple[ActionSpec, ...]] = ()
@@ -40,6 +41,9 @@ class CommandGroup(QObject):
     def conditions(self) -> dict[str, bool]:
         """Return the conditions that this group's actions name in `when`."""
         return {}
+
+    def offer_actions(self) -> None:
+        """Put actions into the menus of panes, once all actions are there."""
 
 
 def by_name(*methods: Callable[[], object]) -> dict[str, Callable[[], object]]:
@@ -75,3 +79,8 @@ class CommandGroups:
     def conditions(self) -> dict[str, bool]:
         """Return when actions can be used, by the names that they give in `when`."""
         return {name: holds for group in self.all() for name, holds in group.conditions().items()}
+
+    def offer_actions(self) -> None:
+        """Put actions into the menus of panes, once all actions are there."""
+        for group in self.all():
+            group.offer_actions()

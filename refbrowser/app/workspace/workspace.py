@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from refbrowser.app.frame.navigation import Navigation
     from refbrowser.app.frame.status_line import StatusLine
     from refbrowser.app.panes.attributes_pane import AttributesPane
-    from refbrowser.app.panes.explain_pane import ExplainPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.history_pane import HistoryPane
     from refbrowser.app.panes.jobs_pane import JobsPane
@@ -48,6 +47,9 @@ class Groups(Protocol):
 
     def conditions(self) -> dict[str, bool]:
         """Return when actions can be used, by the names that they give in `when`."""
+
+    def offer_actions(self) -> None:
+        """Put actions into the menus of panes, once all actions are there."""
 
 
 class Workspace:
@@ -85,7 +87,6 @@ class Workspace:
     hierarchy: HierarchyPane
     attributes: AttributesPane
     editors: EditorStack
-    explain: ExplainPane
     jobs: JobsPane
     problems: ProblemsPane
     history: HistoryPane

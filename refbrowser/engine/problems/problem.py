@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, Severity, SpareCommaError
 from refbrowser.io.origins import scheme_of
-from refbrowser.references.document.content import Edit
+
+if TYPE_CHECKING:
+    from refbrowser.references.document.content import Edit
 
 #: Problems that are listed one by one; the rest is counted.
 MOST = 10_000

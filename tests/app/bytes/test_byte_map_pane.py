@@ -379,7 +379,7 @@ class TestPointing:
         assert json.loads(QGuiApplication.clipboard().text()) == shown.refs["temp/0.0.0"]
         menu.actions()[texts.index("Explain the key")].trigger()
         shown.wait()
-        assert shown.window.explain.isVisible()
+        assert shown.window.docks.is_seen("explainDock")
         menu.close()
 
     @pytest.mark.slow

@@ -25,8 +25,8 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.cf import Packing
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.explain.explain import Question, explain
-from refbrowser.views.explain.explanation import VerdictKind
+from refbrowser.tools.explain.report.explain import Question, explain
+from refbrowser.tools.explain.report.explanation import VerdictKind
 from refbrowser.views.plot.coordinates import plain_coordinate
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import ChunkState, Picture

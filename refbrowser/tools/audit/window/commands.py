@@ -10,13 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from refbrowser.app.actions.action_spec import ActionSpec
-from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.tools.audit.window.audit_dock import AuditDock
+from refbrowser.tools.explain.window.commands import ExplainCommands
 from refbrowser.views.words import one_line
 from refbrowser.words import counted_spaced
 

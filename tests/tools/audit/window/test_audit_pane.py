@@ -31,6 +31,7 @@ from refbrowser.references.edits.edits import RemoveReference
 from refbrowser.tools.audit.window.audit_pane import AuditPane
 from refbrowser.tools.audit.window.audit_table import FINDING
 from refbrowser.tools.audit.window.commands import AuditCommands
+from refbrowser.tools.explain.window.commands import ExplainCommands
 from refbrowser.tools.move.window.move_page import MovePage
 
 Settle = Callable[[], None]
@@ -163,7 +164,7 @@ def test_findings_are_gone_to_explained_and_drawn(
     assert item.place == "/temp"
     qtbot.keyClick(pane.table, Qt.Key.Key_E)
     settle()
-    assert window.explain.document() is shown
+    assert window.groups[ExplainCommands].pane.document() is shown
     assert window.docks["explainDock"].isVisible()
     go(pane, "undecodable", "data/t1.bin", settle)
     button(pane, "auditMapButton").click()

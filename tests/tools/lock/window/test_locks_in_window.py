@@ -247,12 +247,14 @@ def test_a_dismissed_bar_comes_back_with_news(
 def test_explain_leads_to_the_sheet(
     window: MainWindow, stale: OpenDocument, settle: Settle, qtbot: QtBot
 ) -> None:
-    from refbrowser.views.explain.explain import Question
+    from refbrowser.tools.explain.report.explain import Question
+    from refbrowser.tools.explain.window.commands import ExplainCommands
 
+    pane = window.groups[ExplainCommands].pane
     window.docks.raise_("explainDock")
-    window.explain.explain(stale, Question(key="t/0.1"))
+    pane.explain(stale, Question(key="t/0.1"))
     settle()
-    assert window.explain.explanation() is not None
+    assert pane.explanation() is not None
     button(window, "explain_accept_button").click()
     sheet = sheet_of(window)
     assert sheet.ticked() == ["f1"]
@@ -260,7 +262,7 @@ def test_explain_leads_to_the_sheet(
         sheet.apply()
     settle()
     # What was explained is explained again.
-    qtbot.waitUntil(lambda: str(getattr(window.explain.explanation(), "kind", "")) == "readable")
+    qtbot.waitUntil(lambda: str(getattr(pane.explanation(), "kind", "")) == "readable")
 
 
 def test_what_is_exported_bears_no_marks_so_stale_files_are_refused(

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kinds_stream import write_kinds
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit
@@ -23,9 +22,9 @@ Settle = Callable[[], None]
 
 @pytest.mark.slow
 def test_a_dataset_is_served_until_it_is_closed(
-    window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
+    window: MainWindow, opened: Open, settle: Settle, kinds: Path, qtbot: QtBot
 ) -> None:
-    document = opened(write_kinds(tmp_path / "kinds.ncs"))
+    document = opened(kinds)
     settle()
     action = window.actions_["serve"]
     action.trigger()
@@ -46,9 +45,9 @@ def test_a_dataset_is_served_until_it_is_closed(
 
 @pytest.mark.slow
 def test_a_service_is_opened_by_its_address(
-    window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
+    window: MainWindow, opened: Open, settle: Settle, kinds: Path, qtbot: QtBot
 ) -> None:
-    document = opened(write_kinds(tmp_path / "kinds.ncs"))
+    document = opened(kinds)
     settle()
     window.actions_["serve"].trigger()
     serving = window.groups[ServiceCommands].serving

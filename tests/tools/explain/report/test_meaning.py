@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from explained import dataset, document, line, of_element, of_key
 
-from refbrowser.views.explain.explanation import Explanation, StepState, VerdictKind
+from refbrowser.tools.explain.report.explanation import Explanation, StepState, VerdictKind
 
 VALUES = np.arange(24, dtype="<i2").reshape(4, 6)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from refbrowser.model.cf import Packing
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.explain.explanation import (
+from refbrowser.tools.explain.report.explanation import (
     Line,
     Link,
     LinkKind,

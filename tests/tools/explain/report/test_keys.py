@@ -14,8 +14,8 @@ from explained import ZARRAY, dataset, document, faults, line, of_element, of_ke
 from streams_made import write_ocean
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.views.explain.explain import Question, explain
-from refbrowser.views.explain.explanation import HexBlock, LinkKind, StepState, VerdictKind
+from refbrowser.tools.explain.report.explain import Question, explain
+from refbrowser.tools.explain.report.explanation import HexBlock, LinkKind, StepState, VerdictKind
 
 RULE = {
     "key": "a/{{i}}.{{j}}",

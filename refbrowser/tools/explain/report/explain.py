@@ -6,7 +6,7 @@ At most the one chunk is read, with the permission that there is; without it not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,16 +15,17 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.dataset import damage_of
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
+from refbrowser.formats.option_fields import option
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier, MetadataKey, StrayKey
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile, columns_of
-from refbrowser.views.explain import verdicts
-from refbrowser.views.explain.assembled import assembly_of, buffers_step, element_at, place_of, rows_of
-from refbrowser.views.explain.chunk import Opened, bytes_step, open_chunk
-from refbrowser.views.explain.entry import entry_step, find_occurrences, missing_step
-from refbrowser.views.explain.explanation import (
+from refbrowser.tools.explain.report import verdicts
+from refbrowser.tools.explain.report.assembled import assembly_of, buffers_step, element_at, place_of, rows_of
+from refbrowser.tools.explain.report.chunk import Opened, bytes_step, open_chunk
+from refbrowser.tools.explain.report.entry import entry_step, find_occurrences, missing_step
+from refbrowser.tools.explain.report.explanation import (
     Explanation,
     Line,
     Link,
@@ -35,15 +36,35 @@ from refbrowser.views.explain.explanation import (
     exact_text,
     plain,
 )
-from refbrowser.views.explain.meaning import Meaning, contents_step, document_step, meaning_of
-from refbrowser.views.explain.source import Source
-from refbrowser.views.explain.verdicts import Verdict, find_place, of_problem, problem_key, problem_step
+from refbrowser.tools.explain.report.meaning import Meaning, contents_step, document_step, meaning_of
+from refbrowser.tools.explain.report.source import Source
+from refbrowser.tools.explain.report.verdicts import (
+    Verdict,
+    find_place,
+    of_problem,
+    problem_key,
+    problem_step,
+)
 from refbrowser.views.plot.slicing import dimension_names
 from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.problems.problem import Problem
+
+
+def index_of(text: str) -> tuple[int, ...]:
+    """Return the integers of ``0,12,-1``; none of empty text.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: it is something else.
+    """
+    try:
+        return tuple(int(part) for part in text.split(",")) if text.strip() else ()
+    except ValueError:
+        raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)} is not integers and commas") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +92,13 @@ class Question:
     """
 
     key: str | None = None
-    array: str = ""
-    index: tuple[int, ...] = ()
+    array: str = field(
+        default="", metadata=option("--array ARRAY", "path of the array whose element is explained")
+    )
+    index: tuple[int, ...] = field(
+        default=(),
+        metadata=option("--index INDEX", "of the element, for example 0,12,-1", parse=index_of),
+    )
     places: tuple[str, ...] = ()
     decoded: bool = True
     read: bool = True

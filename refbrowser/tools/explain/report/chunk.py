@@ -21,8 +21,8 @@ from refbrowser.formats.sniffing import FileKind, file_kind
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind, columns_of
-from refbrowser.views.explain.explanation import HexBlock, Line, Step, StepState, plain, settings_text
-from refbrowser.views.explain.source import Source
+from refbrowser.tools.explain.report.explanation import HexBlock, Line, Step, StepState, plain, settings_text
+from refbrowser.tools.explain.report.source import Source
 from refbrowser.words import counted_plain
 
 #: Bytes of a chunk that are shown from its beginning, and on each side of the element.

@@ -10,7 +10,6 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.explain_text import NARROW, WIDE, ExplanationText, StepsText, VerdictBox
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
@@ -19,12 +18,13 @@ from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label, one_shot, push_button
 from refbrowser.app.widgets.rows import FlowLayout
+from refbrowser.tools.explain.window.explain_text import NARROW, WIDE, ExplanationText, StepsText, VerdictBox
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
-    from refbrowser.views.explain.explain import Question
-    from refbrowser.views.explain.explanation import Explanation, Link
+    from refbrowser.tools.explain.report.explain import Question
+    from refbrowser.tools.explain.report.explanation import Explanation, Link
 
 
 #: What is pointed at is explained when the pointer rests so long, in milliseconds.
@@ -242,8 +242,8 @@ class ExplainPane(QWidget):
         self._is_asked = False
 
         def work(control: TaskControl) -> Explanation:
-            from refbrowser.views.explain.explain import explain
-            from refbrowser.views.explain.verdicts import explain_problem
+            from refbrowser.tools.explain.report.explain import explain
+            from refbrowser.tools.explain.report.verdicts import explain_problem
 
             if dataset is None:
                 assert problem is not None

@@ -19,14 +19,15 @@ from window_fixtures import button
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.frame.centre import PLOT, REFERENCES, TABLE
-from refbrowser.app.panes.explain_pane import ExplainPane
-from refbrowser.app.panes.explain_text import SCHEME, VerdictBox
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.references.edits.edits import SetReference
-from refbrowser.views.explain.explain import Question
+from refbrowser.tools.explain.report.explain import Question
+from refbrowser.tools.explain.window.commands import ExplainCommands
+from refbrowser.tools.explain.window.explain_pane import ExplainPane
+from refbrowser.tools.explain.window.explain_text import SCHEME, VerdictBox
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -53,6 +54,10 @@ def served(tmp_path: Path) -> Iterator[tuple[HttpServer, Path]]:
         path = tmp_path / "served.json"
         path.write_text(json.dumps(small_document(server.url("/data.bin"))))
         yield server, path
+
+
+def pane_of(window: MainWindow) -> ExplainPane:
+    return window.groups[ExplainCommands].pane
 
 
 def verdict(window: MainWindow) -> str:
@@ -136,8 +141,8 @@ class TestAsking:
         index = window.centre.plot.element()
         qtbot.keyClick(canvas, Qt.Key.Key_E)
         settle()
-        assert window.explain.isVisible()
-        explanation = window.explain.explanation()
+        assert pane_of(window).isVisible()
+        explanation = pane_of(window).explanation()
         assert explanation.step("element").facts == {"array": "/temp", "index": list(index)}
         assert explanation.step("entry").facts["rule"] == 0
 
@@ -149,7 +154,7 @@ class TestAsking:
         qtbot.keyClick(window.centre.plot.canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
         qtbot.mouseMove(window.centre.plot.canvas.viewport(), place_of(window, 2, 1))
         settle()
-        assert window.explain.explanation() is None
+        assert pane_of(window).explanation() is None
 
     def test_the_selected_key(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
@@ -197,7 +202,7 @@ class TestAsking:
         index = window.centre.plot.element()
         assert index is not None
         assert canvas.focusWidget() is None or window.focusWidget() is canvas
-        assert window.explain.explanation().step("element").facts["index"] == list(index)
+        assert pane_of(window).explanation().step("element").facts["index"] == list(index)
 
     def test_what_was_clicked_is_meant_after_the_pointer_left(
         self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
@@ -212,7 +217,7 @@ class TestAsking:
         window.actions_["explain"].trigger()
         settle()
         assert window.centre.plot.element() == clicked
-        assert window.explain.explanation().step("element").facts["index"] == list(clicked)
+        assert pane_of(window).explanation().step("element").facts["index"] == list(clicked)
 
     def test_a_cell_of_the_table(
         self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
@@ -226,7 +231,7 @@ class TestAsking:
         assert window.actions_["explain"] in grid.actions()
         press(window, qtbot)
         settle()
-        index = window.explain.explanation().step("element").facts["index"]
+        index = pane_of(window).explanation().step("element").facts["index"]
         assert tuple(index) == window.centre.table.layout_shown().element(3, 3)
         assert window.centre.tabs.currentIndex() == TABLE
         assert window.focusWidget() is grid
@@ -245,8 +250,8 @@ class TestAsking:
         qtbot.keyClick(table, Qt.Key.Key_End)
         press(window, qtbot)
         settle()
-        assert window.explain.explanation().step("key").facts["key"] == "temp/1.1"
-        assert window.explain.explanation().step("pending") is None
+        assert pane_of(window).explanation().step("key").facts["key"] == "temp/1.1"
+        assert pane_of(window).explanation().step("pending") is None
         length = window.findChild(QWidget, "genLengthField")
         length.setFocus()
         qtbot.keyClick(length, Qt.Key.Key_End)
@@ -256,7 +261,7 @@ class TestAsking:
         qtbot.keyClick(table, Qt.Key.Key_End)
         press(window, qtbot)
         settle()
-        pending = window.explain.explanation().step("pending").facts["pending"]
+        pending = pane_of(window).explanation().step("pending").facts["pending"]
         assert "past the end of 'data.bin'" in pending
         assert "it is not applied yet" in steps(window)
 
@@ -304,7 +309,7 @@ class TestAsking:
         table.setCurrentIndex(table.model().index(row, 1))
         press(window, qtbot)
         settle()
-        explanation = window.explain.explanation()
+        explanation = pane_of(window).explanation()
         assert explanation.step("problem").facts["where"] == "depth/1"
         assert verdict(window).startswith("Chunk depth/1 cannot be read because its reference is faulty")
         assert explanation.step("problem").state == "fault"
@@ -325,7 +330,7 @@ class TestAsking:
         press(window, qtbot)
         settle()
         assert window.findChild(QLabel, "explainWord").text() == "Problem"
-        assert window.explain.explanation().step("problem") is not None
+        assert pane_of(window).explanation().step("problem") is not None
 
     def test_an_array_that_cannot_be_read(
         self, window: MainWindow, small: Path, qtbot: QtBot, settle: Settle
@@ -349,7 +354,7 @@ class TestAsking:
         settle()
         window.actions_["explain"].trigger()
         settle()
-        assert window.explain.explanation() is None
+        assert pane_of(window).explanation() is None
         assert not button(window, "explainCopyButton").isEnabled()
 
     def test_a_scalar_and_a_failed_picture_have_an_element_too(
@@ -368,7 +373,7 @@ class TestAsking:
         window.docks.raise_("attributesDock")
         click(window, qtbot, 2, 1)
         settle()
-        assert window.explain.explanation() is None
+        assert pane_of(window).explanation() is None
         window.docks.raise_("explainDock")
         settle()
         assert verdict(window).startswith("This element is ")
@@ -393,15 +398,15 @@ class TestFollowing:
         settle()
         window.docks.raise_("explainDock")
         button(window, "explainFollowButton").click()
-        assert window.explain.follows
+        assert pane_of(window).follows
         requests = len(server.requests)
         assert requests
         viewport = window.centre.plot.canvas.viewport()
         qtbot.mouseMove(viewport, place_of(window, 0, 0))
         qtbot.mouseMove(viewport, place_of(window, 1, 2))
-        qtbot.waitUntil(lambda: window.explain.explanation() is not None)
+        qtbot.waitUntil(lambda: pane_of(window).explanation() is not None)
         settle()
-        explanation = window.explain.explanation()
+        explanation = pane_of(window).explanation()
         assert explanation.step("element").facts["index"] == list(window.centre.plot.element())
         assert explanation.step("value") is not None
         assert explanation.step("answer") is None
@@ -493,7 +498,7 @@ class TestThePane:
         settle()
         button(window, "explainCopyButton").click()
         text = QGuiApplication.clipboard().text()
-        assert text == window.explain.explanation().text()
+        assert text == pane_of(window).explanation().text()
         assert text.startswith(verdict(window))
 
     @pytest.mark.slow
@@ -535,7 +540,7 @@ class TestThePane:
         assert "First bytes" not in steps(window)
         button(window, "explainFoldButton").click()
         assert "Key" not in steps(window).replace("Key ", "")
-        assert len(steps(window).splitlines()) == len(window.explain.explanation().steps)
+        assert len(steps(window).splitlines()) == len(pane_of(window).explanation().steps)
         button(window, "explainFoldButton").click()
         assert "First bytes" in steps(window)
 
@@ -593,9 +598,9 @@ class TestThePane:
         window.docks.raise_("explainDock")
         document = window.documents.current
         for index in ((0, 0), (1, 1), (3, 5)):
-            window.explain.explain(document, Question(array="/temp", index=index))
+            pane_of(window).explain(document, Question(array="/temp", index=index))
         settle()
-        assert window.explain.explanation().step("element").facts["index"] == [3, 5]
+        assert pane_of(window).explanation().step("element").facts["index"] == [3, 5]
 
     def test_long_urls_are_cut_and_told_in_full(
         self, window: MainWindow, opened: Open, tmp_path: Path, settle: Settle
@@ -625,7 +630,7 @@ class TestThePane:
         settle()
         assert word.text() == "Value"
         (small.parent / "data.bin").unlink()
-        window.explain.refresh(document)
+        pane_of(window).refresh(document)
         settle()
         assert word.text() == "Failed to read"
 
@@ -637,7 +642,7 @@ class TestThePane:
         settle()
         window.documents.close(document)
         settle()
-        assert window.explain.explanation() is None
+        assert pane_of(window).explanation() is None
         assert not button(window, "explainCopyButton").isEnabled()
 
     @pytest.mark.slow

@@ -18,8 +18,8 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import SourcePiece
-from refbrowser.views.explain.explanation import Line, Step, StepState, plain
-from refbrowser.views.explain.verdicts import Place, find_place
+from refbrowser.tools.explain.report.explanation import Line, Step, StepState, plain
+from refbrowser.tools.explain.report.verdicts import Place, find_place
 from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:

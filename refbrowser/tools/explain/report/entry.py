@@ -15,7 +15,15 @@ from refbrowser.references.document.refs import NONE
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.templates.highlight import ListFolds
 from refbrowser.references.templates.syntax import Template
-from refbrowser.views.explain.explanation import Line, Link, LinkKind, Step, StepState, json_text, plain
+from refbrowser.tools.explain.report.explanation import (
+    Line,
+    Link,
+    LinkKind,
+    Step,
+    StepState,
+    json_text,
+    plain,
+)
 from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:

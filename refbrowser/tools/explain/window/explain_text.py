@@ -35,7 +35,7 @@ from refbrowser.app.widgets.parts import plain_label
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.views.explain.explanation import Explanation, HexBlock, Link, Step
+    from refbrowser.tools.explain.report.explanation import Explanation, HexBlock, Link, Step
 
 
 #: Scheme of the links inside the document; what follows is their number.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import refbrowser
-from refbrowser.views.explain.explain import Question, explain
-from refbrowser.views.explain.explanation import Explanation, Step, StepState
+from refbrowser.tools.explain.report.explain import Question, explain
+from refbrowser.tools.explain.report.explanation import Explanation, Step, StepState
 
 ZARRAY = {
     "zarr_format": 2,

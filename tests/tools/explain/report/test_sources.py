@@ -15,8 +15,8 @@ from explained import dataset, document, faults, line, of_element, of_key
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.views.explain.explain import Question, explain
-from refbrowser.views.explain.explanation import LinkKind, StepState, VerdictKind
+from refbrowser.tools.explain.report.explain import Question, explain
+from refbrowser.tools.explain.report.explanation import LinkKind, StepState, VerdictKind
 
 CHUNK = np.arange(6, dtype="<i2").reshape(2, 3)
 ZLIB = {"compressor": {"id": "zlib", "level": 1}}

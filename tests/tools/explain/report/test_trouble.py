@@ -15,9 +15,9 @@ from refbrowser.engine.problems.finding_kinds import KINDS
 from refbrowser.engine.problems.problem import Problem, ProblemOrigin, problem_of_opening
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.io.access import Source
-from refbrowser.views.explain.explain import Question, explain
-from refbrowser.views.explain.explanation import Explanation, LinkKind, StepState, VerdictKind
-from refbrowser.views.explain.verdicts import explain_problem
+from refbrowser.tools.explain.report.explain import Question, explain
+from refbrowser.tools.explain.report.explanation import Explanation, LinkKind, StepState, VerdictKind
+from refbrowser.tools.explain.report.verdicts import explain_problem
 
 
 def problems(opened: refbrowser.Dataset) -> list[Problem]:

@@ -5,27 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
+from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES, TABLE
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
+from refbrowser.tools.explain.window.explain_pane import ExplainPane
 from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.problems.problem import Problem
-    from refbrowser.views.explain.explain import Question
-    from refbrowser.views.explain.explanation import Link
+    from refbrowser.tools.explain.report.explain import Question
+    from refbrowser.tools.explain.report.explanation import Link
 
+_DOCK = "explainDock"
 NOTHING = "Point at an element of the plot, or select a cell, a key or a problem, to have it explained"
 
 
 class ExplainCommands(CommandGroup):
     """What is asked: by the pane that has the keyboard, else by the view in front."""
+
+    actions = (
+        ActionSpec(
+            "explain",
+            "E&xplain",
+            shortcut="Ctrl+I",
+            when="has_document",
+            tip="Explain why the current element, cell, key, chunk or problem looks as it does (E in the "
+            "plot)",
+            menu="&Data",
+        ),
+    )
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
@@ -34,19 +48,26 @@ class ExplainCommands(CommandGroup):
         self._hierarchy = workspace.hierarchy
         self._attributes = workspace.attributes
         self._editors = workspace.editors
-        self._explain = workspace.explain
+        self.pane = ExplainPane()
         self._problems = workspace.problems
         self._navigation = workspace.navigation
         self._chunk_map = workspace.chunk_map
         self._actions = workspace.actions_
         self._permissions = workspace.groups[PermissionCommands]
-        workspace.documents.added.connect(self._follow_lock)
+        self._docks.fill({_DOCK: self.pane})
+        self._docks.follow_sight(_DOCK, self.pane.set_seen)
+        self.pane.linkActivated.connect(self._follow)
+        workspace.documents.added.connect(self._added)
+        workspace.documents.removed.connect(self.pane.forget)
+        workspace.chunk_map.made.connect(lambda pane: pane.explainWanted.connect(self._explain_chunk))
+        workspace.byte_docks.explainWanted.connect(self.explain_key)
+        self._centre.plotMade.connect(self._connect_plot)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         return by_name(self.explain)
 
-    def connect_plot(self, plot: PlotPane) -> None:
+    def _connect_plot(self, plot: PlotPane) -> None:
         """Explain what is clicked in the plot, and what E asks for there."""
         from PySide6.QtCore import Qt
 
@@ -54,20 +75,15 @@ class ExplainCommands(CommandGroup):
         plot.elementChosen.connect(self._ask)
         plot.elementPointed.connect(self._pointed)
 
-    def connect_view(self) -> None:
-        """Follow the links of explanations, and explain keys and problems from their menus."""
-        self._explain.linkActivated.connect(self._follow)
-        self._docks.follow_sight("explainDock", self._explain.set_seen)
+    def offer_actions(self) -> None:
+        """Explain keys and problems from their menus."""
         self._offer(self._centre.references.table)
         self._offer(self._problems.table)
         self._editors.previewMade.connect(lambda preview: self._offer(preview.table()))
 
-    def connect_map(self, pane: ChunkMapPane) -> None:
-        """Explain chunks of the chunk map."""
-        pane.explainWanted.connect(self._explain_chunk)
-
-    def _follow_lock(self, document: OpenDocument) -> None:
-        document.lock.written.connect(lambda _written: self._explain.refresh(document))
+    def _added(self, document: OpenDocument) -> None:
+        document.hierarchyChanged.connect(lambda: self.pane.refresh(document))
+        document.lock.written.connect(lambda _written: self.pane.refresh(document))
 
     def _offer(self, widget: QWidget) -> None:
         """Explain from the menu of a widget what is current there."""
@@ -81,7 +97,7 @@ class ExplainCommands(CommandGroup):
     def explain(self) -> None:
         """Explain what is current in the pane that has the keyboard, else in the view in front."""
         if not any(ask() for ask in self._ways()):
-            self._docks.raise_("explainDock")
+            self._docks.raise_(_DOCK)
             self._workspace.say(NOTHING)
 
     def explain_element(self) -> bool:
@@ -112,7 +128,7 @@ class ExplainCommands(CommandGroup):
     def _explain_row(self) -> bool:
         """Explain the key of the current row of the Version 0 preview."""
         from refbrowser.app.editors.drafts import drafts_of
-        from refbrowser.views.explain.explain import Question
+        from refbrowser.tools.explain.report.explain import Question
 
         preview, document = self._editors.preview(), self._editors.document()
         row = None if preview is None else preview.current_row()
@@ -134,7 +150,7 @@ class ExplainCommands(CommandGroup):
 
     def _explain_problem(self) -> bool:
         """Explain the problem that is selected."""
-        from refbrowser.views.explain.explain import Question
+        from refbrowser.tools.explain.report.explain import Question
 
         row = self._problems.current()
         if row is None:
@@ -144,7 +160,7 @@ class ExplainCommands(CommandGroup):
 
     def explain_found(self, document: OpenDocument, problem: Problem) -> None:
         """Explain what was found: the chunk that it is about, else the problem itself."""
-        from refbrowser.views.explain.explain import Question
+        from refbrowser.tools.explain.report.explain import Question
 
         key = problem.place.key
         is_chunk = key is not None and problem.place.rule is None
@@ -173,7 +189,7 @@ class ExplainCommands(CommandGroup):
         node = None if plot is None else plot.array()
         if document is None or node is None or (node.error or node.unreadable) is None:
             return False
-        from refbrowser.views.explain.explain import Question
+        from refbrowser.tools.explain.report.explain import Question
 
         self._show(document, Question(array=node.path, index=(0,) * len(node.shape)))
         return True
@@ -184,7 +200,7 @@ class ExplainCommands(CommandGroup):
             self._explain_key(self._current, key)
 
     def _explain_key(self, document: OpenDocument, key: str) -> bool:
-        from refbrowser.views.explain.explain import Question
+        from refbrowser.tools.explain.report.explain import Question
 
         self._show(document, Question(key=key))
         return True
@@ -198,9 +214,9 @@ class ExplainCommands(CommandGroup):
 
     def _show(self, document: OpenDocument, question: Question) -> None:
         """Explain in sight; what is explained already gets the keyboard when it is asked for again."""
-        pane = self._explain
+        pane = self.pane
         again = pane.shows(document, question)
-        self._docks.raise_("explainDock")
+        self._docks.raise_(_DOCK)
         pane.explain(document, question)
         if again:
             pane.focus_steps()
@@ -209,21 +225,21 @@ class ExplainCommands(CommandGroup):
         """Explain an element as soon as the pane is seen."""
         question, document = self._question(index, read=True), self._plotted()
         if question is not None and document is not None:
-            self._explain.explain(document, question)
+            self.pane.explain(document, question)
 
     def _pointed(self, index: tuple[int, ...] | None) -> None:
-        if index is None or not self._explain.follows:
+        if index is None or not self.pane.follows:
             return
         question, document = self._question(index, read=False), self._plotted()
         if question is not None and document is not None:
-            self._explain.point(document, question)
+            self.pane.point(document, question)
 
     def _plotted(self) -> OpenDocument | None:
         plot = self._centre.plot
         return None if plot is None else cast("OpenDocument | None", plot.source())
 
     def _question(self, index: tuple[int, ...], *, read: bool) -> Question | None:
-        from refbrowser.views.explain.explain import Question
+        from refbrowser.tools.explain.report.explain import Question
 
         plot = self._centre.plot
         node = None if plot is None else plot.array()
@@ -250,7 +266,7 @@ class ExplainCommands(CommandGroup):
     # Links
 
     def _follow(self, link: Link) -> None:
-        document = self._explain.document() or self._current
+        document = self.pane.document() or self._current
         if document is None:
             return
         self._workspace.documents.set_current(document)

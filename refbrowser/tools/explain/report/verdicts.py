@@ -13,7 +13,7 @@ from refbrowser.io.identity import moment_of
 from refbrowser.io.locks.lock import text_of
 from refbrowser.io.origins import Origin, is_below
 from refbrowser.model.reference import ByteRange, WholeFile
-from refbrowser.views.explain.explanation import (
+from refbrowser.tools.explain.report.explanation import (
     Explanation,
     Line,
     Link,
@@ -23,7 +23,7 @@ from refbrowser.views.explain.explanation import (
     VerdictKind,
     plain,
 )
-from refbrowser.views.explain.meaning import Meaning
+from refbrowser.tools.explain.report.meaning import Meaning
 from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from refbrowser.model.reference import (
     WholeFile,
     columns_of,
 )
-from refbrowser.views.explain.explanation import Line, Link, LinkKind, Step, StepState, plain
+from refbrowser.tools.explain.report.explanation import Line, Link, LinkKind, Step, StepState, plain
 from refbrowser.words import counted_plain
 
 

@@ -1,0 +1,1 @@
+"""Explaining why an element, or a key, shows as it does."""

@@ -1,0 +1,1 @@
+"""The pane Explain, and its commands."""
