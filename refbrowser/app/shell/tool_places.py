@@ -76,9 +76,11 @@ class ToolPlaces(CommandGroup):
 
     def _pane(self, tool: Tool, dock: Dock) -> QWidget:
         # Few have one, and what it is made of takes long to load.
-        from refbrowser.app.panes.tool_pane import ToolPane
-
+        
         if not dock.made:
+            # Not before: it has the codecs with it.
+            from refbrowser.app.panes.tool_pane import ToolPane
+
             return ToolPane(tool, self._workspace.documents)
         pane: QWidget = resolve_name(dock.made)(self._workspace)
         return pane
