@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         with_attributes,
     )
     from refbrowser.api_references import append, combine, make
-    from refbrowser.api_views import check, info, plan
+    from refbrowser.api_views import check, info
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.audit.public import audit
+    from refbrowser.tools.bytes.public import plan
     from refbrowser.tools.compare.public import diff
     from refbrowser.tools.explain.public import explain
     from refbrowser.tools.fold.public import fold

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from refbrowser.api import Path, StorageOptions, control_of, dataset_of, path_of, settings_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import Finding, native_errors
-from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
-    from refbrowser.engine.reading.reader import ReadPlan
     from refbrowser.views.description import Description
 
 
@@ -52,38 +50,6 @@ def info(dataset: Dataset | Path, *, allow: Iterable[str] = ()) -> Description:
     with dataset_of(dataset, allow) as opened:
         list_store(opened)
         return Description(opened, CancelToken()).kept()
-
-
-@native_errors()
-def plan(dataset: Dataset | Path, array: str, index: Any = ..., *, allow: Iterable[str] = ()) -> ReadPlan:
-    """Return which requests reading part of an array needs; nothing is read.
-
-    Parameters
-    ----------
-    dataset
-        An opened dataset, or what to open.
-    array
-        Path of the array.
-    index
-        Integers, slices and ``...`` as in ``array[index]``, or text as ``--select`` takes it.
-    allow
-        Origins that may be read from, where `dataset` is a path.
-
-    Returns
-    -------
-    ReadPlan
-        `requests`, `useful_bytes`, `wasted_bytes`, `chunks`; its text sums them up.
-
-    Examples
-    --------
-    >>> import refbrowser
-    >>> print(refbrowser.plan("sea_surface.json", "/ocean/sst", 0).chunks)
-    2
-    """
-    with dataset_of(dataset, allow) as opened:
-        found = opened.array(array)
-        is_text = isinstance(index, str)
-        return found.plan(found.selection(index) if is_text else Selection.from_index(index, found.shape))
 
 
 @native_errors()

@@ -41,8 +41,24 @@ BUILT_IN = (
             "refbrowser plan sea_surface.json /ocean/sst --select 0",
             "refbrowser plan sea_surface.json /ocean/sst --cost",
         ),
-        verb="refbrowser.cli.plan",
-        public="refbrowser.api_views:plan",
+        verb="refbrowser.tools.bytes.verb",
+        public="refbrowser.tools.bytes.public:plan",
+        request="refbrowser.tools.bytes.request:PlanRequest",
+        commands="refbrowser.tools.bytes.window.commands:ByteCommands",
+        docks=(
+            Dock(
+                name="byteMap",
+                title="Byte map",
+                after="chunkMap",
+                hint="The bytes of the files that are referred to appear here.",
+            ),
+            Dock(
+                name="cost",
+                title="Cost",
+                after="byteMap",
+                hint="What it costs to read the plotted array appears here.",
+            ),
+        ),
     ),
     Tool(
         name="explain",

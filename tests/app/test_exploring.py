@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
-from test_names import unnamed
+from unnamed_widgets import unnamed
 from window_fixtures import Open
 
 from refbrowser.app.commands.plotting import ExploreCommands

@@ -8,35 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
-    QAbstractSpinBox,
-    QComboBox,
-    QHeaderView,
-    QLineEdit,
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QWidget
+from unnamed_widgets import unnamed
 
 import refbrowser
 from refbrowser.app.actions.menus import TOOLBAR, actions
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets.virtual_table import VirtualTable
 
 Open = Callable[[str | Path], OpenDocument]
-ACTED_ON = (
-    QAbstractButton,
-    QAbstractItemView,
-    QAbstractSpinBox,
-    QComboBox,
-    QHeaderView,
-    QLineEdit,
-    QPlainTextEdit,
-    VirtualTable,
-)
 
 #: Words that only the manual explained: none of them comes back to the window.
 NEEDED_THE_MANUAL = (
@@ -81,28 +62,6 @@ def test_no_words_that_need_the_manual() -> None:
         if found[1] in OLD_LABELS or any(word in found[1].casefold() for word in NEEDED_THE_MANUAL)
     ]
     assert old == []
-
-
-def is_container_of_qt(widget: QWidget | None) -> bool:
-    """Tell whether a widget is a container of Qt: the list of a combo box, a bar of tabs, a tool bar."""
-    names = ("QComboBoxPrivateContainer", "QTabBar", "QToolBar")
-    return widget is not None and any(widget.metaObject().className() == name for name in names)
-
-
-def unnamed(root: QWidget) -> list[str]:
-    """Return the widgets below `root` that lack a name; parts of Qt's own widgets are left out."""
-    missing = []
-    for widget in root.findChildren(QWidget):
-        if not isinstance(widget, ACTED_ON) or widget.objectName().startswith("qt_"):
-            continue
-        above = widget.parentWidget()
-        inner = isinstance(above, QComboBox | QAbstractSpinBox | QLineEdit | QAbstractItemView)
-        if inner or isinstance(widget, QHeaderView) or is_container_of_qt(above):
-            continue
-        described = widget.accessibleName() or (isinstance(widget, QAbstractButton) and widget.text())
-        if not widget.objectName() or not described:
-            missing.append(f"{type(widget).__name__} {widget.objectName()!r} {widget.accessibleName()!r}")
-    return missing
 
 
 @pytest.mark.slow

@@ -16,10 +16,11 @@ from PySide6.QtWidgets import QApplication
 from report import figure, heading
 from window import Gaps, pause, shown_window, wait
 
-from refbrowser.app.bytes.byte_map_pane import ByteMapPane
-from refbrowser.app.bytes.byte_map_view import ByteMapView
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.io.plan import AUTOMATIC, PlanChoice
+from refbrowser.tools.bytes.window.byte_map_pane import ByteMapPane
+from refbrowser.tools.bytes.window.byte_map_view import ByteMapView
+from refbrowser.tools.bytes.window.commands import ByteCommands
 
 #: Chunks of each of four arrays, which take turns in the file.
 GRID = (250, 1000)
@@ -183,9 +184,10 @@ def main() -> None:
             window.resize(1600, 1000)
             document = window.open_path(str(path))
             wait(lambda: document.hierarchy is not None and not window.tasks.busy())
-            window.byte_docks.show_byte_map()
-            wait(lambda: window.byte_docks.bytes is not None)
-            pane = window.byte_docks.bytes
+            docks = window.groups[ByteCommands].docks
+            docks.show_byte_map()
+            wait(lambda: docks.bytes is not None)
+            pane = docks.bytes
             assert pane is not None
             window.resizeDocks([window.docks["byteMapDock"]], [500], Qt.Orientation.Vertical)
             assert window.hierarchy.select_node(document, "/v0")

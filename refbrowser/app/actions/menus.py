@@ -473,20 +473,6 @@ TOOLS: tuple[ActionSpec | None, ...] = (
     ActionSpec("cancel_newest", "Cancel the &newest job", shortcut="Esc", when="is_busy"),
     ActionSpec("show_jobs", "Show &jobs"),
     None,
-    ActionSpec(
-        "show_byte_map",
-        "&Byte map",
-        shortcut="Ctrl+Shift+B",
-        tip="Show which array owns each byte of a file, which bytes the view uses, and how they are "
-        "requested",
-    ),
-    ActionSpec(
-        "show_cost",
-        "What rea&ding costs",
-        tip="Show what it costs to read a map, a series, a profile and the whole array, also with "
-        "other chunks",
-    ),
-    None,
     ActionSpec("show_problems", "Show &problems"),
     ActionSpec(
         "look_again",

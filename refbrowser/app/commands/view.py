@@ -29,12 +29,11 @@ class ViewCommands(CommandGroup):
         self._jobs = workspace.jobs
         self._plot_alone = workspace.plot_alone
         self._layout_kept = workspace.layout_kept
-        self._byte_docks = workspace.byte_docks
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         own = by_name(self.find_node, self.plot_alone, self.fold_bottom, self.reset_layout, self.show_jobs)
-        own |= by_name(self.next_pane, self.previous_pane, self.show_byte_map, self.show_cost)
+        own |= by_name(self.next_pane, self.previous_pane)
         return {**own, **self._centre.tab_commands(), **by_name(self.cancel_newest)}
 
     def conditions(self) -> dict[str, bool]:
@@ -88,14 +87,6 @@ class ViewCommands(CommandGroup):
     def show_jobs(self) -> None:
         """Bring the list of jobs to the front."""
         self._docks.raise_("jobsDock")
-
-    def show_byte_map(self) -> None:
-        """Bring the byte map to the front, with the keyboard in it."""
-        self._byte_docks.show_byte_map()
-
-    def show_cost(self) -> None:
-        """Bring the costs of reading to the front."""
-        self._byte_docks.show_cost()
 
 
 class FindCommands(CommandGroup):

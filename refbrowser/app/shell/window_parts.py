@@ -17,7 +17,6 @@ from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import ViewCommands
 from refbrowser.app.controller.documents import Documents
 from refbrowser.app.dialogs.questions import Questions
-from refbrowser.app.docks.byte_docks import ByteDocks
 from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
 from refbrowser.app.frame.centre import Centre
 from refbrowser.app.frame.editor_stack import EditorStack
@@ -120,7 +119,6 @@ def _make_frame(workspace: Workspace, window: QMainWindow) -> None:
         summary=workspace.summary,
     )
     workspace.chunk_map = ChunkMapDock(workspace, centre=centre, docks=docks, navigation=navigation)
-    workspace.byte_docks = ByteDocks(workspace, centre=centre, docks=docks, navigation=navigation)
     workspace.plot_alone = PlotAlone(
         window, centre=centre, docks=docks, tool_bar=workspace.tool_bar, actions=workspace.actions_
     )
@@ -176,7 +174,6 @@ def _connect_panes(workspace: Workspace, parts: Parts) -> None:
     workspace.plot_alone.changed.connect(workspace.update_actions)
     workspace.docks.folded.connect(workspace.update_actions)
     groups.offer_actions()
-    workspace.byte_docks.exportWanted.connect(groups[FileCommands].export_with_chunks)
     parts.follower.damaged.connect(groups[FormatPlaces].read_again)
     groups[CopyCommands].connect_panes()
     parts.context_menus.connect_panes()

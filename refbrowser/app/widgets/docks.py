@@ -60,8 +60,6 @@ _OWN = (
     ),
     ("historyDock", "History", _RIGHT, "The edits of the current document appear here."),
     ("chunkMapDock", "Chunk map", _BOTTOM, "The chunks of the selected array appear here."),
-    ("byteMapDock", "Byte map", _BOTTOM, "The bytes of the files that are referred to appear here."),
-    ("costDock", "Cost", _BOTTOM, "What it costs to read the plotted array appears here."),
     (
         "previewDock",
         "Preview",

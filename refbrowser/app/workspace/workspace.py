@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Questions
-    from refbrowser.app.docks.byte_docks import ByteDocks
     from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
     from refbrowser.app.frame.centre import Centre
     from refbrowser.app.frame.editor_stack import EditorStack
@@ -92,7 +91,6 @@ class Workspace:
     history: HistoryPane
     navigation: Navigation
     chunk_map: ChunkMapDock
-    byte_docks: ByteDocks
     plot_alone: PlotAlone
     layout_kept: LayoutKept
     groups: Groups

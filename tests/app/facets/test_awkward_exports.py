@@ -10,7 +10,7 @@ from awkward_files import write_events
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
-from test_names import unnamed
+from unnamed_widgets import unnamed
 from window_fixtures import Open, button
 
 import refbrowser

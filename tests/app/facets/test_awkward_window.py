@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QTreeWidget
 from pytestqt.qtbot import QtBot
-from test_names import unnamed
+from unnamed_widgets import unnamed
 from window_fixtures import Open, button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from streams_made import write_doubtful, write_ocean
-from test_names import unnamed
+from unnamed_widgets import unnamed
 from window_fixtures import Open, button
 
 from refbrowser.app.facets.byte_order_dialog import ByteOrderDialog

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from streams_made import SHAPE, ocean_messages, temperature, write_ocean
-from test_names import unnamed
+from unnamed_widgets import unnamed
 from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument

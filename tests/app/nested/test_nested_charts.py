@@ -12,7 +12,7 @@ from nested_in_window import ShowCharts, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from test_names import unnamed
+from unnamed_widgets import unnamed
 
 from refbrowser.app.plot import nested_charts as charts_pane
 from refbrowser.app.plot.nested_charts import ChartKind, ChartsPane

@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
-from test_names import unnamed
+from unnamed_widgets import unnamed
 
 from refbrowser.app.nested.nested_pane import NestedPane
 from refbrowser.errors import ErrorKind, RefbrowserError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from awkward0_encoder import Encoder, zipped
 from pytestqt.qtbot import QtBot
-from test_names import unnamed
+from unnamed_widgets import unnamed
 from window_fixtures import Open
 
 from refbrowser.app.frame.centre import PLOT, TABLE

@@ -10,7 +10,7 @@ from map_in_window import Mapped
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QMenu, QSpinBox, QToolTip
-from test_names import unnamed
+from unnamed_widgets import unnamed
 from window_fixtures import Open
 
 from refbrowser.app.shell.main_window import MainWindow

@@ -60,7 +60,6 @@ class ExplainCommands(CommandGroup):
         workspace.documents.added.connect(self._added)
         workspace.documents.removed.connect(self.pane.forget)
         workspace.chunk_map.made.connect(lambda pane: pane.explainWanted.connect(self._explain_chunk))
-        workspace.byte_docks.explainWanted.connect(self.explain_key)
         self._centre.plotMade.connect(self._connect_plot)
 
     def table(self) -> dict[str, Callable[[], object]]:

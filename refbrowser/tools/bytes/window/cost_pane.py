@@ -24,7 +24,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.errors import RefbrowserError
-from refbrowser.views.bytes.cost_words import (
+from refbrowser.tools.bytes.report.cost_words import (
     cell_tip,
     cell_words,
     chunking_words,
@@ -32,7 +32,13 @@ from refbrowser.views.bytes.cost_words import (
     footing_words,
     row_words,
 )
-from refbrowser.views.bytes.reading_costs import Chunking, CostTable, cost_table, own_chunking, reaches_of
+from refbrowser.tools.bytes.report.reading_costs import (
+    Chunking,
+    CostTable,
+    cost_table,
+    own_chunking,
+    reaches_of,
+)
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from refbrowser.io.plan import AUTOMATIC, LOCAL, TO_THE_END, Link, PlanChoice
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.views.bytes.byte_runs import Ints, Runs
+from refbrowser.tools.bytes.report.byte_runs import Ints, Runs
 from refbrowser.words import count_text, size_text, time_text
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.integer_expressions import Affine
 from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout
 from refbrowser.references.rules.rule_urls import RuleUrls
-from refbrowser.views.bytes.file_source import DOCUMENT, FileSource
+from refbrowser.tools.bytes.report.file_source import DOCUMENT, FileSource
 
 #: Files that are listed; and files of one rule, or objects of one array, that are.
 LISTED_MOST, OF_RULE_MOST = 1_000_000, 20_000

@@ -11,14 +11,14 @@ from PySide6.QtGui import QColor, QImage
 
 from refbrowser.app.panes.chunk_map_controls import tiles
 from refbrowser.app.widgets import theme
-from refbrowser.views.bytes.byte_pixels import OVERLAP, BytePicture, PixelLine, picture_of
+from refbrowser.tools.bytes.report.byte_pixels import OVERLAP, BytePicture, PixelLine, picture_of
 from refbrowser.views.chunks.chunk_colouring import MapClass
 from refbrowser.views.chunks.chunk_pixels import TILE
 
 if TYPE_CHECKING:
-    from refbrowser.views.bytes.byte_map import ByteMap
-    from refbrowser.views.bytes.byte_pixels import ByteViewport
-    from refbrowser.views.bytes.byte_runs import Runs
+    from refbrowser.tools.bytes.report.byte_map import ByteMap
+    from refbrowser.tools.bytes.report.byte_pixels import ByteViewport
+    from refbrowser.tools.bytes.report.byte_runs import Runs
 
 Colours = npt.NDArray[np.uint32]
 

@@ -24,7 +24,7 @@ from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.table import ODD, TextTable
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout
-from refbrowser.views.bytes.byte_runs import Lattice, LatticeStep, lattices_of, may_lead_to
+from refbrowser.tools.bytes.report.byte_runs import Lattice, LatticeStep, lattices_of, may_lead_to
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session

@@ -19,9 +19,9 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.io.plan import AUTOMATIC, LOCAL, Link, PlanChoice, plan_ranges
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.selection import Selection
-from refbrowser.views.bytes.cost_words import cell_words, cost_json, factor_words
-from refbrowser.views.bytes.live_plan import LivePlan, ViewNeeds, link_words, seconds_words
-from refbrowser.views.bytes.reading_costs import (
+from refbrowser.tools.bytes.report.cost_words import cell_words, cost_json, factor_words
+from refbrowser.tools.bytes.report.live_plan import LivePlan, ViewNeeds, link_words, seconds_words
+from refbrowser.tools.bytes.report.reading_costs import (
     Cost,
     CostTable,
     cost_table,

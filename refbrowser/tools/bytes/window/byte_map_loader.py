@@ -12,16 +12,16 @@ from refbrowser.engine.jobs import Priority
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.plan import AUTOMATIC, PlanChoice
 from refbrowser.model.reference import ByteRange, WholeFile
-from refbrowser.views.bytes.byte_map import ByteMap, byte_maps
-from refbrowser.views.bytes.file_source import FileSource
-from refbrowser.views.bytes.live_plan import LivePlan, ViewNeeds
-from refbrowser.views.bytes.target_files import TargetFiles, target_files
+from refbrowser.tools.bytes.report.byte_map import ByteMap, byte_maps
+from refbrowser.tools.bytes.report.file_source import FileSource
+from refbrowser.tools.bytes.report.live_plan import LivePlan, ViewNeeds
+from refbrowser.tools.bytes.report.target_files import TargetFiles, target_files
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.model.selection import Selection
-    from refbrowser.views.bytes.byte_runs import Runs
+    from refbrowser.tools.bytes.report.byte_runs import Runs
 
 _FILES, _MAP, _NEEDS, _PLAN, _KEY = "byte-files", "byte-map", "byte-needs", "byte-plan", "byte-key"
 

@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.views.bytes.byte_map import ByteMap
-from refbrowser.views.bytes.byte_runs import Ints, Runs
+from refbrowser.tools.bytes.report.byte_map import ByteMap
+from refbrowser.tools.bytes.report.byte_runs import Ints, Runs
 
 Classes = npt.NDArray[np.uint8]
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from refbrowser.views.bytes.byte_runs import Extent, Ints, Runs
-from refbrowser.views.bytes.file_source import (
+from refbrowser.tools.bytes.report.byte_runs import Extent, Ints, Runs
+from refbrowser.tools.bytes.report.file_source import (
     FileSource,
     FoundRanges,
     LatticeOf,
@@ -23,7 +23,7 @@ from refbrowser.views.bytes.file_source import (
     Undecided,
     found_ranges,
 )
-from refbrowser.views.bytes.target_files import FileFacts, file_facts
+from refbrowser.tools.bytes.report.target_files import FileFacts, file_facts
 
 #: Owners that have a colour and pattern of their own; those of fewer bytes share one.
 OWNERS_MOST = 20

@@ -12,11 +12,11 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, push_button
 from refbrowser.io.plan import AUTOMATIC, PlanChoice
-from refbrowser.views.bytes.live_plan import BLOCKS, CONNECTIONS, GAPS, link_words
+from refbrowser.tools.bytes.report.live_plan import BLOCKS, CONNECTIONS, GAPS, link_words
 from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.views.bytes.live_plan import LivePlan
+    from refbrowser.tools.bytes.report.live_plan import LivePlan
 
 _AUTOMATIC = "automatic"
 _ROWS = 4

@@ -17,7 +17,7 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
-from refbrowser.views.bytes.file_source import coords_of
+from refbrowser.tools.bytes.report.file_source import coords_of
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.reading import coordinate_nodes, roles_of
 from refbrowser.views.plot.slicing import SliceState, dimension_names, first_slice

@@ -6,17 +6,20 @@ Nothing is read.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import plain, tell_damage, write_json, write_json_list, write_line, write_lines
 from refbrowser.cli.options import (
     add_json,
     add_reading,
+    add_request,
     add_select,
     add_templates,
     add_yes,
     find_array,
     open_dataset,
+    request_of,
     selection_of,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -29,21 +32,12 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
+    from refbrowser.tools.bytes.request import PlanRequest
+
     parser.add_argument("path", metavar="PATH", help="what to open")
     parser.add_argument("array", metavar="ARRAY", help="path of the array, for example /ocean/temp")
     add_select(parser)
-    parser.add_argument(
-        "--cost",
-        action="store_true",
-        help="what a map, a series, a profile and all of the array cost to read, with other chunks too",
-    )
-    parser.add_argument(
-        "--chunks",
-        action="append",
-        default=[],
-        metavar="SIDES",
-        help="with --cost: chunks of your own, for example 1,180,360; : is a whole axis (repeatable)",
-    )
+    add_request(parser, PlanRequest)
     add_json(parser)
     add_reading(parser)
     add_templates(parser)
@@ -52,15 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Plan the selection and print the plan, or what reading costs."""
-    if arguments.chunks and not arguments.cost:
+    from refbrowser.tools.bytes.request import PlanRequest
+
+    request = request_of(arguments, PlanRequest)
+    if request.chunks and not request.cost:
         raise RefbrowserError(ErrorKind.USAGE, "--chunks is of no use without --cost")
-    if arguments.select and arguments.cost:
+    if arguments.select and request.cost:
         raise RefbrowserError(ErrorKind.USAGE, "--select is of no use with --cost")
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
         tell_damage(array.damage)
-        if arguments.cost:
-            _print_cost(array, arguments)
+        if request.cost:
+            _print_cost(array, request.chunks, as_json=arguments.json)
             return 0
         plan = array.plan(selection_of(array, arguments.select, token))
     if arguments.json:
@@ -88,18 +85,18 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     return 0
 
 
-def _print_cost(array: Array, arguments: argparse.Namespace) -> None:
+def _print_cost(array: Array, chunks: Sequence[str], *, as_json: bool) -> None:
     """Print what it costs to read an array."""
     from refbrowser.engine.session import readable_grid
-    from refbrowser.views.bytes.cost_words import cost_json, cost_lines
-    from refbrowser.views.bytes.reading_costs import cost_table, own_chunkings, reaches_of
+    from refbrowser.tools.bytes.report.cost_words import cost_json, cost_lines
+    from refbrowser.tools.bytes.report.reading_costs import cost_table, own_chunkings, reaches_of
 
     dataset, node = array.dataset, array.node
     readable_grid(node)
     reaches = reaches_of(dataset.hierarchy, node)
-    own = own_chunkings(arguments.chunks, node.shape)
+    own = own_chunkings(chunks, node.shape)
     table = cost_table(dataset.session, dataset.access, node, reaches, own)
-    if arguments.json:
+    if as_json:
         write_json(cost_json(table))
     else:
         write_lines(map(plain, cost_lines(table)))

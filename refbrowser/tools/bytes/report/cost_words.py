@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.views.bytes.live_plan import link_words, seconds_words
-from refbrowser.views.bytes.reading_costs import Chunking, Cost, CostTable, Reach
+from refbrowser.tools.bytes.report.live_plan import link_words, seconds_words
+from refbrowser.tools.bytes.report.reading_costs import Chunking, Cost, CostTable, Reach
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced, size_text
 

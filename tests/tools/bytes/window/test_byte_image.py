@@ -11,13 +11,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
 
-from refbrowser.app.bytes import byte_image
-from refbrowser.app.bytes.byte_image import ByteImage, ByteSubject
-from refbrowser.views.bytes.byte_map import ByteMap
-from refbrowser.views.bytes.byte_pixels import ByteViewport
-from refbrowser.views.bytes.byte_runs import Runs
-from refbrowser.views.bytes.file_source import FoundRanges, OwnerKind, OwnerName
-from refbrowser.views.bytes.target_files import FileFacts
+from refbrowser.tools.bytes.report.byte_map import ByteMap
+from refbrowser.tools.bytes.report.byte_pixels import ByteViewport
+from refbrowser.tools.bytes.report.byte_runs import Runs
+from refbrowser.tools.bytes.report.file_source import FoundRanges, OwnerKind, OwnerName
+from refbrowser.tools.bytes.report.target_files import FileFacts
+from refbrowser.tools.bytes.window import byte_image
+from refbrowser.tools.bytes.window.byte_image import ByteImage, ByteSubject
 from refbrowser.views.chunks.chunk_colouring import URL_STYLES, MapClass
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)

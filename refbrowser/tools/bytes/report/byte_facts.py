@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from refbrowser.formats.sniffing import FileKind
-from refbrowser.views.bytes.byte_map import ByteItem, ByteMap, PlaceKind
-from refbrowser.views.bytes.byte_runs import Runs
-from refbrowser.views.bytes.file_source import DOCUMENT
-from refbrowser.views.bytes.live_plan import LivePlan
+from refbrowser.tools.bytes.report.byte_map import ByteItem, ByteMap, PlaceKind
+from refbrowser.tools.bytes.report.byte_runs import Runs
+from refbrowser.tools.bytes.report.file_source import DOCUMENT
+from refbrowser.tools.bytes.report.live_plan import LivePlan
 from refbrowser.views.chunks.chunk_facts import GAP
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, size_text

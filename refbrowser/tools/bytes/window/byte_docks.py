@@ -9,8 +9,6 @@ from PySide6.QtCore import Signal
 from refbrowser.app.docks.chunk_map_dock import PlottedDocks
 
 if TYPE_CHECKING:
-    from refbrowser.app.bytes.byte_map_pane import ByteMapPane
-    from refbrowser.app.bytes.cost_pane import CostPane
     from refbrowser.app.frame.centre import Centre
     from refbrowser.app.frame.frame import Frame
     from refbrowser.app.frame.navigation import Navigation
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.widgets.docks import Docks
     from refbrowser.model.nodes import ArrayNode
+    from refbrowser.tools.bytes.window.byte_map_pane import ByteMapPane
+    from refbrowser.tools.bytes.window.cost_pane import CostPane
 
 BYTES, COST = "byteMapDock", "costDock"
 
@@ -78,12 +78,12 @@ class ByteDocks(PlottedDocks):
         if self._plot is None or self._is_asked:
             return
         self._is_asked = True
-        modules = ["refbrowser.app.bytes.byte_map_pane", "refbrowser.app.bytes.cost_pane"]
+        modules = ["refbrowser.tools.bytes.window.byte_map_pane", "refbrowser.tools.bytes.window.cost_pane"]
         self._frame.tasks.load("prepare byte map", modules, self._fill)
 
     def _make(self) -> dict[str, ArrayPane]:
-        from refbrowser.app.bytes.byte_map_pane import ByteMapPane
-        from refbrowser.app.bytes.cost_pane import CostPane
+        from refbrowser.tools.bytes.window.byte_map_pane import ByteMapPane
+        from refbrowser.tools.bytes.window.cost_pane import CostPane
 
         self.bytes, self.cost = ByteMapPane(), CostPane()
         self.bytes.keyChosen.connect(self._choose)

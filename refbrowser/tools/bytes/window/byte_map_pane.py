@@ -9,9 +9,6 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from refbrowser.app.bytes.byte_map_loader import ByteMapLoader
-from refbrowser.app.bytes.byte_map_view import ByteMapView, ByteOverview
-from refbrowser.app.bytes.plan_panel import PlanPanel
 from refbrowser.app.panes.array_pane import ArrayPane
 from refbrowser.app.panes.chunk_map_controls import LegendEntry, SwatchLegend
 from refbrowser.app.widgets import theme
@@ -20,10 +17,13 @@ from refbrowser.app.widgets.parts import one_shot, pop_up_entries, push_button, 
 from refbrowser.io.access import storage_url
 from refbrowser.io.plan import AUTOMATIC
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.bytes.byte_facts import class_words, faults_line, file_line, item_line, name_of
-from refbrowser.views.bytes.byte_map import ByteItem, PlaceKind
-from refbrowser.views.bytes.file_source import OwnerKind
-from refbrowser.views.bytes.target_files import TargetFile
+from refbrowser.tools.bytes.report.byte_facts import class_words, faults_line, file_line, item_line, name_of
+from refbrowser.tools.bytes.report.byte_map import ByteItem, PlaceKind
+from refbrowser.tools.bytes.report.file_source import OwnerKind
+from refbrowser.tools.bytes.report.target_files import TargetFile
+from refbrowser.tools.bytes.window.byte_map_loader import ByteMapLoader
+from refbrowser.tools.bytes.window.byte_map_view import ByteMapView, ByteOverview
+from refbrowser.tools.bytes.window.plan_panel import PlanPanel
 from refbrowser.views.chunks.chunk_colouring import URL_STYLES, MapClass
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced, size_text
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.panes.quick_list import Answer, QuickList
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.views.bytes.byte_map import ByteMap
+    from refbrowser.tools.bytes.report.byte_map import ByteMap
 
 _NOTHING = (
     "The bytes of the files that the document refers to appear here: which array has which, and the gaps."

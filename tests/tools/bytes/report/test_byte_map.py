@@ -20,9 +20,9 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, WholeFile
 from refbrowser.references.document.expansion import Expansion
 from refbrowser.references.rules.gen import GenRule
-from refbrowser.views.bytes.byte_facts import class_words, faults_line, item_line
-from refbrowser.views.bytes.byte_map import ByteMap, PlaceKind, byte_maps
-from refbrowser.views.bytes.byte_pixels import (
+from refbrowser.tools.bytes.report.byte_facts import class_words, faults_line, item_line
+from refbrowser.tools.bytes.report.byte_map import ByteMap, PlaceKind, byte_maps
+from refbrowser.tools.bytes.report.byte_pixels import (
     FIRST_OWNER,
     GAP,
     HEADER,
@@ -32,15 +32,15 @@ from refbrowser.views.bytes.byte_pixels import (
     PixelLine,
     picture_of,
 )
-from refbrowser.views.bytes.byte_runs import Lattice, LatticeStep, Runs
-from refbrowser.views.bytes.file_source import (
+from refbrowser.tools.bytes.report.byte_runs import Lattice, LatticeStep, Runs
+from refbrowser.tools.bytes.report.file_source import (
     DOCUMENT,
     FileSource,
     FoundRanges,
     OwnerKind,
     OwnerName,
 )
-from refbrowser.views.bytes.target_files import FileFacts, target_files
+from refbrowser.tools.bytes.report.target_files import FileFacts, target_files
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 SHAPES = {"a": 4, "b": 3}
@@ -208,7 +208,7 @@ class TestAgainstEachByte:
 
     def test_what_the_view_uses(self, tmp_path: Path) -> None:
         from refbrowser.model.selection import Selection
-        from refbrowser.views.bytes.live_plan import ViewNeeds
+        from refbrowser.tools.bytes.report.live_plan import ViewNeeds
 
         refs = {f"a/{number}": ["x.bin", 10 + number * 5, 2] for number in range(4)}
         with opened(tmp_path, refs) as dataset:

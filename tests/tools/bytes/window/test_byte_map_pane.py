@@ -11,18 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from event_loop import GAP as LONGEST
+from event_loop import GapGuard
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
-from test_names import unnamed
-from test_responsiveness import GAP as LONGEST
-from test_responsiveness import GapGuard
+from unnamed_widgets import unnamed
 from window_fixtures import Open
 
-from refbrowser.app.bytes.byte_map_pane import ByteMapPane
-from refbrowser.app.bytes.byte_map_view import ByteMapView
-from refbrowser.app.bytes.cost_pane import CostPane
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.panes.chunk_map_controls import look_of
@@ -31,8 +28,12 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.io.plan import AUTOMATIC, PlanChoice
 from refbrowser.references.edits.edits import ReplaceUrlPrefix
-from refbrowser.views.bytes.byte_map import PlaceKind
-from refbrowser.views.bytes.file_source import DOCUMENT
+from refbrowser.tools.bytes.report.byte_map import PlaceKind
+from refbrowser.tools.bytes.report.file_source import DOCUMENT
+from refbrowser.tools.bytes.window.byte_map_pane import ByteMapPane
+from refbrowser.tools.bytes.window.byte_map_view import ByteMapView
+from refbrowser.tools.bytes.window.commands import ByteCommands
+from refbrowser.tools.bytes.window.cost_pane import CostPane
 from refbrowser.views.chunks.chunk_colouring import MapClass
 from refbrowser.words import size_text
 
@@ -133,18 +134,19 @@ def shown(
     """The window with ``/temp`` plotted and its bytes in front, with room for all parts of the pane."""
     path = write_document(tmp_path)
     document = opened(path)
+    docks = window.groups[ByteCommands].docks
     window.actions_["show_byte_map"].trigger()
-    qtbot.waitUntil(lambda: window.byte_docks.bytes is not None)
-    assert window.byte_docks.bytes is not None
-    assert window.byte_docks.cost is not None
+    qtbot.waitUntil(lambda: docks.bytes is not None)
+    assert docks.bytes is not None
+    assert docks.cost is not None
     assert window.centre.plot is not None
     window.centre.plot.set_prefetch(False)
     window.resizeDocks([window.docks["byteMapDock"]], [420], Qt.Orientation.Vertical)
     found = Shown(
         window=window,
         document=document,
-        pane=window.byte_docks.bytes,
-        cost=window.byte_docks.cost,
+        pane=docks.bytes,
+        cost=docks.cost,
         settle=settle,
         qtbot=qtbot,
         refs=json.loads(path.read_text())["refs"],

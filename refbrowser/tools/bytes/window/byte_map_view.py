@@ -21,21 +21,29 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from refbrowser.app.bytes.byte_image import BETWEEN, BYTES, REQUESTS, USED, ByteImage, ByteSubject, Patterns
 from refbrowser.app.panes.chunk_map_controls import ink_on, look_of
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.map_canvas import MapCanvas
-from refbrowser.views.bytes.byte_facts import offset_text
-from refbrowser.views.bytes.byte_map import ByteItem, OwnedRange, PlaceKind
-from refbrowser.views.bytes.byte_pixels import ByteViewport, PixelLine, picture_of
+from refbrowser.tools.bytes.report.byte_facts import offset_text
+from refbrowser.tools.bytes.report.byte_map import ByteItem, OwnedRange, PlaceKind
+from refbrowser.tools.bytes.report.byte_pixels import ByteViewport, PixelLine, picture_of
+from refbrowser.tools.bytes.window.byte_image import (
+    BETWEEN,
+    BYTES,
+    REQUESTS,
+    USED,
+    ByteImage,
+    ByteSubject,
+    Patterns,
+)
 from refbrowser.views.chunks.chunk_colouring import MapClass
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.views.bytes.byte_map import ByteMap
-    from refbrowser.views.bytes.byte_runs import Runs
-    from refbrowser.views.bytes.live_plan import LivePlan
+    from refbrowser.tools.bytes.report.byte_map import ByteMap
+    from refbrowser.tools.bytes.report.byte_runs import Runs
+    from refbrowser.tools.bytes.report.live_plan import LivePlan
 
 #: Device independent pixels from one row to the next.
 _PITCH = REQUESTS + BYTES + USED + BETWEEN
