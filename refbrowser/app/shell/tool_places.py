@@ -75,10 +75,8 @@ class ToolPlaces(CommandGroup):
             actions.add([spec], self._shown)
 
     def _pane(self, tool: Tool, dock: Dock) -> QWidget:
-        # Few have one, and what it is made of takes long to load.
-        
         if not dock.made:
-            # Not before: it has the codecs with it.
+            # Few have one, and it brings the table of codecs.
             from refbrowser.app.panes.tool_pane import ToolPane
 
             return ToolPane(tool, self._workspace.documents)
