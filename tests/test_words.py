@@ -22,6 +22,7 @@ WORDS: dict[str, dict[str, str]] = {
     "stretch": {"views/rows": "how much of the room that is left a column takes, as Qt says"},
     "tile": {
         "app/": "pictures of part of something",
+        "tools/": "pictures of part of something",
         "views/chunks/chunk_pixels": "pictures of part of the chunk map",
         "exporting/streams/": "what one message gives, as users say with --tile-size",
         "exporting/targets/": "what one message gives, as users say with --tile-size",
@@ -32,6 +33,7 @@ WORDS: dict[str, dict[str, str]] = {
         "engine/": "bytes that give elements of a part",
         "formats/": "bytes that give elements of a part",
         "views/": "bytes that give elements of a part",
+        "tools/": "bytes that give elements of a part",
     },
     "segment": {"io/": "neighbouring ranges that are held in one buffer"},
     "fragment": {
@@ -41,6 +43,7 @@ WORDS: dict[str, dict[str, str]] = {
     "section": {
         "app/": "what stands below one heading, and sections of streams",
         "views/": "what stands below one heading",
+        "tools/": "what stands below one heading",
         "formats/": "what a message of a stream gives",
         "exporting/": "what a message of a stream gives",
         "engine/serve/": "what a message of a stream gives",
