@@ -289,6 +289,8 @@ def _why_out(node: Any) -> str:
 def _plain_type(node: ArrayNode) -> np.dtype[Any]:
     """Return the type of the values as xarray knows it: texts are marked as such, values have no names."""
     dtype = node.known_dtype
+    if dtype.kind in "iuf" and dtype.metadata is None:
+        return dtype
     if rows_of(dtype) is str or node.type.name == "string":
         marked: np.dtype[Any] = create_vlen_dtype(str)
         return marked if dtype.kind == "O" else dtype

@@ -8,6 +8,7 @@ import pickle
 import threading
 import tomllib
 import warnings
+import weakref
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -475,3 +476,22 @@ def test_small_coordinates_come_with_the_description_of_a_file(
     with refbrowser.open(path) as dataset, xarray.open_dataset(dataset, engine=ENGINE) as found:
         assert found["y"].values.tolist() == [0.5, 1.5]
     assert "/y" in read
+
+
+@pytest.mark.parametrize("name", ["a.nc", "a.h5", "a.zarr"])
+def test_what_is_dropped_is_freed_at_once(name: str, tmp_path: Path) -> None:
+    """The collector would have to look through it, and much more, again and again."""
+    made = xarray.Dataset({"t": (("time", "y"), np.ones((3, 2)))}, {"y": [1.5, 2.5]})
+    if name.endswith(".zarr"):
+        made.to_zarr(tmp_path / name, zarr_format=2)
+    else:
+        made.to_netcdf(tmp_path / name, engine="netcdf4")
+    gc.collect()
+    gc.disable()
+    try:
+        with xarray.open_dataset(tmp_path / name, engine=ENGINE) as opened:
+            left = weakref.ref(opened)
+        del opened
+        assert left() is None
+    finally:
+        gc.enable()

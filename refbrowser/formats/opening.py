@@ -47,6 +47,8 @@ def open_named(opening: Opening) -> Opened:
             if opening.values:
                 opened.document.check_values(opening.values)
             opened.document.ask_before_reading(opening.before_all)
+            # Errors keep the frames of all who called, and so what is made of this: until it is collected.
+            failed.clear()
             return _remembered(opened, best, opening)
 
 

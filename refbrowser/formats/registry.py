@@ -68,7 +68,10 @@ def _of_stream(seen: Seen) -> Score:
 def _of_awkward0(seen: Seen) -> Score:
     if seen.ends(AWKWARD0.suffixes):
         return Score.SUFFIX
-    if seen.local is not None and (seen.kind is FileKind.HDF5 or (seen.is_folder and not seen.is_parquet)):
+    if seen.local is not None and seen.kind is FileKind.HDF5:
+        # Files of netCDF-4 are surely something else.
+        return Score.NO if seen.ends((".nc", ".nc4")) else Score.PERHAPS
+    if seen.local is not None and seen.is_folder and not seen.is_parquet:
         return Score.PERHAPS
     return Score.PERHAPS if seen.kind is FileKind.ZIP else Score.NO
 

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
 
 _CONTAINERS = {"zip": "archive", "hdf5": "HDF5", "folder": "folder of blobs"}
-#: Names that files of HDF5 have which are surely something else.
-_OF_OTHERS = (".nc", ".nc4")
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,8 +256,6 @@ def _may_have_schemas(path: str, identity: FileIdentity | None, opening: Opening
     """Tell whether anything in a file of HDF5 is named as schemas are; most such files are none of ours."""
     if find_spec("h5py") is None:
         return True
-    if opening.seen.ends(_OF_OTHERS):
-        return False
     file = library_file(HDF5, "HDF5", os.path.realpath(path), identity=identity)
     found: list[bool] = []
     request = {"ends": SCHEMA_ENDING, "objects": LIMITS.awkward_files}

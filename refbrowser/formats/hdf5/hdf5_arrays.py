@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -161,7 +161,7 @@ _PROOFS = 1_000
 
 @dataclass(eq=False)
 class Arrays:
-    """Makes the nodes of a file, and adds them and their chunks to a manifest."""
+    """Makes the nodes of a file, and adds them to a manifest."""
 
     file: LibraryFile
     contents: Contents
@@ -203,11 +203,6 @@ class Arrays:
             if self._add(manifest, node):
                 self.nodes[path] = node
         self._warn_of_spaces()
-
-    def add_chunks(self, manifest: ManifestBuilder) -> None:
-        """Add where the chunks of all arrays are."""
-        for path, node in self.nodes.items():
-            self._add_chunks(manifest, path, node)
 
     def _warn_of_spaces(self) -> None:
         """Tell once which texts are not in references as they are shown."""
@@ -479,35 +474,70 @@ class Arrays:
 
     # References
 
-    def _add_chunks(self, manifest: ManifestBuilder, path: str, node: ArrayNode) -> None:
-        """Add where the chunks of an array are."""
-        told = self.contents.arrays[path]
+    def placed(self) -> list[Placed]:
+        """Return where the chunks of all arrays are."""
+        found = (self._placed(path, node) for path, node in self.nodes.items())
+        return [each for each in found if each is not None]
+
+    def _placed(self, path: str, node: ArrayNode) -> Placed | None:
         if node.values.encoded is None or node.unreadable is not None or not prod(node.shape):
-            return
-        prefix, ndim = node.key_prefix, len(node.shape)
-        stored = self._stored.get(path)
+            return None
+        stored, told = self._stored.get(path), self.contents.arrays[path]
         if stored is not None:
-            coords = np.zeros((len(stored), max(ndim, 1)), np.int64)
-            coords[:, : stored.coords.shape[1]] = stored.coords
-            whole = prod(node.grid.grid_shape[: stored.coords.shape[1]])
-            inside = (stored.coords < np.array(node.grid.grid_shape[: stored.coords.shape[1]])).all(axis=1)
-            if np.count_nonzero(inside) == whole:
-                self.complete.add(node.path)
-            if inside.all():
-                manifest.add_ranges(prefix, coords, stored.offsets, stored.sizes)
-            else:
-                manifest.add_ranges(prefix, coords[inside], stored.offsets[inside], stored.sizes[inside])
-            for at, data in self._apart.get(path, {}).items():
-                manifest.add_bytes(prefix + ".".join(map(str, at)), data)
-        elif told["layout"] == "compact":
-            data = bytes(self.contents.chunks.get(path, b""))
-            manifest.add_bytes(prefix + ".".join("0" * max(ndim, 1)), data)
-            self.complete.add(node.path)
-        elif told["layout"] == "contiguous" and told["offset"] is not None and told["stored"]:
+            return Placed(node, stored, self._apart.get(path, {}))
+        if told["layout"] == "compact":
+            return Placed(node, data=bytes(self.contents.chunks.get(path, b"")))
+        if told["layout"] == "contiguous" and told["offset"] is not None and told["stored"]:
+            return Placed(node, offset=told["offset"])
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """Where the chunks of an array are, one of three ways.
+
+    Attributes
+    ----------
+    stored, apart
+        Those of a grid, and of these, by coordinates, what was encoded again.
+    data
+        The elements themselves.
+    offset
+        Where in the file they lie together.
+    """
+
+    node: ArrayNode
+    stored: Stored | None = None
+    apart: Mapping[tuple[int, ...], bytes] = field(default_factory=dict)
+    data: bytes | None = None
+    offset: int = 0
+
+
+def add_chunks(arrays: Iterable[Placed], complete: set[str], manifest: ManifestBuilder) -> None:
+    """Add the chunks of arrays to a manifest, and the paths of arrays that lack none to `complete`."""
+    for each in arrays:
+        node, stored = each.node, each.stored
+        prefix, ndim = node.key_prefix, len(node.shape)
+        if stored is None:
+            complete.add(node.path)
+        if each.data is not None:
+            manifest.add_bytes(prefix + ".".join("0" * max(ndim, 1)), each.data)
+        elif stored is None:
             size = prod(node.shape) * node.known_dtype.itemsize
             coords = np.zeros((1, max(ndim, 1)), np.int64)
-            manifest.add_ranges(prefix, coords, np.array([told["offset"]]), np.array([size]))
-            self.complete.add(node.path)
+            manifest.add_ranges(prefix, coords, np.array([each.offset]), np.array([size]))
+        else:
+            coords = np.zeros((len(stored), max(ndim, 1)), np.int64)
+            coords[:, : stored.coords.shape[1]] = stored.coords
+            grid_shape = node.grid.grid_shape[: stored.coords.shape[1]]
+            inside = (stored.coords < np.array(grid_shape)).all(axis=1)
+            if np.count_nonzero(inside) == prod(grid_shape):
+                complete.add(node.path)
+            if not inside.all():
+                coords, stored = coords[inside], stored.only(inside)
+            manifest.add_ranges(prefix, coords, stored.offsets, stored.sizes)
+            for at, data in each.apart.items():
+                manifest.add_bytes(prefix + ".".join(map(str, at)), data)
 
 
 def _fill_of(told: Told, tree: Tree) -> Any:

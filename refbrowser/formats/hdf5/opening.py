@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, spelled
+from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, add_chunks, spelled
 from refbrowser.formats.library.library_contents import shown_path
 from refbrowser.formats.library.named_file import Library, LibraryOrigin, open_named_file
 from refbrowser.formats.library.process import HDF5
@@ -106,7 +106,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
     document = manifest.document(
         name=opening.path,
         # Whoever opens many files may look into few.
-        later=partial(arrays.add_chunks, manifest),
+        later=partial(add_chunks, arrays.placed(), arrays.complete, manifest),
         origin=origin,
         notes=tuple(contents.findings),
     )

@@ -53,10 +53,10 @@ class Headers:
         messages: Callable[[Any, int, int], Iterator[Message]],
     ) -> None:
         # Lengths and addresses of other sizes are other words; what is being written changes.
-        is_usual = read is not None and not file.swmr_mode
-        is_usual = is_usual and file.id.get_create_plist().get_sizes() == (8, 8)
+        made = file.id.get_create_plist()
+        is_usual = read is not None and not file.swmr_mode and made.get_sizes() == (8, 8)
         self._read = read if is_usual else None
-        self._base = file.userblock_size
+        self._base = made.get_userblock()
         self._messages = messages
         self._descriptor = file.id.get_vfd_handle() if is_usual else -1
         self._state = self._state_now()

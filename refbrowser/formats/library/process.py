@@ -290,7 +290,9 @@ def one_after_another(small: int = 0) -> Iterator[Chain]:
         is_well = True
     finally:
         _THREAD.chain = None
-        for each in chain.files:
+        # Files know their chain: what knows itself is freed late.
+        files, chain.files = chain.files, []
+        for each in files:
             if is_well:
                 each.hand_on()
             else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -44,10 +43,10 @@ class Stored:
     def of(cls, data: memoryview, ndim: int) -> Stored:
         """Return what the library tells."""
         count = len(data) // (8 * ndim + 20)
-        ends = np.cumsum([0, 8 * ndim * count, 8 * count, 8 * count, 4 * count]).tolist()
-        parts = [data[start:stop] for start, stop in pairwise(ends)]
-        coords, offsets, sizes = (np.frombuffer(each, np.int64) for each in parts[:3])
-        return cls(coords.reshape(-1, ndim), offsets, sizes, np.frombuffer(parts[3], np.uint32))
+        numbers = np.frombuffer(data, np.int64, (ndim + 2) * count)
+        masks = np.frombuffer(data, np.uint32, count, numbers.nbytes)
+        coords = numbers[: ndim * count].reshape(-1, ndim)
+        return cls(coords, numbers[ndim * count : (ndim + 1) * count], numbers[(ndim + 1) * count :], masks)
 
     def only(self, some: npt.NDArray[np.bool_]) -> Stored:
         """Return some of the chunks."""
