@@ -530,7 +530,7 @@ def add_chunks(arrays: Iterable[Placed], complete: set[str], manifest: ManifestB
             coords = np.zeros((len(stored), max(ndim, 1)), np.int64)
             coords[:, : stored.coords.shape[1]] = stored.coords
             grid_shape = node.grid.grid_shape[: stored.coords.shape[1]]
-            inside = (stored.coords < np.array(grid_shape)).all(axis=1)
+            inside: npt.NDArray[np.bool_] = np.all(stored.coords < np.array(grid_shape), axis=1)
             if np.count_nonzero(inside) == prod(grid_shape):
                 complete.add(node.path)
             if not inside.all():

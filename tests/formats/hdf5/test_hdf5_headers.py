@@ -169,7 +169,12 @@ H5_CHANGES: tuple[Callable[[Any], object], ...] = (
 @pytest.mark.slow
 def test_files_are_told_as_if_they_were_the_first(reader: Any, tmp_path: Path) -> None:
     paths = [netcdf(tmp_path / f"{number}.nc", change) for number, change in enumerate(CHANGES)]
-    for how, options in enumerate(({}, {"track_order": True}, {"libver": "latest", "userblock_size": 512})):
+    ways: tuple[dict[str, Any], ...] = (
+        {},
+        {"track_order": True},
+        {"libver": "latest", "userblock_size": 512},
+    )
+    for how, options in enumerate(ways):
         paths += [
             plain_hdf5(tmp_path / f"{how}-{number}.h5", change, **options)
             for number, change in enumerate(H5_CHANGES)
