@@ -43,6 +43,13 @@ BROKEN = Tool(
     words="fail",
     docks=(Dock(title="Broken", hint="Nothing.", made="fixture_tool:fails"),),
 )
+#: One with commands of its own.
+COMMANDED = Tool(
+    name="commanded",
+    heading=Heading.READ,
+    words="count how often it is asked",
+    commands="foreign_commands:CountCommands",
+)
 #: One that is none, and one whose name is taken.
 NO_TOOL, TAKEN = object(), Tool(name="audit", heading=Heading.CHECK, words="audit in another way")
 

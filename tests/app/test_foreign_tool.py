@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import fixture_tool
 import pytest
+from foreign_commands import CountCommands
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QPlainTextEdit, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
@@ -83,6 +84,22 @@ def test_a_tool_that_fails_costs_itself_alone(
         qtbot.waitUntil(lambda: "show_span" in names(window))
         assert "What the tool broken adds to the window failed" in window.centre.error_bar.text()
         assert "brokenDock" not in {dock.objectName() for dock in window.docks.all()}
+
+
+@pytest.mark.fresh
+@pytest.mark.slow
+def test_commands_of_its_own_are_offered_in_panes_too(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, qtbot: QtBot
+) -> None:
+    with fixture_tool.found(monkeypatch, "fixture_tool:COMMANDED"):
+        window: MainWindow = request.getfixturevalue("window")
+        window.open_path(str(SAMPLE), "/ocean/lat")
+        qtbot.waitUntil(lambda: "count" in names(window))
+        action = window.actions_["count"]
+        assert action in window.actions_.menu("&Tools").actions()
+        assert action in window.centre.references.table.actions()
+        action.trigger()
+        assert window.groups[CountCommands].counted == 1
 
 
 def test_it_stands_in_the_manual(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,7 @@ class ToolPlaces(CommandGroup):
         if tool.commands:
             group = self._workspace.groups[resolve_name(tool.commands)]
             self._workspace.actions_.add(group.actions, group.table())
+            group.offer_actions()
 
     def _place_dock(self, tool: Tool, dock: Dock) -> None:
         """Add a dock, and what shows it where the tool has no commands of its own."""
