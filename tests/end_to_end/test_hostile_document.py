@@ -240,13 +240,18 @@ def events(work: str, folder: Path) -> tuple[Path, list[list[Any]]]:
     return document, [json.loads(line) for line in log.read_text().splitlines()]
 
 
+#: What stands in the path of Python for a package that is installed where it is edited: entry points are looked
+#: for there, too.
+_INSTALLED = "__editable__."
+
+
 def check_events(document: Path, found: list[list[Any]]) -> None:
     opened = [event for event in found if event[0] == "open"]
     assert any(event[1] == str(document) for event in opened), "the hook saw nothing"
     # Files: the document, and what Python and the libraries are made of.
     libraries = (sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[2] / "refbrowser"))
     for _, name, _mode, _flags in opened:
-        allowed = name == str(document) or name.startswith(libraries) or name.isdecimal()
+        allowed = name == str(document) or name.startswith((*libraries, _INSTALLED)) or name.isdecimal()
         assert allowed or str(document.parent / "home") in name or _is_of_the_system(name), name
     for event in found:
         assert MARK not in json.dumps(event[1:]), event
