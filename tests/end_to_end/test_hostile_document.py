@@ -240,8 +240,7 @@ def events(work: str, folder: Path) -> tuple[Path, list[list[Any]]]:
     return document, [json.loads(line) for line in log.read_text().splitlines()]
 
 
-#: What stands in the path of Python for a package that is installed where it is edited: entry points are looked
-#: for there, too.
+#: Stands in the path of Python for a package that is edited in its place: entry points are looked for there.
 _INSTALLED = "__editable__."
 
 
