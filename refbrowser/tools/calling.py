@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, signature
 from pkgutil import resolve_name
 from typing import Any
@@ -12,7 +12,7 @@ from refbrowser.api import Path, StorageOptions, control_of
 from refbrowser.api import open as opened
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import native_errors
-from refbrowser.formats.option_fields import declared
+from refbrowser.formats.option_fields import declared, usual
 from refbrowser.tools.tool import Report, Tool
 
 
@@ -49,7 +49,7 @@ def function_of(tool: Tool) -> Callable[..., Report]:
     common = [
         each for each in signature(function).parameters.values() if each.kind is not Parameter.VAR_KEYWORD
     ]
-    own = [_parameter(each) for each in fields(request) if each.name in options]
+    own = [_parameter(request, each.name, each.type) for each in fields(request) if each.name in options]
     function.__signature__ = Signature([*common, *own], return_annotation="Report")  # type: ignore[attr-defined]
     return function
 
@@ -63,6 +63,7 @@ def _documentation(tool: Tool, request: type) -> str:
     return "\n".join(lines)
 
 
-def _parameter(field: Field[Any]) -> Parameter:
-    default = field.default if field.default_factory is MISSING else field.default_factory()
-    return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=field.type)
+def _parameter(request: type, name: str, annotation: Any) -> Parameter:
+    default = usual(request, name)
+    default = Parameter.empty if default is MISSING else default
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

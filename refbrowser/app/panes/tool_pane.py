@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from refbrowser.app.widgets.parts import push_button
 from refbrowser.app.widgets.rows import FlowLayout, named
 from refbrowser.engine.jobs import Priority
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.option_fields import declared
+from refbrowser.formats.option_fields import declared, usual
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -46,13 +45,11 @@ class ToolPane(QWidget):
         self._tool, self._documents = tool, documents
         self._request: type[Any] = resolve_name(tool.request)
         self._running = Latest(self, f"tool {tool.name}")
-        options = declared(self._request)
         self._fields: dict[str, Field] = {
-            each.name: field_of(
-                self, options[each.name], f"{tool.name}{each.name.title().replace('_', '')}", _usual(each)
+            name: field_of(
+                self, each, f"{tool.name}{name.title().replace('_', '')}", usual(self._request, name)
             )
-            for each in fields(self._request)
-            if each.name in options
+            for name, each in declared(self._request).items()
         }
         self.run_button = push_button("Run", f"{tool.name}RunButton", self.run)
         self.words = ElidedLabel(f"{tool.name}Words", role="muted")
@@ -137,7 +134,3 @@ def _labelled(field: Field) -> QWidget:
     for widget in (first, *others):
         line.addWidget(widget)
     return box
-
-
-def _usual(field: Any) -> Any:
-    return field.default if field.default_factory is MISSING else field.default_factory()
