@@ -20,12 +20,10 @@ if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
     from refbrowser.api import (
         expand,
-        export,
         open,
         sample,
         with_attributes,
     )
-    from refbrowser.api_references import append, combine, make
     from refbrowser.api_views import check, info
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
@@ -39,12 +37,15 @@ if TYPE_CHECKING:
     )
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
+    from refbrowser.tools.append.public import append
     from refbrowser.tools.audit.public import audit
     from refbrowser.tools.bytes.public import plan
     from refbrowser.tools.compare.public import diff
     from refbrowser.tools.explain.public import explain
+    from refbrowser.tools.export.public import export
     from refbrowser.tools.fold.public import fold
     from refbrowser.tools.lock.public import lock
+    from refbrowser.tools.make.public import combine, make
     from refbrowser.tools.merge.public import merge
     from refbrowser.tools.move.public import move
 
@@ -97,7 +98,7 @@ _PLACES = {
     "Dataset": "refbrowser.engine.dataset",
     "Group": "refbrowser.engine.dataset",
     "RefbrowserError": "refbrowser.errors",
-    "combine": "refbrowser.api_references",
+    "combine": "refbrowser.tools.make.public",
     "open": "refbrowser.api",
     "to_virtualizarr": "refbrowser.manifest_stores",
     "with_attributes": "refbrowser.api",

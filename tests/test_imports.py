@@ -31,7 +31,6 @@ LAYERS = [
     "manifest_documents",
     "bundled",
     "api",
-    "api_references",
     "api_views",
     "xarray_backend",
     "manifest_stores",

@@ -240,7 +240,7 @@ def test_an_address_where_nothing_answers_and_files_that_are_not_there(
 @pytest.mark.slow
 def test_dask_is_not_imported_before_it_is_asked_for() -> None:
     code = (
-        "import sys, refbrowser.api, refbrowser.cli.export, refbrowser.exporting.tasks\n"
+        "import sys, refbrowser.api, refbrowser.tools.export.verb, refbrowser.exporting.tasks\n"
         "from refbrowser.engine.compute import Compute\n"
         "from refbrowser.io.cancel import CancelToken\n"
         "with Compute.of(None).open() as e: assert len(list(e.run(abs, [1], CancelToken()))) == 1\n"

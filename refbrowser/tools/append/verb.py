@@ -9,13 +9,6 @@ from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, tell_damage, write_json, write_line
 from refbrowser.cli.locks import add_lock, lock_made
-from refbrowser.cli.make import (
-    add_new_dimension,
-    add_remedies,
-    mismatch_json,
-    request_of,
-    tell_mismatches,
-)
 from refbrowser.cli.options import (
     add_dask,
     add_json,
@@ -29,6 +22,13 @@ from refbrowser.cli.options import (
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
+from refbrowser.tools.make.verb import (
+    add_new_dimension,
+    add_remedies,
+    mismatch_json,
+    request_of,
+    tell_mismatches,
+)
 from refbrowser.words import binary_size_text, counted_plain
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Adding files to a document, or values to a stream of messages."""

@@ -1,0 +1,1 @@
+"""Writing a dataset in another format."""

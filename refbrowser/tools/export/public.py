@@ -1,0 +1,128 @@
+"""Exporting as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Unpack
+
+import refbrowser.engine.frozen  # noqa: F401 - says how datasets are pickled
+from refbrowser.api import Path, control_of, open, path_of, texts_of
+from refbrowser.engine.dataset import Dataset
+from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
+
+if TYPE_CHECKING:
+    from refbrowser.exporting.option_fields import ExportOptions
+    from refbrowser.exporting.request import ExportReport
+    from refbrowser.exporting.targets.keywords import ExportKeywords
+
+
+@native_errors()
+def export(
+    dataset: Dataset | Path,
+    target: Path,
+    *,
+    format: str,
+    arrays: Iterable[str] | Mapping[str, Any] | None = None,
+    force: bool = False,
+    resume: bool = False,
+    skip_bad: bool = False,
+    options: ExportOptions | None = None,
+    allow: Iterable[str] = (),
+    progress: Callable[..., None] | None = None,
+    client: Any = None,
+    **said: Unpack[ExportKeywords],
+) -> ExportReport:
+    """Write a dataset in another format.
+
+    Parameters
+    ----------
+    dataset
+        An opened dataset, or what to open.
+    target
+        The file or folder to be made.
+    format
+        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft``, ``nczarr``,
+        ``netcdf4``, ``ncstream``, ``awkward0``, ``parquet``, ``feather`` or ``icechunk``.
+    arrays
+        Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
+        to text as ``--select`` takes it.
+    force
+        Replace the target.
+    resume
+        Go on with an export that was interrupted.
+    skip_bad
+        Leave out what cannot be read, and list it in the report.
+    options
+        How it is written, as one object in place of single keywords: `StoreOptions` (chunks, codec, shards,
+        container), `StreamOptions`, `TableOptions` or `Awkward0Writing` of
+        ``refbrowser.exporting.targets.options``, `ReferenceOptions` of
+        ``refbrowser.exporting.targets.reference_options``, `CommitOptions` of
+        ``refbrowser.exporting.icechunk.icechunk_options``, or what a format of another package has; the usual
+        ones when None.
+    allow
+        Origins that may be read from, where `dataset` is a path.
+    progress
+        Called as `progress(done, total, read_bytes=..., requests=...)`.
+    client
+        Who does the work: a ``distributed.Client`` or a ``concurrent.futures.Executor``, or the text that
+        ``--dask`` takes. Formats that are one file are made in this process whoever is given. Workers need
+        the same versions of refbrowser, numpy and numcodecs, and see source and target under the same paths.
+    said
+        Options of the format: ``chunks=(1, 90, 360)``, ``codec="zstd:3"``, ``shards``, ``container="zip"``,
+        ``inline=500``, ``profile``... as ``refbrowser export --to FORMAT --help`` lists them, or
+        `refbrowser.exporting.targets.keywords.ExportKeywords`.
+
+    Returns
+    -------
+    ExportReport
+        What was written, and in `losses` what the target cannot hold.
+
+    Raises
+    ------
+    RefbrowserError
+        The target exists, there is no room, a chunk cannot be read, or verification failed; `client` is none,
+        does not answer, or has no workers; or the format has no such option.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> refbrowser.export("sea_surface.json", "sea", format="zarr-v3", codec="zstd:3").arrays
+    13
+    """
+    from refbrowser.engine.compute import Compute
+    from refbrowser.exporting.exporter import run_export
+    from refbrowser.exporting.request import ArrayChoice, ExportRequest
+    from refbrowser.exporting.targets.keywords import options_said
+
+    if not isinstance(dataset, Dataset):
+        with open(dataset, allow=allow) as opened:
+            return export(
+                opened,
+                target,
+                format=format,
+                arrays=arrays,
+                force=force,
+                resume=resume,
+                skip_bad=skip_bad,
+                options=options,
+                progress=progress,
+                client=client,
+                **said,
+            )
+    if options is not None and said:
+        message = f"options say how it is written: {quoted(min(said))} is said besides"
+        raise RefbrowserError(ErrorKind.USAGE, message)
+    chosen = None
+    if arrays is not None:
+        indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(texts_of(arrays), ...)
+        chosen = tuple(ArrayChoice.of(dataset, path, index) for path, index in indices.items())
+    request = ExportRequest(
+        path_of(target),
+        format,
+        chosen,
+        force=force,
+        resume=resume,
+        skip_bad=skip_bad,
+        options=options or options_said(format, said, path_of(target)),
+    )
+    return run_export(dataset, request, control_of(progress), compute=Compute.of(client))
