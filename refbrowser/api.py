@@ -214,9 +214,9 @@ def sample(folder: Path = ".", *, force: bool = False) -> str:
     return write_sample(path_of(folder), force=force)
 
 
-def dataset_of(dataset: Dataset | Path, allow: Iterable[str]) -> AbstractContextManager[Dataset]:
-    """Return what gives a dataset, and closes it where it was opened here."""
-    return nullcontext(dataset) if isinstance(dataset, Dataset) else open(dataset, allow=allow)
+def dataset_of(dataset: Dataset | Path, allow: Iterable[str], **how: Any) -> AbstractContextManager[Dataset]:
+    """Return what gives a dataset, and closes it where it was opened here, as `open` has `how`."""
+    return nullcontext(dataset) if isinstance(dataset, Dataset) else open(dataset, allow=allow, **how)
 
 
 def control_of(progress: Callable[..., None] | None) -> JobControl:

@@ -93,6 +93,13 @@ def close_shared() -> None:
         each.delete()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Close the window that tests share before a module is begun whose tests look for none."""
+    if nextitem is not None and nextitem.path != item.path and "shared" not in nextitem.fixturenames:
+        close_shared()
+
+
 @pytest.fixture
 def window(qtbot: QtBot, shared: list[SharedWindow], request: pytest.FixtureRequest) -> Iterator[MainWindow]:
     """A whole window, as good as new; its plot is made already.

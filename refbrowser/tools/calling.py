@@ -8,8 +8,7 @@ from inspect import Parameter, Signature, signature
 from pkgutil import resolve_name
 from typing import Any
 
-from refbrowser.api import Path, StorageOptions, control_of
-from refbrowser.api import open as opened
+from refbrowser.api import Path, StorageOptions, control_of, dataset_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import native_errors
 from refbrowser.formats.option_fields import declared, usual
@@ -35,13 +34,8 @@ def function_of(tool: Tool) -> Callable[..., Report]:
         asked = request(
             **{name: options[name].value(value) if name in options else value for name, value in said.items()}
         )
-        control = control_of(progress)
-        if isinstance(dataset, Dataset):
-            report: Report = work(asked, dataset, control)
-            return report
-        how: dict[str, Any] = {"allow": allow, "storage_options": storage_options, "templates": templates}
-        with opened(dataset, **how) as own:
-            report = work(asked, own, control)
+        with dataset_of(dataset, allow, storage_options=storage_options, templates=templates) as opened:
+            report: Report = work(asked, opened, control_of(progress))
         return report
 
     function.__name__ = function.__qualname__ = tool.name

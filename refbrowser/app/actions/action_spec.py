@@ -15,7 +15,7 @@ class ActionSpec(NamedTuple):
     shortcut
         Works everywhere in the window.
     when
-        Name of the condition (one of `Commands.conditions`); empty for always.
+        Name of the condition (one of `CommandGroups.conditions`); empty for always.
     toolbar
         Short title for the toolbar.
     tip

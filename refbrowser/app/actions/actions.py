@@ -48,7 +48,7 @@ class Actions:
             self._submenu("&View", "Pa&nes", None).addAction(action)
 
     def add(self, specs: Sequence[ActionSpec], callbacks: Mapping[str, Callable[[], object]]) -> None:
-        """Add the actions of a further format, behind those of the others."""
+        """Add the actions of a further format or tool, behind those of the others."""
         for spec in specs:
             if spec.name in self._actions:
                 raise ValueError(f"there is an action {spec.name} already")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.api import Path, control_of, texts_of
-from refbrowser.api import open as open_dataset
+from refbrowser.api import Path, control_of, dataset_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import native_errors
 
@@ -69,22 +68,10 @@ def audit(
     from refbrowser.engine.audit.audit_run import AuditRun
     from refbrowser.engine.compute import Compute
 
-    if not isinstance(dataset, Dataset):
-        with open_dataset(dataset, allow=allow) as opened:
-            return audit(
-                opened,
-                level=level,
-                arrays=arrays,
-                sample=sample,
-                resume=resume,
-                lock=lock,
-                progress=progress,
-                told=told,
-                client=client,
-            )
-    plan = plan_audit(dataset, AuditRequest(Level.named(level), texts_of(arrays), sample, resume, lock))
-    told(plan)
-    run = AuditRun(dataset, plan, Compute.of(client))
-    for _ in run.findings(control_of(progress)):
-        pass
-    return run.result()
+    with dataset_of(dataset, allow) as opened:
+        plan = plan_audit(opened, AuditRequest(Level.named(level), texts_of(arrays), sample, resume, lock))
+        told(plan)
+        run = AuditRun(opened, plan, Compute.of(client))
+        for _ in run.findings(control_of(progress)):
+            pass
+        return run.result()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from refbrowser.api import Path, control_of, open, path_of, texts_of
+from refbrowser.api import Path, control_of, dataset_of, path_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import native_errors
 
@@ -65,10 +65,7 @@ def diff(
     kinds = tuple(map(difference_kind, texts_of(ignore)))
     request = CompareRequest(values, texts_of(arrays), kinds)
     with ExitStack() as stack:
-        one, other = (
-            each if isinstance(each, Dataset) else stack.enter_context(open(each, allow=allow))
-            for each in (here, there)
-        )
+        one, other = (stack.enter_context(dataset_of(each, allow)) for each in (here, there))
         found = compare_datasets(one, other, request, control_of(progress))
     if html is not None:
         from refbrowser.io.atomic import write_atomically

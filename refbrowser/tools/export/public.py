@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 import refbrowser.engine.frozen  # noqa: F401 - says how datasets are pickled
-from refbrowser.api import Path, control_of, open, path_of, texts_of
+from refbrowser.api import Path, control_of, dataset_of, path_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
 
@@ -94,35 +94,21 @@ def export(
     from refbrowser.exporting.request import ArrayChoice, ExportRequest
     from refbrowser.exporting.targets.keywords import options_said
 
-    if not isinstance(dataset, Dataset):
-        with open(dataset, allow=allow) as opened:
-            return export(
-                opened,
-                target,
-                format=format,
-                arrays=arrays,
-                force=force,
-                resume=resume,
-                skip_bad=skip_bad,
-                options=options,
-                progress=progress,
-                client=client,
-                **said,
-            )
-    if options is not None and said:
-        message = f"options say how it is written: {quoted(min(said))} is said besides"
-        raise RefbrowserError(ErrorKind.USAGE, message)
-    chosen = None
-    if arrays is not None:
-        indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(texts_of(arrays), ...)
-        chosen = tuple(ArrayChoice.of(dataset, path, index) for path, index in indices.items())
-    request = ExportRequest(
-        path_of(target),
-        format,
-        chosen,
-        force=force,
-        resume=resume,
-        skip_bad=skip_bad,
-        options=options or options_said(format, said, path_of(target)),
-    )
-    return run_export(dataset, request, control_of(progress), compute=Compute.of(client))
+    with dataset_of(dataset, allow) as opened:
+        if options is not None and said:
+            message = f"options say how it is written: {quoted(min(said))} is said besides"
+            raise RefbrowserError(ErrorKind.USAGE, message)
+        chosen = None
+        if arrays is not None:
+            indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(texts_of(arrays), ...)
+            chosen = tuple(ArrayChoice.of(opened, path, index) for path, index in indices.items())
+        request = ExportRequest(
+            path_of(target),
+            format,
+            chosen,
+            force=force,
+            resume=resume,
+            skip_bad=skip_bad,
+            options=options or options_said(format, said, path_of(target)),
+        )
+        return run_export(opened, request, control_of(progress), compute=Compute.of(client))
