@@ -18,6 +18,7 @@ def test_names_are_given_once() -> None:
     assert sorted(names) == sorted(set(names))
 
 
+@pytest.mark.slow  # the first test that asks for the old environment makes it
 @looped("construct", [each for each in CONSTRUCTS if each.is_old])
 def test_awkward0_reads_what_is_made_by_hand(
     construct: Construct, awkward0: Awkward0Process, tmp_path: Path
