@@ -430,20 +430,25 @@ class Docks(QObject):
         )
         tell(self.is_seen(name))
 
-    def give_height(self, name: str, least: int) -> tuple[int, int] | None:
-        """Make the place of a dock at least so high, but no higher than half of the window.
+    def raise_with_height(self, name: str, least: int) -> tuple[int, int] | None:
+        """Bring a dock to the front, its place at least so high, but no higher than half of the window.
 
-        Returns its height before, and the one that it was asked to have; None where it stays.
+        Returns its height before, and the one that it was asked to have; None where it stays. The height
+        before of docks that were folded is the one that they have without this: nobody saw it yet.
         """
-        shown, height = self._in_front(name), min(least, self._window.height() // 2)
-        before = shown.height()
+        height = min(least, self._window.height() // 2)
+        before = self._in_front(name).height()
+        if self.is_folded and self._docks[name] in self._at_bottom():
+            before = (self._unfolded or self._low()) - self._tabs_over(self._docks[name])
+        self.raise_(name)
+        shown = self._in_front(name)
         if shown.isFloating() or before >= height:
             return None
         self._window.resizeDocks([shown], [height], Qt.Orientation.Vertical)
         return before, height
 
     def give_back(self, name: str, heights: tuple[int, int], given: int) -> None:
-        """Give the place of a dock the height before `give_height`, unless somebody changed it since.
+        """Give the place of a dock the height before `raise_with_height`, unless somebody changed it since.
 
         What it was asked to have is that of its tabs as well.
         """

@@ -47,8 +47,7 @@ class AuditDock(QObject):
 
     def show(self) -> None:
         """Bring the page to the front, with room while it is there, and the keyboard in it."""
-        heights = self._docks.give_height(_DOCK, _HEIGHT)
-        self._docks.raise_(_DOCK)
+        heights = self._docks.raise_with_height(_DOCK, _HEIGHT)
         if heights is not None:
             self._heights = heights
             self._laid_out.start()

@@ -265,6 +265,25 @@ def test_the_room_that_the_page_takes_is_given_back(
 
 
 @pytest.mark.slow
+def test_the_page_has_its_room_where_the_lower_panes_were_folded(
+    window: MainWindow, pane: AuditPane, damaged: Path, opened: Open, settle: Settle
+) -> None:
+    window.resize(960, 800)
+    window.actions_["show_problems"].trigger()
+    opened(damaged)
+    settle()
+    unfolded = window.docks["problemsDock"].height()
+    window.docks.fold(is_folded=True)
+    settle()
+    window.actions_["show_audit"].trigger()
+    settle()
+    assert window.docks["auditDock"].height() >= 300
+    window.actions_["show_problems"].trigger()
+    settle()
+    assert window.docks["problemsDock"].height() == unfolded
+
+
+@pytest.mark.slow
 def test_files_that_rules_name_are_led_elsewhere_where_they_lie(
     window: MainWindow, tmp_path: Path, opened: Open, pane: AuditPane, settle: Settle
 ) -> None:
