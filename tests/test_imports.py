@@ -34,14 +34,17 @@ LAYERS = [
     "api_views",
     "xarray_backend",
     "manifest_stores",
+    "wings",
     "ncstream",
     "zarr_draft",
     "tools",
     "",
     "cli",
     "tools.verb",
+    "wings.verbs",
     "app",
     "tools.window",
+    "wings.window",
     "__main__",
 ]
 
@@ -108,7 +111,12 @@ OF_ALL_ROOMS = {
 UPWARD_ALLOWED = {("cli", "app")}
 
 #: Layers of the window.
-WINDOW = ("app", "tools.window")
+WINDOW = ("app", "tools.window", "wings.window")
+
+#: Where rows of tables name modules of wings, as text.
+TABLES = {"refbrowser.formats.registry", "refbrowser.tools.registry"}
+#: What programs import of a wing.
+FRONTS = {"refbrowser.ncstream", "refbrowser.zarr_draft"}
 
 QT_NAMES = {"PySide6", "pyqtgraph", "shiboken6"}
 
@@ -118,6 +126,8 @@ def layer_of(module: str) -> str:
     if parts[1:2] == ["tools"]:
         # Its table is below the command line and the window, what it shows in these above them.
         return "tools.window" if "window" in parts else "tools.verb" if parts[-1] == "verb" else "tools"
+    if parts[1:2] == ["wings"]:
+        return next((f"wings.{name}" for name in ("window", "verbs") if name in parts), "wings")
     return parts[1] if len(parts) > 1 else ""
 
 
@@ -135,6 +145,45 @@ def test_imports_point_down(sources: list[Source]) -> None:
             if (layer, other) not in UPWARD_ALLOWED and LAYERS.index(other) > LAYERS.index(layer):
                 upward.append(f"{module} imports {imported}, which is above it")
     assert not upward
+
+
+def wing_of(module: str) -> str:
+    """Return the wing that a module is of; empty for one of the core."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["refbrowser", "wings"] and len(parts) > 2 else ""
+
+
+def other_wings(source: Source) -> set[str]:
+    """Return the modules of wings that one of the core, or of another wing, imports or names."""
+    named = source.imports | (set() if source.module in TABLES else source.texts - source.docs)
+    return {
+        name
+        for name in named
+        if re.match(r"refbrowser\.wings\b", name) and wing_of(name) != wing_of(source.module)
+    }
+
+
+def test_wings_are_known_by_their_rows_alone(sources: list[Source]) -> None:
+    knowing = {
+        source.module: names
+        for source in sources
+        if source.module not in FRONTS and (names := other_wings(source))
+    }
+    assert knowing == {}
+
+
+def test_other_wings_are_found() -> None:
+    def named(module: str, imports: set[str], *texts: str) -> set[str]:
+        path = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
+        return other_wings(Source(path, 1, imports=imports, texts=set(texts)))
+
+    assert named("refbrowser.engine.dataset", {"refbrowser.wings.a.reading"}) == {
+        "refbrowser.wings.a.reading"
+    }
+    assert named("refbrowser.wings.b.reading", {"refbrowser.wings.a"}) == {"refbrowser.wings.a"}
+    assert named("refbrowser.engine.dataset", set(), "refbrowser.wings.a.b:c") == {"refbrowser.wings.a.b:c"}
+    assert not named("refbrowser.formats.registry", set(), "refbrowser.wings.a.b:c")
+    assert not named("refbrowser.wings.a.reading", {"refbrowser.wings.a.writing", "refbrowser.engine.jobs"})
 
 
 def test_only_the_window_knows_qt(sources: list[Source]) -> None:
@@ -224,7 +273,8 @@ def test_names_of_modules_occur_once_in_a_layer() -> None:
     named: dict[tuple[str, str], list[str]] = {}
     for module in NAMES - {module_name(path) for path in PACKAGE.rglob("__init__.py")}:
         if module.count(".") > 1:
-            named.setdefault((layer_of(module), module.rsplit(".", 1)[1]), []).append(module)
+            layer = wing_of(module) or layer_of(module)
+            named.setdefault((layer, module.rsplit(".", 1)[1]), []).append(module)
     again = {name: sorted(modules) for (layer, name), modules in named.items() if len(modules) > 1}
     in_rooms = {
         name
@@ -238,7 +288,8 @@ def test_names_of_public_classes_occur_once_in_a_layer(sources: list[Source]) ->
     named: dict[tuple[str, str], list[str]] = {}
     for source in sources:
         for name in source.public_classes:
-            named.setdefault((layer_of(source.module), name), []).append(source.module)
+            layer = wing_of(source.module) or layer_of(source.module)
+            named.setdefault((layer, name), []).append(source.module)
     assert {name: modules for name, modules in named.items() if len(modules) > 1} == {}
 
 
@@ -275,6 +326,7 @@ def test_each_folder_of_tests_names_a_room() -> None:
 
 #: Where formats are at home: their folders, what exports write, their parts of engine and window.
 ROOMS = (
+    "refbrowser.wings.",
     "refbrowser.formats.",
     "refbrowser.exporting.",
     "refbrowser.exporting.streams.",

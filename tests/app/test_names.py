@@ -31,7 +31,7 @@ NEEDED_THE_MANUAL = (
 #: And these alone, as the name of a row or a choice.
 OLD_LABELS = frozenset({"Made from", "Leads to", "Not compressed", "Not decided", "Advice", "Holds"})
 #: Modules of the package whose strings the window shows.
-SHOWN = ("app/**/*.py", "tools/*/window/*.py")
+SHOWN = ("app/**/*.py", "tools/*/window/*.py", "wings/*/window/**/*.py")
 
 
 def shown_strings(text: str) -> list[str]:
