@@ -21,7 +21,7 @@ class Actions:
         self._window = window
         self._specs = {spec.name: spec for spec in WINDOW_ACTIONS}
         self._menus: dict[str, QMenu] = {}
-        #: The last action of a format in each menu.
+        #: The last action in each menu of those that formats, and tools that name no place, add.
         self._last: dict[str, QAction] = {}
         self._actions = {name: self._make(self._specs[name]) for name in TOOLBAR if name is not None}
         self.set_icons()
@@ -37,7 +37,7 @@ class Actions:
                 if spec is None:
                     self._menus[title].addSeparator()
                 else:
-                    self._put(title, spec, callbacks[spec.name])
+                    self._put(title, spec, callbacks[spec.name], None)
         self.set_icons()
 
     def add_panes(self, docks: Sequence[QDockWidget]) -> None:
@@ -56,14 +56,15 @@ class Actions:
                 # Two actions of one key would both be without it.
                 spec = spec._replace(shortcut="")
             self._specs[spec.name] = spec
-            self._put(spec.menu, spec, callbacks[spec.name])
+            following = dict(pairwise(self._menus[spec.menu].actions()))
+            before = following.get(self._last[spec.menu]) if spec.menu in self._last else None
+            self._put(spec.menu, spec, callbacks[spec.name], before)
 
-    def _put(self, title: str, spec: ActionSpec, callback: Callable[[], object]) -> None:
-        """Put an action into a menu: to its end, or behind the last one of a format where it is one, too."""
-        menu, before = self._menus[title], None
-        if spec.menu and title in self._last:
-            own = menu.actions()
-            before = dict(pairwise(own)).get(self._last[title])
+    def _put(
+        self, title: str, spec: ActionSpec, callback: Callable[[], object], before: QAction | None
+    ) -> None:
+        """Put an action into a menu, to its end where it comes before none."""
+        menu = self._menus[title]
         action = self._complete(spec, callback)
         if spec.submenu:
             menu = self._submenu(title, spec.submenu, before)
@@ -71,7 +72,7 @@ class Actions:
             action = menu.menuAction()
         else:
             menu.insertAction(before, action) if before else menu.addAction(action)
-        if spec.menu:
+        if spec.menu and not spec.after:
             self._last[title] = action
 
     def menu(self, title: str) -> QMenu:

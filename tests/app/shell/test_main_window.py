@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QToolButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop
 
+from refbrowser.app.actions.menus import menus
 from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
@@ -464,3 +465,10 @@ class TestTabs:
         for name, tab in (("show_references", REFERENCES), ("show_raw", RAW), ("show_plot", PLOT)):
             window.actions_[name].trigger()
             assert window.centre.tabs.currentIndex() == tab
+
+
+def test_menus_have_the_order_in_which_they_are_declared(window: MainWindow) -> None:
+    for title, specs in menus().items():
+        declared = [f"action_{spec.name}" for spec in specs if spec is not None and not spec.submenu]
+        shown = [action.objectName() for action in window.actions_.menu(title).actions()]
+        assert [name for name in shown if name in declared] == declared, title
