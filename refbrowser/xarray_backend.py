@@ -29,7 +29,7 @@ from refbrowser.api import open as open_named
 from refbrowser.engine.dataset import Dataset, damage_of, damage_text
 from refbrowser.engine.frozen import frozen_bytes, opened_again, other_source
 from refbrowser.engine.scattered import read_outer, read_points
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, MissingFileError, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Score, Seen
 from refbrowser.formats.library.process import one_after_another
 from refbrowser.formats.registry import BUILT_IN
@@ -265,6 +265,8 @@ class RefbrowserDataStore(AbstractDataStore):
             chunks = node.grid.chunk_shape
             encoding["chunks" if is_zarr else "chunksizes"] = chunks
             encoding["preferred_chunks"] = dict(zip(names, chunks, strict=True))
+            if not is_zarr:
+                encoding |= _filters(node)
         encoding["dtype"] = _encoded_type(node, variable)
         if dataset.format == _CLASSIC:
             # It has one order of bytes, which need not be asked for.
@@ -284,6 +286,15 @@ def _why_out(node: Any) -> str:
     if node.nested is not None or isinstance(node.type, SequenceType):
         return "its elements are nested: refbrowser.open reads them"
     return ""
+
+
+def _filters(node: ArrayNode) -> dict[str, Any]:
+    """Return how netCDF-4 packs an array, in the words of netCDF4: written again, it is packed the same."""
+    settings = {codec.name: codec.configuration for codec in node.codecs}
+    if not settings:
+        return {}
+    filters = {name: name in settings for name in ("zlib", "shuffle", "fletcher32")}
+    return {**filters, "complevel": settings["zlib"].get("level", 0)} if "zlib" in settings else filters
 
 
 def _plain_type(node: ArrayNode) -> np.dtype[Any]:
@@ -553,8 +564,9 @@ def _source(
             (each for each in _groups(netcdf_view(dataset.hierarchy).root) if each.path == path), None
         )
         if root is None:
+            # As xarray's own engines: whoever tries groups expects an error of the system.
             message = f"there is no group {quoted(path)}"
-            raise RefbrowserError(ErrorKind.USAGE, message, Place(document=dataset.path))
+            raise MissingFileError(ErrorKind.USAGE, message, Place(document=dataset.path))
         # What is found later is an error where it is read.
         for damage in damage_of(dataset, (path,), known=True):
             _warn(damage_text(damage))

@@ -133,6 +133,25 @@ def test_values_are_those_of_the_own_engines(folder: Path) -> None:
             assert "i" not in ours
 
 
+def test_what_is_written_again_is_packed_as_it_was(tmp_path: Path) -> None:
+    kept = ("zlib", "shuffle", "fletcher32", "complevel", "chunksizes")
+    made = {"zlib": True, "shuffle": True, "fletcher32": True, "complevel": 7, "chunksizes": (5,)}
+    values = xarray.Dataset({"a": ("x", np.arange(20.0)), "b": ("x", np.arange(20.0))})
+    values.to_netcdf(tmp_path / "first.nc", engine="netcdf4", encoding={"a": made})
+    with xarray.open_dataset(tmp_path / "first.nc", engine=ENGINE) as ours:
+        assert "zlib" not in ours["b"].encoding
+        ours.to_netcdf(tmp_path / "again.nc", engine="netcdf4")
+    with xarray.open_dataset(tmp_path / "again.nc", engine="netcdf4") as again:
+        assert {name: again["a"].encoding[name] for name in kept} == made
+        assert not again["b"].encoding["zlib"]
+
+
+def test_a_group_that_is_not_there_is_an_error_of_the_system(folder: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no group '/nowhere'") as raised:
+        xarray.open_dataset(folder / "four.nc", engine=ENGINE, group="nowhere")
+    assert isinstance(raised.value, refbrowser.RefbrowserError)
+
+
 @pytest.mark.slow
 def test_formats_that_no_other_engine_has(folder: Path, tmp_path: Path) -> None:
     tifffile, h5py = pytest.importorskip("tifffile"), pytest.importorskip("h5py")
