@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, Protocol
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError, quoted
+from refbrowser.formats.registry import RULES
 from refbrowser.formats.zarr.documents import (
     ARRAY_V2,
     ATTRIBUTES_V2,
@@ -18,6 +20,7 @@ from refbrowser.formats.zarr.documents import (
     split_key,
 )
 from refbrowser.io.cancel import CancelToken
+from refbrowser.model.metadata_keys import METADATA_NAMES, is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.references.document.consolidated import CONSOLIDATED_V3
@@ -26,9 +29,6 @@ from refbrowser.references.document.expansion import REFS
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.text.json_text import JsonError, parse
 from refbrowser.references.text.typed_values import laid_out, parsed
-
-#: Flavours whose nodes have one document each, below ``meta/``.
-DRAFTS = (Flavour.DRAFT_2019, Flavour.DRAFT_2020)
 
 
 class Origin(StrEnum):
@@ -115,6 +115,28 @@ def _read(dataset: Dataset, place: MetadataPlace, token: CancelToken) -> Metadat
     return MetadataText(place, laid_out(json), json)
 
 
+class NodeDocuments(Protocol):
+    """The metadata documents of a flavour whose nodes have one each, with attributes among its members."""
+
+    def group_key(self, path: str) -> str:
+        """Return the key of the document of a group."""
+        ...
+
+    def new_group(self) -> dict[str, Any]:
+        """Return the document of a group that was only implied."""
+        ...
+
+    def fault(self, key: str, json: Mapping[str, Any]) -> str | None:
+        """Return why a value is no metadata; empty where it is, None where the key is that of no node."""
+        ...
+
+
+def _documents_of(flavour: Flavour) -> NodeDocuments | None:
+    """Return what knows the documents of a flavour; None where they are those of Zarr v2 or v3."""
+    named = RULES[flavour].documents
+    return resolve_name(named) if named else None
+
+
 def uses_v3(node: Node) -> bool:
     """Tell whether the metadata of a node is of version 3 of Zarr; a group without any is like its arrays."""
     if isinstance(node, ArrayNode):
@@ -127,7 +149,7 @@ def uses_v3(node: Node) -> bool:
 
 def metadata_keys(document: Document, node: Node, flavour: Flavour = Flavour.ZARR_V2) -> tuple[str, ...]:
     """Return the keys of the documents that describe a node, or could; the consolidated one of it last."""
-    if flavour in DRAFTS:
+    if RULES[flavour].documents:
         return node.metadata_keys or (attributes_key(node, flavour),)
     prefix = prefix_of(node)
     names = [ARRAY_V2 if isinstance(node, ArrayNode) else GROUP_V2, ATTRIBUTES_V2]
@@ -144,18 +166,12 @@ def metadata_keys(document: Document, node: Node, flavour: Flavour = Flavour.ZAR
 def attributes_key(node: Node, flavour: Flavour = Flavour.ZARR_V2) -> str:
     """Return the key of the document that holds the attributes of a node.
 
-    In the drafts a group that is only implied has none yet.
+    Where each node has one document, a group that is only implied has none yet.
     """
-    if flavour in DRAFTS:
-        return node.metadata_keys[0] if node.metadata_keys else _draft_group_key(node, flavour)
+    documents = _documents_of(flavour)
+    if documents is not None:
+        return node.metadata_keys[0] if node.metadata_keys else documents.group_key(node.path)
     return prefix_of(node) + (NODE_V3 if uses_v3(node) else ATTRIBUTES_V2)
-
-
-def _draft_group_key(node: Node, flavour: Flavour) -> str:
-    root = "meta/root" if flavour is Flavour.DRAFT_2020 else "meta"
-    if node.path == "/":
-        return "root.group.json" if flavour is Flavour.DRAFT_2019 else "meta/root.group.json"
-    return f"{root}{node.path}.group.json"
 
 
 def prefix_of(node: Node) -> str:
@@ -230,10 +246,9 @@ def _consolidated(document: Document, key: str) -> tuple[str, bytes] | None:
 
 def begun(node: Node, flavour: Flavour) -> dict[str, Any]:
     """Return the document that holds the attributes of a group that has none yet."""
-    if flavour in DRAFTS:
-        from refbrowser.formats.zarr_draft.draft_documents import new_group
-
-        return new_group(flavour)
+    documents = _documents_of(flavour)
+    if documents is not None:
+        return documents.new_group()
     return {"zarr_format": 3, "node_type": "group"} if uses_v3(node) else {}
 
 
@@ -268,8 +283,7 @@ def metadata_fault(key: str, json: Any) -> str:
             return "zarr_format of the group is not 2"
     except RefbrowserError as error:
         return error.message
-    if not name.endswith((".array.json", ".group.json")):
+    if name in METADATA_NAMES or not is_metadata_key(key):
         return ""
-    from refbrowser.formats.zarr_draft.draft_documents import document_fault
-
-    return document_fault(key, json) or ""
+    own = filter(None, map(_documents_of, RULES))
+    return next(filter(None, (documents.fault(key, json) for documents in own)), "")

@@ -296,6 +296,24 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoreRules:
+    """By what rules stores of one flavour of Zarr are read.
+
+    Attributes
+    ----------
+    hierarchy
+        What builds their hierarchy, as ``module:function``: a
+        `refbrowser.formats.hierarchies.HierarchyBuilder`.
+    documents
+        What knows their metadata documents, as ``module:class``: a
+        `refbrowser.engine.node_metadata.NodeDocuments`. Empty where each node has those of Zarr v2 or v3.
+    """
+
+    hierarchy: str
+    documents: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """What the window shows of documents of a format: a tab, bars over the tabs, or both.
 

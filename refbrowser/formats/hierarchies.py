@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pkgutil import resolve_name
 
+from refbrowser.formats.registry import RULES
 from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource
 from refbrowser.model.nodes import Flavour, Hierarchy
 
 HierarchyBuilder = Callable[[MetadataSource, ManifestMaker, str], Hierarchy]
-
-#: What builds hierarchies: fixed, never a name from a file.
-_BUILDERS: Mapping[Flavour, str] = {
-    Flavour.ZARR_V2: "refbrowser.formats.zarr.hierarchy:build_hierarchy",
-    Flavour.ZARR_V3: "refbrowser.formats.zarr.hierarchy:build_hierarchy",
-    Flavour.NCZARR: "refbrowser.formats.nczarr.hierarchy:build_hierarchy",
-    Flavour.DRAFT_2019: "refbrowser.formats.zarr_draft.hierarchy:build_hierarchy",
-    Flavour.DRAFT_2020: "refbrowser.formats.zarr_draft.hierarchy:build_later_hierarchy",
-}
 
 
 def hierarchy_of_flavour(
@@ -41,5 +33,5 @@ def hierarchy_of_flavour(
         from refbrowser.formats.flavour import find_flavour
 
         flavour = find_flavour(source.metadata_keys(), source.value) or Flavour.ZARR_V2
-    builder: HierarchyBuilder = resolve_name(_BUILDERS[flavour])
+    builder: HierarchyBuilder = resolve_name(RULES[flavour].hierarchy)
     return replace(builder(source, manifests, format), flavour=flavour)

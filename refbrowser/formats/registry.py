@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats import ncstream_magics as magics
-from refbrowser.formats.format import Format, Page, Score, Seen, Written
+from refbrowser.formats.format import Format, Page, Score, Seen, StoreRules, Written
 from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
+from refbrowser.model.flavour import Flavour
 from refbrowser.plugins import Plugins, plugins
 
 if TYPE_CHECKING:
@@ -427,6 +428,22 @@ ICECHUNK = Format(
         ),
     ),
 )
+_ZARR = StoreRules(hierarchy="refbrowser.formats.zarr.hierarchy:build_hierarchy")
+_DRAFT = "refbrowser.formats.zarr_draft"
+#: By what rules stores are read, and what is made of references to them: fixed, never a name from a file.
+RULES = {
+    Flavour.ZARR_V2: _ZARR,
+    Flavour.ZARR_V3: _ZARR,
+    Flavour.NCZARR: StoreRules(hierarchy="refbrowser.formats.nczarr.hierarchy:build_hierarchy"),
+    Flavour.DRAFT_2019: StoreRules(
+        hierarchy=f"{_DRAFT}.hierarchy:build_hierarchy",
+        documents=f"{_DRAFT}.draft_documents:DRAFT_2019_DOCUMENTS",
+    ),
+    Flavour.DRAFT_2020: StoreRules(
+        hierarchy=f"{_DRAFT}.hierarchy:build_later_hierarchy",
+        documents=f"{_DRAFT}.draft_documents:DRAFT_2020_DOCUMENTS",
+    ),
+}
 BUILT_IN = (REFERENCES, ZARR, ICECHUNK, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, GRIB, TIFF, SERVICE, TABLES)
 
 

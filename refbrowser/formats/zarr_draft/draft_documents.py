@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from refbrowser.formats.zarr_draft.draft_arrays import array_node
 from refbrowser.formats.zarr_draft.draft_keys import NodeKind
 from refbrowser.formats.zarr_draft.draft_members import ZARR_FORMAT, Notes, check_extensions, check_format
 from refbrowser.formats.zarr_draft.drafts import DRAFT_2019, draft_2020
-from refbrowser.model.nodes import ArrayNode, Flavour
+from refbrowser.model.nodes import ArrayNode
 
 #: The only codec that is written where nothing else is said.
 GZIP: Mapping[str, Any] = {"codec": f"{BASE}gzip", "level": 1}
@@ -97,11 +98,6 @@ def written_codec(value: Any) -> dict[str, Any]:
 _LATER = draft_2020(None)
 
 
-def new_group(flavour: Flavour) -> dict[str, Any]:
-    """Return the document of a group that was only implied."""
-    return group_document({}) if flavour is Flavour.DRAFT_2019 else {"extensions": [], "attributes": {}}
-
-
 def document_fault(key: str, document: Mapping[str, Any]) -> str | None:
     """Return what is wrong with a document under its key, in words; empty where nothing is.
 
@@ -131,3 +127,36 @@ def _group_fault(document: Mapping[str, Any], *, has_format: bool, notes: Notes)
     except RefbrowserError as error:
         return error.message
     return "" if isinstance(document.get("attributes", {}), dict) else "attributes is not an object"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftDocuments:
+    """The documents of groups and arrays of one age of the draft, as they are edited.
+
+    Attributes
+    ----------
+    root, below
+        What the keys of the root group, and of all other nodes, begin with.
+    begun
+        What a group has that was only implied.
+    """
+
+    root: str
+    below: str
+    begun: Mapping[str, Any]
+
+    def group_key(self, path: str) -> str:
+        """Return the key of the document of a group, whatever its name."""
+        return f"{self.root if path == '/' else self.below + path}.group.json"
+
+    def new_group(self) -> dict[str, Any]:
+        """Return the document of a group that was only implied."""
+        return {**self.begun, "extensions": [], "attributes": {}}
+
+    def fault(self, key: str, json: Mapping[str, Any]) -> str | None:
+        """Return what is wrong with a document under its key, of whatever age it is."""
+        return document_fault(key, json)
+
+
+DRAFT_2019_DOCUMENTS = DraftDocuments("root", "meta", {"zarr_format": ZARR_FORMAT})
+DRAFT_2020_DOCUMENTS = DraftDocuments("meta/root", "meta/root", {})

@@ -10,7 +10,11 @@ import refbrowser
 from refbrowser import zarr_draft
 from refbrowser.engine.attribute_edits import AttributeChange, attributes_edit
 from refbrowser.engine.node_metadata import metadata_fault, read_metadata
-from refbrowser.formats.zarr_draft.draft_documents import document_fault, new_group
+from refbrowser.formats.zarr_draft.draft_documents import (
+    DRAFT_2019_DOCUMENTS,
+    DRAFT_2020_DOCUMENTS,
+    document_fault,
+)
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import Flavour
 
@@ -64,8 +68,8 @@ def test_attributes_are_edited_without_touching_the_store(store, tmp_path):
 
 
 def test_the_document_of_a_group_that_had_none():
-    assert new_group(Flavour.DRAFT_2019) == group_json()
-    assert new_group(Flavour.DRAFT_2020) == {"extensions": [], "attributes": {}}
+    assert DRAFT_2019_DOCUMENTS.new_group() == group_json()
+    assert DRAFT_2020_DOCUMENTS.new_group() == {"extensions": [], "attributes": {}}
 
 
 @pytest.mark.parametrize(
