@@ -8,10 +8,8 @@
 {'ocean': <NodeKind.IMPLIED: 'implied group'>}
 """
 
-from refbrowser.formats.zarr_draft.codecs import BASE as CODEC_BASE
-from refbrowser.formats.zarr_draft.draft_elements import DraftArray
-from refbrowser.formats.zarr_draft.draft_keys import NodeKind
-from refbrowser.formats.zarr_draft.draft_stores import (
+from refbrowser.wings.zarr_draft.protocol.draft_elements import DraftArray
+from refbrowser.wings.zarr_draft.protocol.draft_stores import (
     FolderStore,
     Listing,
     ListingError,
@@ -19,7 +17,9 @@ from refbrowser.formats.zarr_draft.draft_stores import (
     Store,
     ZipStore,
 )
-from refbrowser.formats.zarr_draft.operations import DraftHierarchy
+from refbrowser.wings.zarr_draft.protocol.operations import DraftHierarchy
+from refbrowser.wings.zarr_draft.reading.codecs import BASE as CODEC_BASE
+from refbrowser.wings.zarr_draft.reading.draft_keys import NodeKind
 
 __all__ = [
     "CODEC_BASE",

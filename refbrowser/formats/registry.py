@@ -128,6 +128,7 @@ _TARGETS = "refbrowser.exporting.targets"
 _LIBRARY = "refbrowser.formats.library.process"
 _FACETS = "refbrowser.app.facets"
 _OPTIONS = f"{_TARGETS}.options"
+_DRAFT = "refbrowser.wings.zarr_draft"
 _REFERENCES: dict[str, Any] = {
     "target": f"{_TARGETS}.references:ReferencesTarget",
     "options": f"{_TARGETS}.reference_options:ReferenceOptions",
@@ -199,7 +200,7 @@ ZARR = Format(
             "zarr-v3-draft",
             "Zarr, draft of version 3 (2019)",
             ".zarr",
-            layout=f"{_TARGETS}.draft:DraftLayout",
+            layout=f"{_DRAFT}.writing.draft_layout:DraftLayout",
             rank=5,
             **_STORE,
         ),
@@ -429,19 +430,18 @@ ICECHUNK = Format(
     ),
 )
 _ZARR = StoreRules(hierarchy="refbrowser.formats.zarr.hierarchy:build_hierarchy")
-_DRAFT = "refbrowser.formats.zarr_draft"
 #: By what rules stores are read, and what is made of references to them: fixed, never a name from a file.
 RULES = {
     Flavour.ZARR_V2: _ZARR,
     Flavour.ZARR_V3: _ZARR,
     Flavour.NCZARR: StoreRules(hierarchy="refbrowser.formats.nczarr.hierarchy:build_hierarchy"),
     Flavour.DRAFT_2019: StoreRules(
-        hierarchy=f"{_DRAFT}.hierarchy:build_hierarchy",
-        documents=f"{_DRAFT}.draft_documents:DRAFT_2019_DOCUMENTS",
+        hierarchy=f"{_DRAFT}.reading.hierarchy:build_hierarchy",
+        documents=f"{_DRAFT}.reading.draft_documents:DRAFT_2019_DOCUMENTS",
     ),
     Flavour.DRAFT_2020: StoreRules(
-        hierarchy=f"{_DRAFT}.hierarchy:build_later_hierarchy",
-        documents=f"{_DRAFT}.draft_documents:DRAFT_2020_DOCUMENTS",
+        hierarchy=f"{_DRAFT}.reading.hierarchy:build_later_hierarchy",
+        documents=f"{_DRAFT}.reading.draft_documents:DRAFT_2020_DOCUMENTS",
     ),
 }
 BUILT_IN = (REFERENCES, ZARR, ICECHUNK, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, GRIB, TIFF, SERVICE, TABLES)

@@ -9,8 +9,10 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource, ancestors
 from refbrowser.formats.zarr.metadata_json import parse_object, warning
 from refbrowser.formats.zarr.shapes import Sides, dimensions_needed
-from refbrowser.formats.zarr_draft.draft_arrays import array_node, broken_array
-from refbrowser.formats.zarr_draft.draft_keys import (
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
+from refbrowser.wings.zarr_draft.reading.draft_arrays import array_node, broken_array
+from refbrowser.wings.zarr_draft.reading.draft_keys import (
     ENTRY,
     ChunkSpelling,
     DraftKey,
@@ -19,10 +21,13 @@ from refbrowser.formats.zarr_draft.draft_keys import (
     has_key_characters,
     spellings_2019,
 )
-from refbrowser.formats.zarr_draft.draft_members import Notes, attributes_of, check_extensions, check_format
-from refbrowser.formats.zarr_draft.drafts import DRAFT_2019, Draft, draft_2020
-from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
+from refbrowser.wings.zarr_draft.reading.draft_members import (
+    Notes,
+    attributes_of,
+    check_extensions,
+    check_format,
+)
+from refbrowser.wings.zarr_draft.reading.drafts import DRAFT_2019, Draft, draft_2020
 
 
 class TreeBuilder:

@@ -18,17 +18,17 @@ from refbrowser.exporting.layout import ArrayLayout, PlainName, asked_for, laid_
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
-from refbrowser.formats.zarr_draft.codecs import draft_options
-from refbrowser.formats.zarr_draft.draft_arrays import FORMAT, array_node
-from refbrowser.formats.zarr_draft.draft_documents import array_document, document_bytes, group_document
-from refbrowser.formats.zarr_draft.draft_keys import DATA, SCHEME_2019, NodeKind, is_name
-from refbrowser.formats.zarr_draft.draft_members import Notes
-from refbrowser.formats.zarr_draft.drafts import DRAFT_2019
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import NO_MANIFEST
+from refbrowser.wings.zarr_draft.reading.codecs import draft_options
+from refbrowser.wings.zarr_draft.reading.draft_arrays import FORMAT, array_node
+from refbrowser.wings.zarr_draft.reading.draft_documents import array_document, document_bytes, group_document
+from refbrowser.wings.zarr_draft.reading.draft_keys import DATA, SCHEME_2019, NodeKind, is_name
+from refbrowser.wings.zarr_draft.reading.draft_members import Notes
+from refbrowser.wings.zarr_draft.reading.drafts import DRAFT_2019
 
 #: Names are cut here: with the end of a metadata key they still fit into a file system.
 LONGEST = 230

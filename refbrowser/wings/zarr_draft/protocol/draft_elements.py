@@ -12,11 +12,11 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.zarr_draft.draft_keys import ChunkSpelling
-from refbrowser.formats.zarr_draft.draft_stores import Store
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
+from refbrowser.wings.zarr_draft.protocol.draft_stores import Store
+from refbrowser.wings.zarr_draft.reading.draft_keys import ChunkSpelling
 
 
 class DraftArray:

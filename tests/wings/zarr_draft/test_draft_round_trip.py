@@ -15,7 +15,7 @@ from independent_reader import fill_value
 import refbrowser
 from refbrowser import zarr_draft
 from refbrowser.errors import ErrorKind
-from refbrowser.formats.zarr_draft.data_types import CORE, DATETIME
+from refbrowser.wings.zarr_draft.reading.data_types import CORE, DATETIME
 
 NAMES = st.text("abAB01-_.", min_size=1, max_size=6).filter(lambda name: name.strip("."))
 JSON = st.recursive(

@@ -11,9 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from refbrowser import zarr_draft
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.zarr_draft import draft_stores as base
 from refbrowser.io.atomic import ChangedOnDiskError
 from refbrowser.limits import Limits
+from refbrowser.wings.zarr_draft.protocol import draft_stores as base
 
 MAKERS = {
     "memory": lambda folder: zarr_draft.MemoryStore(),

@@ -18,8 +18,8 @@ from draft_documents import (
 )
 
 from refbrowser.errors import ErrorKind, Severity
-from refbrowser.formats.zarr_draft.data_types import CORE, DATETIME
 from refbrowser.model.nodes import CodecSpec, Flavour
+from refbrowser.wings.zarr_draft.reading.data_types import CORE, DATETIME
 
 OTHER = "http://example.org/other"
 

@@ -7,16 +7,21 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.metadata_json import parse_object
-from refbrowser.formats.zarr_draft.draft_arrays import array_node
-from refbrowser.formats.zarr_draft.draft_documents import (
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import Flavour, Hierarchy
+from refbrowser.model.values import NO_MANIFEST
+from refbrowser.wings.zarr_draft.protocol.draft_elements import DraftArray
+from refbrowser.wings.zarr_draft.protocol.draft_stores import Listing, ListingError, Store
+from refbrowser.wings.zarr_draft.reading.draft_arrays import array_node
+from refbrowser.wings.zarr_draft.reading.draft_documents import (
     GZIP,
     document_bytes,
     group_document,
     written_codec,
     written_type,
 )
-from refbrowser.formats.zarr_draft.draft_elements import DraftArray
-from refbrowser.formats.zarr_draft.draft_keys import (
+from refbrowser.wings.zarr_draft.reading.draft_keys import (
     SCHEME_2019,
     NodeKind,
     is_name,
@@ -24,14 +29,9 @@ from refbrowser.formats.zarr_draft.draft_keys import (
     parts_of,
     spellings_2019,
 )
-from refbrowser.formats.zarr_draft.draft_members import ZARR_FORMAT, Notes, check_format
-from refbrowser.formats.zarr_draft.draft_stores import Listing, ListingError, Store
-from refbrowser.formats.zarr_draft.drafts import DRAFT_2019
-from refbrowser.formats.zarr_draft.hierarchy import build_hierarchy
-from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nodes import Flavour, Hierarchy
-from refbrowser.model.values import NO_MANIFEST
+from refbrowser.wings.zarr_draft.reading.draft_members import ZARR_FORMAT, Notes, check_format
+from refbrowser.wings.zarr_draft.reading.drafts import DRAFT_2019
+from refbrowser.wings.zarr_draft.reading.hierarchy import build_hierarchy
 
 _DOCUMENTED = (NodeKind.ARRAY, NodeKind.GROUP)
 

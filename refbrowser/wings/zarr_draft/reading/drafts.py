@@ -10,14 +10,17 @@ import numpy as np
 
 from refbrowser.codecs.building import endian_of
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.zarr_draft.codecs import parse_codec, parse_codecs
-from refbrowser.formats.zarr_draft.data_types import (
+from refbrowser.model import fill_values as lenient
+from refbrowser.model.dtypes import with_byte_order
+from refbrowser.model.nodes import CodecSpec, Flavour
+from refbrowser.wings.zarr_draft.reading.codecs import parse_codec, parse_codecs
+from refbrowser.wings.zarr_draft.reading.data_types import (
     DraftType,
     parse_data_type,
     parse_fill_value,
     parse_later_data_type,
 )
-from refbrowser.formats.zarr_draft.draft_keys import (
+from refbrowser.wings.zarr_draft.reading.draft_keys import (
     SCHEME_2019,
     ChunkSpelling,
     KeyScheme,
@@ -25,10 +28,7 @@ from refbrowser.formats.zarr_draft.draft_keys import (
     spellings_2019,
     spellings_2020,
 )
-from refbrowser.formats.zarr_draft.draft_members import Notes, member
-from refbrowser.model import fill_values as lenient
-from refbrowser.model.dtypes import with_byte_order
-from refbrowser.model.nodes import CodecSpec, Flavour
+from refbrowser.wings.zarr_draft.reading.draft_members import Notes, member
 
 Document = Mapping[str, Any]
 #: Where zarr-python 2 keeps the filters of an array of a later draft.

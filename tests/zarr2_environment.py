@@ -23,7 +23,9 @@ def zarr2_folder() -> Path:
 
 def run_with_zarr2(script: Path, *arguments: str | Path) -> str:
     """Run a script with zarr-python 2; return what it printed."""
-    environment = {**os.environ, "PYTHONPATH": str(zarr2_folder())}
+    # What scripts share with the tests stands beside this file.
+    folders = (zarr2_folder(), Path(__file__).resolve().parent)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
     command = [sys.executable, str(script), *map(str, arguments)]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=_PATIENCE

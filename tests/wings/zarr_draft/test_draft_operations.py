@@ -9,8 +9,8 @@ from draft_documents import CODEC, URI, array_json, group_json
 
 from refbrowser import zarr_draft
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.zarr_draft.data_types import CORE, DATETIME
-from refbrowser.formats.zarr_draft.draft_stores import Store
+from refbrowser.wings.zarr_draft.protocol.draft_stores import Store
+from refbrowser.wings.zarr_draft.reading.data_types import CORE, DATETIME
 
 GROUP, ARRAY, IMPLIED = zarr_draft.NodeKind.GROUP, zarr_draft.NodeKind.ARRAY, zarr_draft.NodeKind.IMPLIED
 SMALL = {"shape": (4,), "data_type": "<i2", "chunk_shape": (3,)}

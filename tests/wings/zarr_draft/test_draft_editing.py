@@ -10,13 +10,13 @@ import refbrowser
 from refbrowser import zarr_draft
 from refbrowser.engine.attribute_edits import AttributeChange, attributes_edit
 from refbrowser.engine.node_metadata import metadata_fault, read_metadata
-from refbrowser.formats.zarr_draft.draft_documents import (
+from refbrowser.io.cancel import CancelToken
+from refbrowser.model.nodes import Flavour
+from refbrowser.wings.zarr_draft.reading.draft_documents import (
     DRAFT_2019_DOCUMENTS,
     DRAFT_2020_DOCUMENTS,
     document_fault,
 )
-from refbrowser.io.cancel import CancelToken
-from refbrowser.model.nodes import Flavour
 
 
 @pytest.fixture

@@ -10,13 +10,18 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
-from refbrowser.formats.zarr_draft.codecs import BASE, codecs_json, draft_options
-from refbrowser.formats.zarr_draft.data_types import CORE, data_type_of, fill_value_json
-from refbrowser.formats.zarr_draft.draft_arrays import array_node
-from refbrowser.formats.zarr_draft.draft_keys import NodeKind
-from refbrowser.formats.zarr_draft.draft_members import ZARR_FORMAT, Notes, check_extensions, check_format
-from refbrowser.formats.zarr_draft.drafts import DRAFT_2019, draft_2020
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.wings.zarr_draft.reading.codecs import BASE, codecs_json, draft_options
+from refbrowser.wings.zarr_draft.reading.data_types import CORE, data_type_of, fill_value_json
+from refbrowser.wings.zarr_draft.reading.draft_arrays import array_node
+from refbrowser.wings.zarr_draft.reading.draft_keys import NodeKind
+from refbrowser.wings.zarr_draft.reading.draft_members import (
+    ZARR_FORMAT,
+    Notes,
+    check_extensions,
+    check_format,
+)
+from refbrowser.wings.zarr_draft.reading.drafts import DRAFT_2019, draft_2020
 
 #: The only codec that is written where nothing else is said.
 GZIP: Mapping[str, Any] = {"codec": f"{BASE}gzip", "level": 1}

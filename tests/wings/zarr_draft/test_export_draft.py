@@ -17,10 +17,10 @@ import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.targets.draft import DraftNames, legal_name
 from refbrowser.exporting.targets.options import Sides, StoreOptions
-from refbrowser.formats.zarr_draft.draft_keys import is_name
 from refbrowser.model.nodes import Flavour
+from refbrowser.wings.zarr_draft.reading.draft_keys import is_name
+from refbrowser.wings.zarr_draft.writing.draft_layout import DraftNames, legal_name
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 COUNTS = np.arange(35).reshape(5, 7)

@@ -14,10 +14,6 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.zarr.documents import ManifestMaker
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.formats.zarr.shapes import parse_dimension_names, parse_shape, wrong
-from refbrowser.formats.zarr_draft.codecs import is_known
-from refbrowser.formats.zarr_draft.draft_keys import ChunkSpelling
-from refbrowser.formats.zarr_draft.draft_members import Notes, attributes_of, check_extensions, check_format
-from refbrowser.formats.zarr_draft.drafts import FILTERS, Draft, has_filters
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
@@ -25,6 +21,15 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.values import ChunkManifest, Chunks, NoValues
 from refbrowser.references.document.expansion import merged
+from refbrowser.wings.zarr_draft.reading.codecs import is_known
+from refbrowser.wings.zarr_draft.reading.draft_keys import ChunkSpelling
+from refbrowser.wings.zarr_draft.reading.draft_members import (
+    Notes,
+    attributes_of,
+    check_extensions,
+    check_format,
+)
+from refbrowser.wings.zarr_draft.reading.drafts import FILTERS, Draft, has_filters
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from draft_documents import array_json, built, built_later, group_json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refbrowser.formats.zarr_draft.draft_documents import document_fault
+from refbrowser.wings.zarr_draft.reading.draft_documents import document_fault
 
 URIS = ["http://purl.org/zarr/spec/protocol/core/3.0"]
 URIS += [f"http://purl.org/zarr/spec/codec/{name}" for name in ("gzip", "blosc", "lzma")]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.zarr_draft.draft_keys import (
+from refbrowser.wings.zarr_draft.reading.draft_keys import (
     SCHEME_2019,
     DraftKey,
     NodeKind,

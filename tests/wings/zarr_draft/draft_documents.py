@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from refbrowser.errors import RefbrowserError, Severity
-from refbrowser.formats.zarr_draft import hierarchy
+from refbrowser.wings.zarr_draft.reading import hierarchy
 
 URI = "http://purl.org/zarr/spec/protocol/core/3.0"
 CODEC = "http://purl.org/zarr/spec/codec/"

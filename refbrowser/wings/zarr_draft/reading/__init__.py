@@ -1,0 +1,1 @@
+"""Stores of the drafts: keys, metadata documents, types and codecs to a hierarchy."""
