@@ -144,9 +144,9 @@ _TABLES: dict[str, Any] = {
     "options": f"{_OPTIONS}:TableOptions",
 }
 
-_MESSAGES = {
-    "portable": "refbrowser.exporting.streams.virtual:virtual_document",
-    "foreseen": "refbrowser.exporting.streams.virtual:foreseen",
+_VIRTUAL = {
+    "portable": "refbrowser.exporting.saving.virtual_arrays:virtual_document",
+    "foreseen": "refbrowser.exporting.saving.virtual_arrays:foreseen",
 }
 
 REFERENCES = Format(
@@ -244,7 +244,8 @@ STREAM = Format(
         "check": "refbrowser.exporting.streams.soundness:payload_findings",
         "document": f"{_FACETS}.streams:DocumentStream",
         "commands": f"{_FACETS}.format_commands:StreamCommands",
-        **_MESSAGES,
+        **_VIRTUAL,
+        "portable": "refbrowser.exporting.streams.virtual:virtual_document",
     },
     pages=(
         Page(
@@ -328,7 +329,7 @@ HDF5 = Format(
             rank=4,
         ),
     ),
-    facets={"document": f"{_FACETS}.records:DocumentRecords", **_MESSAGES},
+    facets={"document": f"{_FACETS}.records:DocumentRecords", **_VIRTUAL},
 )
 SERVICE = Format(
     name="cdmremote",
@@ -338,7 +339,7 @@ SERVICE = Format(
     options="refbrowser.formats.options:StreamOptions",
     sniff=_of_service,
     is_ours=True,
-    facets=_MESSAGES,
+    facets=_VIRTUAL,
 )
 TABLES = Format(
     name="tables",
@@ -370,7 +371,7 @@ GRIB = Format(
     sniff=_of_grib,
     noun="the GRIB file",
     is_data=True,
-    facets=_MESSAGES,
+    facets=_VIRTUAL,
 )
 TIFF = Format(
     name="tiff",
@@ -382,7 +383,7 @@ TIFF = Format(
     begins=(b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"),
     brief="TIFF (.tif)",
     is_data=True,
-    facets=_MESSAGES,
+    facets=_VIRTUAL,
 )
 FITS = Format(
     name="fits",
@@ -395,7 +396,7 @@ FITS = Format(
     sniff=_of_fits,
     noun="the FITS file",
     is_data=True,
-    facets=_MESSAGES,
+    facets=_VIRTUAL,
 )
 ICECHUNK = Format(
     name="icechunk",

@@ -1,4 +1,4 @@
-"""Nested arrays as variables of a stream: rows of numbers, texts, structures; fields of other records."""
+"""Nested arrays as variables: rows of numbers, texts, structures; fields of other records."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from refbrowser.model.data_type import DataType, RowType
 from refbrowser.model.nested import NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 
-STREAM = "a stream"
-#: What elements of a stream are called and where there are none, by what nested ones are.
+#: What elements of variables are called and where there are none, by what nested ones are.
 _TYPES: dict[TypeKind, tuple[str, Any]] = {TypeKind.STRING: ("string", ""), TypeKind.BYTES: ("opaque", b"")}
 
 
 def may_miss(node: ArrayNode) -> bool:
-    """Tell whether numbers of an array may be missing, which a stream has no word for."""
+    """Tell whether numbers of an array may be missing, which variables have no word for."""
     kind = None if node.nested is None else node.nested.type
     return kind is not None and kind.kind is TypeKind.OPTION and kind.items[0].kind is TypeKind.NUMBER
 
 
-def streamable(node: ArrayNode, target: str = STREAM) -> ArrayNode:
-    """Return an array as a stream, and a file of netCDF-4, can have it; itself where it is not nested.
+def streamable(node: ArrayNode, target: str) -> ArrayNode:
+    """Return an array as the target can have it; itself where it is not nested.
 
     Parameters
     ----------
@@ -67,8 +66,8 @@ def _structure(kind: NestedType) -> np.dtype[Any] | None:
     return np.dtype(members)
 
 
-def with_streamable(hierarchy: Hierarchy, target: str = STREAM) -> tuple[Hierarchy, list[RefbrowserError]]:
-    """Return a dataset with what a stream can have of its nested arrays, and why it cannot have the rest.
+def with_streamable(hierarchy: Hierarchy, target: str) -> tuple[Hierarchy, list[RefbrowserError]]:
+    """Return a dataset with what the target can have of its nested arrays, and why it cannot have the rest.
 
     Those that it cannot have are represented by their fields; the buffers that they are made from are left
     out.

@@ -289,7 +289,7 @@ class Offered:
     def _described(self) -> tuple[StreamedDataset, dict[str, str]]:
         with self._lock:
             if self._made is None:
-                hierarchy, left_out = with_streamable(self.dataset.hierarchy)
+                hierarchy, left_out = with_streamable(self.dataset.hierarchy, "a stream")
                 # Readers of this protocol have no sequences.
                 made = definition_of(hierarchy, sequences=False)
                 made = replace(made, left_out=(*made.left_out, *left_out))

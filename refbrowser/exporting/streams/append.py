@@ -14,19 +14,13 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import described
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.exporting.ahead import in_order
+from refbrowser.exporting.block_sides import Box, boxes
 from refbrowser.exporting.streams.definition_trees import with_chosen, with_members
 from refbrowser.exporting.streams.growth import Addition, Growth, attribute_growth, growth_of
 from refbrowser.exporting.streams.soundness import check_sound, payload_faults
 from refbrowser.exporting.streams.splicing import Spliced
-from refbrowser.exporting.targets.ncstream_plan import (
-    Block,
-    Box,
-    StreamBlockReader,
-    VariablePlan,
-    boxes,
-    planned,
-)
-from refbrowser.exporting.targets.ncstream_writing import in_order
+from refbrowser.exporting.targets.ncstream_plan import Block, StreamBlockReader, VariablePlan, planned
 from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamType
 from refbrowser.formats.ncstream.messages import Payload, StreamIndex

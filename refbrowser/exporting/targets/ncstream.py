@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import prod
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
@@ -16,10 +15,10 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.kinds import reading_of
-from refbrowser.engine.nested.streamable import STREAM, may_miss, streamable, with_streamable
-from refbrowser.engine.session import readable_grid
+from refbrowser.engine.nested.streamable import may_miss
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child
+from refbrowser.exporting.block_sides import boxes, run_sides
 from refbrowser.exporting.blocks import TASK_BYTES, element_size
 from refbrowser.exporting.check import (
     Answers,
@@ -31,19 +30,12 @@ from refbrowser.exporting.check import (
     compared_attributes,
 )
 from refbrowser.exporting.exporter import Target, coding
-from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequest, Loss, Tally
+from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, unread_attributes
-from refbrowser.exporting.targets.ncstream_plan import (
-    StreamBlockReader,
-    VariablePlan,
-    boxes,
-    is_made,
-    planned,
-    run_sides,
-)
+from refbrowser.exporting.targets.ncstream_plan import StreamBlockReader, VariablePlan, is_made, planned
 from refbrowser.exporting.targets.ncstream_writing import StreamRun, write_variable
-from refbrowser.exporting.targets.netcdf import target_dimensions
 from refbrowser.exporting.targets.options import StreamOptions
+from refbrowser.exporting.targets.taken_arrays import chosen_of
 from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.definition import (
     StreamAttribute,
@@ -66,120 +58,13 @@ from refbrowser.formats.ncstream_writing.stream_file import StreamFile, WrittenM
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import SequenceType
-from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.model.selection import Selection
-from refbrowser.model.values import Chunks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from refbrowser.engine.dataset import Dataset
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A dataset as it is taken.
-
-    Attributes
-    ----------
-    hierarchy
-        With the arrays that are taken, in the shape that is taken of them.
-    sources
-        For the path of each array, the array itself and what is taken of it.
-    left_out
-        Why nested arrays, that nobody named, are not taken.
-    """
-
-    hierarchy: Hierarchy
-    sources: dict[str, tuple[ArrayNode, Selection | None]]
-    left_out: tuple[RefbrowserError, ...] = ()
-
-
-def chosen_of(dataset: Dataset, arrays: tuple[ArrayChoice, ...] | None, target: str = STREAM) -> Chosen:
-    """Return what is taken of a dataset; all of it where no arrays are named.
-
-    Parameters
-    ----------
-    target
-        What is to have it, in words.
-
-    Raises
-    ------
-    RefbrowserError
-        A selection goes backwards, an array of which a part is chosen is not readable, or the target cannot
-        have the elements of one that is named.
-    """
-    hierarchy = dataset.hierarchy
-    if arrays is None:
-        hierarchy, left_out = with_streamable(hierarchy, target)
-        nodes = (node for node in hierarchy.walk() if isinstance(node, ArrayNode))
-        return Chosen(hierarchy, {node.path: (node, None) for node in nodes}, tuple(left_out))
-    sources: dict[str, tuple[ArrayNode, Selection | None]] = {}
-    taken: dict[str, ArrayNode] = {}
-    for choice in arrays:
-        node = hierarchy.find(choice.path)
-        assert isinstance(node, ArrayNode)
-        node = streamable(node, target)
-        sources[node.path] = node, choice.selection
-        taken[node.path] = node
-        if choice.selection is not None:
-            taken[node.path] = _part(node, choice.selection)
-    if not isinstance(hierarchy.root, GroupNode):
-        return Chosen(replace(hierarchy, root=next(iter(taken.values()))), sources)
-    groups = [group for group in _groups(hierarchy) if _holds(group, taken)]
-    declared, fitted = target_dimensions(groups, taken.values(), {group.path: group.path for group in groups})
-    nodes_by_path = dict(zip(taken, fitted, strict=True))
-
-    def cut(group: GroupNode) -> GroupNode:
-        return replace(
-            group,
-            dimensions=declared.get(group.path, {}),
-            arrays={
-                name: nodes_by_path[node.path]
-                for name, node in group.arrays.items()
-                if node.path in nodes_by_path
-            },
-            groups={name: cut(below) for name, below in group.groups.items() if _holds(below, taken)},
-        )
-
-    return Chosen(replace(hierarchy, root=cut(hierarchy.root)), sources)
-
-
-def _part(node: ArrayNode, selection: Selection) -> ArrayNode:
-    """Return an array with the shape of a part of it.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_USAGE`: the part goes backwards. The array is not readable.
-    """
-    grid = readable_grid(node)
-    if selection.backwards:
-        message = "an export keeps the order of elements: steps are positive"
-        raise RefbrowserError(ErrorKind.USAGE, message, Place(path=node.path))
-    kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
-    sides = [max(1, min(grid.chunk_shape[axis], len(selection.axes[axis]))) for axis in kept]
-    type = node.type
-    if isinstance(type, SequenceType) and len(node.shape) - 1 not in kept:
-        type = type.structure
-    return replace(
-        node,
-        shape=selection.shape,
-        values=Chunks(grid=RegularChunkGrid(selection.shape, tuple(sides)), codecs=node.codecs),
-        dimensions=tuple(node.dimensions[axis] for axis in kept if node.dimensions),
-        dimension_paths=tuple(node.dimension_paths[axis] for axis in kept if node.dimension_paths),
-        type=type,
-    )
-
-
-def _groups(hierarchy: Hierarchy) -> Iterator[GroupNode]:
-    return (node for node in hierarchy.walk() if isinstance(node, GroupNode))
-
-
-def _holds(group: GroupNode, taken: dict[str, ArrayNode]) -> bool:
-    return group.path == "/" or any(path.startswith(f"{group.path}/") for path in taken)
 
 
 #: Chunks whose references are looked at together, and at most.
@@ -321,7 +206,7 @@ class StreamTarget(Target):
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         super().__init__(dataset, request)
         self.options = request.chosen(StreamOptions)
-        self.chosen = chosen_of(dataset, request.arrays)
+        self.chosen = chosen_of(dataset, request.arrays, "a stream")
         self.skipped: list[RefbrowserError] = []
         self.streamed = self.described()
         for error in self.streamed.left_out:

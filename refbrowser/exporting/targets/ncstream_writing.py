@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,20 +15,12 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.reading.wanted import too_long, without_large
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.ahead import AHEAD, in_order
+from refbrowser.exporting.block_sides import Box, box_size, boxes, boxes_within, is_run
 from refbrowser.exporting.blocks import TASK_BYTES
 from refbrowser.exporting.copying import StoredUnits
 from refbrowser.exporting.request import Tally
-from refbrowser.exporting.targets.ncstream_plan import (
-    Block,
-    Box,
-    StreamBlockReader,
-    VariablePlan,
-    Way,
-    box_size,
-    boxes,
-    boxes_within,
-    is_run,
-)
+from refbrowser.exporting.targets.ncstream_plan import Block, StreamBlockReader, VariablePlan, Way
 from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.ncstream.bytes import write_varint
 from refbrowser.formats.ncstream.definition import StreamType
@@ -56,33 +46,6 @@ if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
-
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-def in_order(
-    function: Callable[[Item], Result], items: Iterable[Item], ahead: int, token: CancelToken
-) -> Iterator[Result]:
-    """Yield what a function makes of each item, in their order, so many at a time; the token ends it."""
-    waiting: deque[Future[Result]] = deque()
-    left = iter(items)
-    with ThreadPoolExecutor(max(1, ahead), "export") as pool:
-        try:
-            while True:
-                while len(waiting) < ahead and (item := next(left, _END)) is not _END:
-                    waiting.append(pool.submit(function, item))  # type: ignore[arg-type]
-                if not waiting:
-                    return
-                token.check()
-                yield waiting.popleft().result()
-        except BaseException:
-            token.cancel()
-            raise
-
-
-_END = object()
 
 
 #: Bytes of a length that is known last: enough for 2**42.
@@ -319,8 +282,6 @@ def _coords(numbers: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.stack(np.unravel_index(numbers, shape), axis=1).astype(np.int64)
 
 
-#: Blocks that are read and encoded at once.
-AHEAD = 4
 #: Memory that a block takes while it is read, converted and compressed, in blocks.
 _TIMES = 3
 

@@ -11,6 +11,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.kinds import reading_of
 from refbrowser.engine.nested.streamable import may_miss
 from refbrowser.errors import ErrorKind, NotHeldError, Place, RefbrowserError, quoted
+from refbrowser.exporting.block_sides import count_boxes, cut_sides, grown_sides
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.exporter import LeftOut, Target, coding
 from refbrowser.exporting.folder import SPOOL, TargetPlace
@@ -37,9 +38,8 @@ from refbrowser.exporting.netcdf_files.netcdf4_writing import (
 )
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, unread_attributes
-from refbrowser.exporting.targets.ncstream import chosen_of
-from refbrowser.exporting.targets.ncstream_plan import count_boxes, cut_sides, grown_sides
 from refbrowser.exporting.targets.netcdf import Netcdf4Options, dimension_name, is_reserved
+from refbrowser.exporting.targets.taken_arrays import chosen_of
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.dataset import netcdf_view

@@ -21,7 +21,7 @@ from temperature_rows import SIDE, head, rows_of
 
 import refbrowser
 from refbrowser.exporting.request import ExportReport
-from refbrowser.exporting.streams import virtual
+from refbrowser.exporting.rewritten import NO_ROOM
 from refbrowser.limits import LIMITS
 
 FILL = 9.969209968386869e36
@@ -177,7 +177,7 @@ def test_what_has_no_room_is_left_out_and_told(tmp_path: Path, room: int) -> Non
         report = virtualised(source, target)
     finally:
         object.__setattr__(LIMITS, "inlined_members", 64 << 20)
-    assert [(loss.path, loss.what) for loss in report.losses] == [("/names", virtual.NO_ROOM)]
+    assert [(loss.path, loss.what) for loss in report.losses] == [("/names", NO_ROOM)]
     assert not [key for key in entries(target) if key.startswith("names/")]
     assert read_by_others(target, "/n").tolist() == [0] * 50
 

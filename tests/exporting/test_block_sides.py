@@ -1,4 +1,4 @@
-"""The sides of tiles and blocks: they cover an array once, and are as large as they may be."""
+"""The sides of blocks: they cover an array once, and are as large as they may be."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.exporting.targets.ncstream_plan import (
+from refbrowser.exporting.block_sides import (
     boxes,
     count_boxes,
     cut_sides,
     grown_sides,
     is_run,
     run_sides,
-    tile_sides,
 )
 
 SHAPES = st.lists(st.integers(1, 20), max_size=4).map(tuple)
@@ -75,14 +74,6 @@ def test_grown_blocks_hold_whole_units(case) -> None:
     assert prod(sides) <= max(most, prod(clipped))
     for side, step, length in zip(sides, clipped, shape, strict=True):
         assert side % step == 0 or side == length
-
-
-@given(cases(), st.sampled_from([1, 2, 8]))
-def test_tiles_are_no_larger_than_asked_for(case, itemsize) -> None:
-    shape, chunk, size = case
-    sides = tile_sides(shape, chunk, itemsize, size)
-    assert prod(sides) * itemsize <= max(size, itemsize)
-    assert all(1 <= side <= length for side, length in zip(sides, shape, strict=True))
 
 
 def test_equal_parts_are_preferred() -> None:
