@@ -7,15 +7,7 @@ import json
 import fsspec
 import numpy as np
 import pytest
-from contract_writers import (
-    FILL,
-    ROOT_ATTRIBUTES,
-    SERVED,
-    TEMP_ATTRIBUTES,
-    WIND,
-    WRITERS,
-    expected,
-)
+from contract_writers import FILL, ROOT_ATTRIBUTES, SERVED, TEMP_ATTRIBUTES, WIND, WRITERS, expected
 from servers.http_server import HttpServer
 
 import refbrowser

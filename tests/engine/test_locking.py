@@ -18,13 +18,7 @@ from servers.object_servers import ObjectServer
 import refbrowser
 from refbrowser.engine.audit.lock_comparing import lock_cost
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.locking import (
-    files_of,
-    hold_against,
-    lock_findings,
-    make_lock,
-    prefixes_of,
-)
+from refbrowser.engine.locking import files_of, hold_against, lock_findings, make_lock, prefixes_of
 from refbrowser.engine.problems.collect import collect
 from refbrowser.engine.problems.findings import dataset_findings
 from refbrowser.engine.problems.problem import Remedy

@@ -25,12 +25,7 @@ from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
 from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.formats.icechunk.opening import IcechunkOrigin, document_at
-from refbrowser.views.snapshots import (
-    compared_snapshot,
-    named_snapshots,
-    snapshot_history,
-    snapshot_text,
-)
+from refbrowser.views.snapshots import compared_snapshot, named_snapshots, snapshot_history, snapshot_text
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:

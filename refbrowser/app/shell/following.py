@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.saving import NOT_SAVED, SaveCommands
 from refbrowser.app.controller.documents import DiskWatch, Titles
@@ -257,7 +256,6 @@ class Filing(QObject):
         self._status = workspace.status
         self._saving = workspace.groups[SaveCommands]
         self._actions = workspace.actions_
-        self._files = workspace.groups[FileCommands]
         documents = self._workspace.documents
         Titles(documents)
         self._watch = DiskWatch(documents)
@@ -289,7 +287,7 @@ class Filing(QObject):
         if document.part.repairing:
             self._actions[document.part.repairing].trigger()
         else:
-            self._files.export_as(state.format)
+            self._workspace.export_as(state.format)
 
     def _follow(self) -> None:
         """Follow the current file as it grows."""

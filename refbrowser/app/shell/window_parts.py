@@ -138,9 +138,7 @@ def _make_commands(workspace: Workspace) -> Parts:
     context_menus = ContextMenus(workspace)
     workspace.actions_.complete(groups.table())
     workspace.actions_.add_panes(workspace.docks.all())
-    files = groups[FileCommands]
-    drops = DropTarget(workspace, files.make_of, files.combine_of)
-    return Parts(follower, Filing(workspace), drops, context_menus)
+    return Parts(follower, Filing(workspace), DropTarget(workspace), context_menus)
 
 
 def _connect_bars(workspace: Workspace) -> None:
@@ -158,10 +156,7 @@ def _connect_bars(workspace: Workspace) -> None:
     centre.raw.permissionWanted.connect(permissions.review_trust)
     centre.cdl.saveWanted.connect(groups[CdlCommands].save_cdl)
     centre.restyled.connect(workspace.actions_.set_icons)
-    centre.make_bar.wanted.connect(files.make_references)
     centre.openPaths.connect(files.open_instead)
-    centre.combineWanted.connect(files.combine_instead)
-    centre.makeWanted.connect(files.make_instead)
     centre.referencesWanted.connect(files.look_for_references)
     workspace.status.jobsWanted.connect(groups[ViewCommands].show_jobs)
     workspace.status.serviceWanted.connect(groups[CopyCommands].put)

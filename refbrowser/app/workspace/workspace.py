@@ -68,6 +68,11 @@ class Workspace:
         Shows what the current document wants to read.
     accept_stale
         Shows the files of a document that are not those of its lock, one of them ticked.
+    export_as
+        Shows the export dialog for the current document with a format chosen, by its name; the first one when
+        empty.
+    make_of, combine_of
+        Show the sheets that make references, and combine files, with some files in them.
     show_places
         Shows where the files of a document lie, with what some of their URLs begin with chosen.
     """
@@ -99,6 +104,9 @@ class Workspace:
     compare_paths: Callable[[Sequence[str]], object]
     review_trust: Callable[[], object]
     accept_stale: Callable[[OpenDocument, str], object]
+    export_as: Callable[[str], object]
+    make_of: Callable[[Sequence[str]], object]
+    combine_of: Callable[[Sequence[str]], object]
     show_places: Callable[[OpenDocument, str], object]
 
     def window(self) -> QWidget:

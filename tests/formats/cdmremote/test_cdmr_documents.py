@@ -8,11 +8,7 @@ import pytest
 import stream_encoder as wire
 
 from refbrowser.formats.cdmremote.descriptions import capabilities_xml, ncml_text
-from refbrowser.formats.cdmremote.spec import (
-    data_url,
-    endpoint_of,
-    header_url,
-)
+from refbrowser.formats.cdmremote.spec import data_url, endpoint_of, header_url
 from refbrowser.formats.format import Score, Seen
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.walk import walk_stream

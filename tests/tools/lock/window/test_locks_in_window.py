@@ -18,7 +18,6 @@ import refbrowser
 from refbrowser.app.actions.menus import menus
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.frame.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
@@ -28,6 +27,7 @@ from refbrowser.engine.problems.problem import Badge
 from refbrowser.io.locks.lock import Lock, LockEntry
 from refbrowser.io.locks.lock_format import read_lock
 from refbrowser.references.edits.edits import RemoveReference, SetReference
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 from refbrowser.tools.lock.window.accept_sheet import AcceptSheet
 
 Settle = Callable[[], None]
@@ -268,7 +268,7 @@ def test_explain_leads_to_the_sheet(
 def test_what_is_exported_bears_no_marks_so_stale_files_are_refused(
     stale: OpenDocument, tmp_path: Path
 ) -> None:
-    from refbrowser.app.controller.exporting import Order, carry_out
+    from refbrowser.tools.export.window.export_work import Order, carry_out
 
     def order(name: str, selection: str) -> Order:
         return Order(str(tmp_path / name), "zarr-v2", [("/t", selection)], False, False, False)

@@ -22,8 +22,6 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_arrays import ArraysTable
-from refbrowser.app.dialogs.export_check import CheckTable
 from refbrowser.app.dialogs.export_options import OptionsForm, has_chunks_of_arrays
 from refbrowser.app.dialogs.working_dialog import CostCard, WorkingDialog
 from refbrowser.app.tasks.latest import Latest
@@ -37,6 +35,8 @@ from refbrowser.formats.format import Written
 from refbrowser.formats.option_fields import Kind, declared
 from refbrowser.formats.registry import form_named, written
 from refbrowser.io.origins import OBJECT_STORES, Origin
+from refbrowser.tools.export.window.export_arrays import ArraysTable
+from refbrowser.tools.export.window.export_check import CheckTable
 from refbrowser.views.computing import ComputeChoice, where_text
 from refbrowser.views.locks import stale_words
 from refbrowser.views.speed import speed_words
@@ -44,10 +44,10 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.exporting import Cost, Order
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.exporting.check import CheckReport
     from refbrowser.exporting.request import ExportReport
+    from refbrowser.tools.export.window.export_work import Cost, Order
 
 
 ALLOW_STALE = "Read files that differ from the lock"
@@ -261,7 +261,7 @@ class ExportDialog(WorkingDialog):
 
     def order(self) -> Order:
         """Return what the dialog asks for."""
-        from refbrowser.app.controller.exporting import Order
+        from refbrowser.tools.export.window.export_work import Order
 
         target = self._target.text().strip()
         return Order(
@@ -379,7 +379,7 @@ class ExportDialog(WorkingDialog):
             return
 
         def compute(control: TaskControl) -> Cost:
-            from refbrowser.app.controller.exporting import cost_of
+            from refbrowser.tools.export.window.export_work import cost_of
 
             return cost_of(dataset, order, control)
 
@@ -427,7 +427,7 @@ class ExportDialog(WorkingDialog):
             return
 
         def export(control: TaskControl) -> ExportReport:
-            from refbrowser.app.controller.exporting import carry_out
+            from refbrowser.tools.export.window.export_work import carry_out
 
             return carry_out(dataset, order, control)
 
@@ -474,7 +474,7 @@ class ExportDialog(WorkingDialog):
         self._look()
 
     def _done(self, report: ExportReport) -> None:
-        from refbrowser.app.controller.exporting import report_text
+        from refbrowser.tools.export.window.export_work import report_text
 
         is_allowed = self._carried is not None and self._carried.allow_stale
         stale = stale_words(self._document.lock.stale, "written") if is_allowed else ""
@@ -503,7 +503,7 @@ class ExportDialog(WorkingDialog):
             return
 
         def check(control: TaskControl) -> CheckReport:
-            from refbrowser.app.controller.exporting import check_with_others
+            from refbrowser.tools.export.window.export_work import check_with_others
 
             return check_with_others(dataset, order, control)
 

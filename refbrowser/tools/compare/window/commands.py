@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.controller.compared_side import other_sides, saved_sides
 from refbrowser.app.frame.centre import PLOT
+from refbrowser.app.widgets.parts import bring_up
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 
 if TYPE_CHECKING:
@@ -72,9 +73,7 @@ class CompareCommands(CommandGroup):
 
         window = CompareWindow(here, there, self._workspace.tasks, self._workspace.window())
         window.elementWanted.connect(self.show_element)
-        window.show()
-        window.raise_()
-        window.activateWindow()
+        bring_up(window)
         return window
 
     def compare_paths(self, paths: Sequence[str]) -> None:

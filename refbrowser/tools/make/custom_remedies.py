@@ -34,7 +34,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnWay:
+class CustomRemedy:
     """A way out that the user says the rest of.
 
     Attributes
@@ -161,9 +161,9 @@ def _plain(text: str) -> str:
     return value if isinstance(value, str) else text
 
 
-def own_ways(
+def custom_remedies(
     mismatch: Mismatch, request: Combination, sources: Sequence[str], arrays: Sequence[ArrayOfFiles]
-) -> list[OwnWay]:
+) -> list[CustomRemedy]:
     """Return the ways out of a difference that ask for words.
 
     Parameters
@@ -177,8 +177,8 @@ def own_ways(
     placed = {each.path for each in arrays if each.role == "placed"}
     name = mismatch.path.rpartition("/")[2]
 
-    def way(kind: str, title: str, verb: str, label: str, start: str) -> OwnWay:
-        return OwnWay(title, verb, label, start, kind, mismatch, tuple(sources), known)
+    def way(kind: str, title: str, verb: str, label: str, start: str) -> CustomRemedy:
+        return CustomRemedy(title, verb, label, start, kind, mismatch, tuple(sources), known)
 
     found = []
     common = _plain(mismatch.common)

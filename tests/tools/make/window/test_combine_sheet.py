@@ -27,18 +27,20 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop, drop_on
 
 import refbrowser
-from refbrowser.app.combining.combine_sheet import AppendSheet, CombineSheet, FilesSheet
-from refbrowser.app.combining.combine_shown import AxisStrip
-from refbrowser.app.combining.own_words import OwnWordsDialog
-from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.make_sheet import MakeSheet
 from refbrowser.app.panes.history_pane import pending_words
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.combining import combine as combining
 from refbrowser.exporting.combining.looking import LookTask
 from refbrowser.io.permissions import state_folder
 from refbrowser.references.edits.fold import FoldReferences
+from refbrowser.tools.append.window.append_sheet import AppendSheet
+from refbrowser.tools.make.window.combine_sheet import CombineSheet
+from refbrowser.tools.make.window.combine_shown import AxisStrip
+from refbrowser.tools.make.window.commands import MakeCommands
+from refbrowser.tools.make.window.custom_remedy_dialog import CustomRemedyDialog
+from refbrowser.tools.make.window.files_sheet import FilesSheet
+from refbrowser.tools.make.window.make_sheet import MakeSheet
 
 Settle = Callable[[], None]
 ROWS = 3
@@ -100,7 +102,7 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     sheet = window.findChild(CombineSheet)
     assert sheet is not None
     # The sheet that makes references leads there too.
-    window.groups[FileCommands].make_of([str(path) for path in paths])
+    window.groups[MakeCommands].make_of([str(path) for path in paths])
     make = window.findChild(MakeSheet)
     assert make is not None
     # Also of files of which nothing is known yet.
@@ -297,8 +299,8 @@ def test_own_words_are_checked_as_they_are_typed(
         buttons = [button(each, "combineOtherRemedies") for each in places]
         actions = [action for each in buttons for action in each.menu().actions()]
         next(each for each in actions if each.text() == title).trigger()
-        qtbot.waitUntil(lambda: window.findChild(OwnWordsDialog) is not None)
-        dialog = window.findChild(OwnWordsDialog)
+        qtbot.waitUntil(lambda: window.findChild(CustomRemedyDialog) is not None)
+        dialog = window.findChild(CustomRemedyDialog)
         assert dialog is not None
         field, answer = (
             dialog.findChild(QLineEdit, "ownWordsField"),
@@ -316,7 +318,7 @@ def test_own_words_are_checked_as_they_are_typed(
         field.setText(right)
         assert comes in answer.text()
         take.click()
-        qtbot.waitUntil(lambda: window.findChild(OwnWordsDialog) is None)
+        qtbot.waitUntil(lambda: window.findChild(CustomRemedyDialog) is None)
         number = len(decided) + 1
         decided.append(right)
         qtbot.waitUntil(

@@ -18,8 +18,8 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.making import FileFacts
     from refbrowser.exporting.saving.making import Made
+    from refbrowser.tools.make.window.make_work import FileFacts
 
 _FILE, _KIND, _VARIABLES, _RESULT = range(4)
 _TITLES = ("File", "What it is", "Can be referenced", "Result")
@@ -74,7 +74,7 @@ class _File:
         if isinstance(self.answer, BaseException):
             result = _Cell(_short(self.answer), "fault", error_text(self.answer), "fault")
         elif self.answer is not None:
-            from refbrowser.app.controller.making import made_text
+            from refbrowser.tools.make.window.make_work import made_text
 
             words = made_text(self.answer)
             mark = "warning" if self.answer.unread else "done"

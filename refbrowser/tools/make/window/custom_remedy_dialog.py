@@ -11,10 +11,10 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, push_button
 
 if TYPE_CHECKING:
-    from refbrowser.views.combining.own_ways import OwnWay
+    from refbrowser.tools.make.custom_remedies import CustomRemedy
 
 
-class OwnWordsDialog(QDialog):
+class CustomRemedyDialog(QDialog):
     """One field, and below it what comes of what is typed there.
 
     Signals
@@ -25,7 +25,7 @@ class OwnWordsDialog(QDialog):
 
     said = Signal(object)
 
-    def __init__(self, way: OwnWay, parent: QWidget) -> None:
+    def __init__(self, way: CustomRemedy, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("ownWordsDialog")
         self.setWindowTitle(way.title)

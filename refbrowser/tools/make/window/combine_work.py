@@ -10,35 +10,23 @@ from typing import Any
 import numpy as np
 
 from refbrowser.app.controller.shared_session import SharedSession
-from refbrowser.app.controller.work import Opened, edited, folding_of, rebuilt, state_of
+from refbrowser.app.controller.work import Opened, folding_of, rebuilt, state_of
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.exporting.combining.appending import append_edit, append_plan
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.combine import (
-    CombinedProof,
-    CombineReport,
-    gather,
-    lacks,
-    made,
-    named_places,
-    plan_of,
-    write,
-)
+from refbrowser.exporting.combining.combine import CombineReport, gather, lacks, made, plan_of, write
 from refbrowser.exporting.combining.combined import Plan, blocked
 from refbrowser.exporting.combining.look_journal import LookJournal, forget_looks
 from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.combining.placing import PlacedAxis
-from refbrowser.exporting.combining.properties import FileSet, short
+from refbrowser.exporting.combining.properties import FileSet
 from refbrowser.exporting.combining.times import target_units, time_of
 from refbrowser.exporting.saving.making import sources_of
-from refbrowser.io.origins import Origin, local_path
-from refbrowser.references.document.document import Document
-from refbrowser.references.edits.edits import Edit
+from refbrowser.io.origins import local_path
 from refbrowser.references.edits.fold import FoldReferences
 from refbrowser.references.edits.history import History
-from refbrowser.views.combining.combine_order import CombineOrder
+from refbrowser.tools.make.combine_order import CombineOrder
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced, plural
 
@@ -132,7 +120,7 @@ def look(order: CombineOrder, kept: FileSet | None, control: TaskControl) -> Fou
         kept.journal = journal
     plan = plan_of(kept, request)
     known = known or tuple(_dimensions(kept))
-    return _found(plan, known, kept, added=False)
+    return found_of(plan, known, kept, added=False)
 
 
 def _sources(files: FileSet) -> set[str]:
@@ -186,7 +174,8 @@ def _dimensions(files: FileSet) -> dict[str, None]:
     )  # fmt: skip
 
 
-def _found(plan: Plan, known: tuple[str, ...], kept: FileSet | None, *, added: bool) -> Found:
+def found_of(plan: Plan, known: tuple[str, ...], kept: FileSet | None, *, added: bool) -> Found:
+    """Return what a plan tells of its files; `added`: its first file is a document that the others extend."""
     rows, gaps = _rows(plan)
     out = [FileRow(source, trouble=why, is_out=True) for source, why in plan.left_out]
     harmless = [each for each in plan.mismatches if not each.is_blocking]
@@ -400,58 +389,3 @@ def _words_of(report: CombineReport) -> str:
     ]
     lines += [f"Not kept: {one_line(each)}" for each in report.losses[:3]]
     return "\n".join(lines)
-
-
-# Appending
-
-
-@dataclass(frozen=True, slots=True)
-class AppendStep:
-    """An edit that adds files to a document, what comes of it, that in words, and where the files lie."""
-
-    edit: Edit
-    after: Document
-    text: str
-    folders: tuple[Origin, ...]
-
-
-def look_to_append(order: CombineOrder, dataset: Dataset, control: TaskControl) -> Found:
-    """Look at files that are to be added to a document.
-
-    Raises
-    ------
-    RefbrowserError
-        They cannot be added, or it is not plain along which dimension.
-    Cancelled
-        The control's token was cancelled.
-    """
-    plan = append_plan(dataset, order.request(), control, order.compute.compute())
-    return _found(plan, (), None, added=True)
-
-
-def append_step(plan: Plan, dataset: Dataset, control: TaskControl) -> AppendStep:
-    """Return the edit that adds files, after values that are read through it were compared with theirs.
-
-    Raises
-    ------
-    RefbrowserError
-        A difference stands against it, or other values would be read.
-    Cancelled
-        The control's token was cancelled.
-    """
-    edit = append_edit(dataset, plan, control)
-    after = edited(dataset.document, edit)
-    proof = CombinedProof(plan)
-    control.progress(0, len(plan.files) - 1)
-    folders = tuple(named_places(plan))
-    changed = dataset.with_access(dataset.access.allow(folders)).with_document(after, control)
-    for number in range(1, len(plan.files)):
-        proof.check(changed, (number,), control.token)
-        control.progress(number, len(plan.files) - 1, note=short(plan.files[number].source))
-    axis = plan.axes[0]
-    unread = f", {count_text(proof.unread)} could not be read" if proof.unread else ""
-    text = (
-        f"{edit.title}: {count_text(axis.lengths[0])} before, {count_text(axis.size)} now. "
-        f"{count_text(proof.compared)} chunks compared with the files, equal{unread}."
-    )
-    return AppendStep(edit, after, text, folders)

@@ -1,4 +1,4 @@
-"""The sheets that combine and append files: what differs is decided about before anything is written."""
+"""Sheets of files that become one: what differs is decided about before anything is written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
@@ -22,10 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.combining.combine_shown import AxisStrip, DifferencesList, PlacedFiles
 from refbrowser.app.controller.documents import Documents
-from refbrowser.app.controller.edited_document import moved_on
-from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.working_dialog import CostCard, WorkingDialog
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import Priority, TaskControl, Tasks
@@ -34,31 +30,21 @@ from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.dropped import read_drop
 from refbrowser.app.widgets.parts import plain_label, push_button, resize_within_screen, show_progress
 from refbrowser.formats.registry import formats
-from refbrowser.io.origins import local_path
-from refbrowser.views.combining.combine_order import CombineOrder
+from refbrowser.tools.make.combine_order import CombineOrder
+from refbrowser.tools.make.window.combine_shown import AxisStrip, DifferencesList, PlacedFiles
 from refbrowser.views.computing import where_text
 from refbrowser.views.speed import SEPARATOR, Speed, speed_words
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
-    from refbrowser.app.combining.combine_work import AppendStep, Found, Made
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.exporting.combining.combination import Remedy
-    from refbrowser.exporting.combining.properties import FileSet
-    from refbrowser.views.combining.own_ways import OwnWay
+    from refbrowser.tools.make.custom_remedies import CustomRemedy
+    from refbrowser.tools.make.window.combine_work import Found
 
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {"--force": "“Replace an existing document”", "--new-dim NAME=FROM": "“New dimension”"}
-_COMBINE = (
-    "The files become one dataset: a document of references to the bytes in the files; no data is copied. "
-    "All files are compared first. What would give wrong numbers is listed, and nothing is written until you "
-    "have decided about it."
-)
-_APPEND = (
-    "The files are added at the end of the document, as one step that Undo takes back. They are compared "
-    "with it first; nothing is changed until you have decided about what differs."
-)
 _LINES = 2
 _EMPTY = "Add files, or drop them here."
 
@@ -283,10 +269,10 @@ class FilesSheet(WorkingDialog):
             self._decided = True
             self._look_ahead()
 
-    def _ask_words(self, way: OwnWay) -> None:
-        from refbrowser.app.combining.own_words import OwnWordsDialog
+    def _ask_words(self, way: CustomRemedy) -> None:
+        from refbrowser.tools.make.window.custom_remedy_dialog import CustomRemedyDialog
 
-        dialog = OwnWordsDialog(way, self)
+        dialog = CustomRemedyDialog(way, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.said.connect(lambda remedies: self.decide(*remedies))
         dialog.open()
@@ -404,263 +390,3 @@ class FilesSheet(WorkingDialog):
 
     def _failed(self, error: BaseException) -> None:
         self._told(error_text(error), "fault")
-
-
-class CombineSheet(FilesSheet):
-    """Combines files into one document; the window stays usable meanwhile.
-
-    Signals
-    -------
-    openPaths(list)
-        A document was made, and is to be opened.
-    """
-
-    openPaths = Signal(list)
-
-    def __init__(self, documents: Documents, tasks: Tasks, parent: QWidget | None = None) -> None:
-        super().__init__(documents, tasks, "Combine files", _COMBINE, "Combine", parent)
-        self.setObjectName("combineSheet")
-        #: What the sheet itself filled in, and follows the files.
-        self._own_along = self._own_target = ""
-        self._kept: FileSet | None = None
-
-    def _make_fields(self) -> QFormLayout:
-        self._along = QComboBox()
-        self._along.setObjectName("combineAlong")
-        self._along.setAccessibleName("Dimensions along which the files are joined")
-        self._along.setEditable(True)
-        self._along.setMinimumWidth(150)
-        if (edit := self._along.lineEdit()) is not None:
-            edit.setPlaceholderText("found by itself")
-        self._along.setToolTip("Separate several with commas; the files are placed by their coordinates")
-        self._along.currentTextChanged.connect(self._along_changed)
-        pattern = r"for a dimension that the files lack: run=name:run(\d+)"
-        self._new = self._make_line("combineNewDimension", "A new dimension, NAME=FROM", pattern)
-        self._new.textChanged.connect(lambda _text: self._changed())
-        along = self._along_line(self._along, "&New dimension", self._new)
-        self._sort = self._check("combineSort", "Put files in the order of their coordinates")
-        self._sort.setToolTip("Otherwise they keep the order in which they were added")
-        self._merge = self._check("combineMerge", "Files may have different variables")
-        self._fold = self._check("combineFold", "Fold into rules")
-        self._fold.setToolTip("Write the references as templates and gen rules where that is shorter")
-        self._straight = self._check("combineStraight", "Write directly to a file")
-        self._straight.setToolTip(
-            "For very large sets. Otherwise the result is opened, and Save asks where to write it"
-        )
-        self._straight.toggled.connect(self._show_target)
-        self._force = self._check("combineForce", "Replace an existing document")
-        self._target = self._make_line("combineTarget", "Document to write", "A file, NAME.json")
-        self._browse: QPushButton = push_button("Browse…", "combineBrowseButton", self._ask_target)
-        where = QHBoxLayout()
-        where.setSpacing(theme.MEDIUM)
-        where.addWidget(self._straight)
-        where.addWidget(self._target, 1)
-        where.addWidget(self._browse)
-        where.addWidget(self._force)
-        self._show_target(False)
-        self._fields = (
-            *(self._along, self._new, self._sort, self._merge, self._fold, self._force),
-            *(self._straight, self._target, self._browse),
-        )
-        rows = (
-            ("A&long", along, self._along),
-            ("", self._make_ticks_line((self._sort, self._merge, self._fold)), None),
-            ("", where, None),
-            ("Runs", self._make_where("Where files are read", "Change where files are read"), None),
-        )
-        return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
-
-    def _show_target(self, wanted: bool) -> None:
-        for each in (self._target, self._browse, self._force):
-            each.setVisible(wanted)
-
-    def order(self) -> CombineOrder:
-        """Return what the sheet asks for."""
-        along = self._along.currentText().strip()
-        return CombineOrder(
-            sources=self.sources(),
-            concat="" if along == self._own_along and self._kept is None else along,
-            new_dims=self._new.text(),
-            target=self._target.text().strip() if self._straight.isChecked() else "",
-            name=self._own_target,
-            merge=self._merge.isChecked(),
-            sort=self._sort.isChecked(),
-            fold=self._fold.isChecked(),
-            force=self._force.isChecked(),
-            remedies=tuple(self._remedies),
-            compute=self._documents.compute,
-            settings=self._documents.settings,
-        )
-
-    def _look_at(self, order: CombineOrder, control: TaskControl) -> Found:
-        from refbrowser.app.combining.combine_work import look
-
-        return look(order, self._kept, control)
-
-    def _along_changed(self, text: str) -> None:
-        if text != self._own_along:
-            self._changed()
-
-    def _files_changed(self) -> None:
-        # The dimension is looked for anew, unless the user chose it.
-        self._kept = None
-        self._choose_target()
-        super()._files_changed()
-
-    def _take_found(self, found: Found) -> None:
-        self._kept = found.kept
-        if self._along.currentText().strip() in ("", self._own_along):
-            self._own_along = found.along
-            self._along.blockSignals(True)
-            self._along.clear()
-            self._along.addItems(list(found.known))
-            self._along.setEditText(found.along)
-            self._along.blockSignals(False)
-
-    def _choose_target(self) -> None:
-        """Put the document beside the files, named as they begin, unless the user said where."""
-        if not self._sources:
-            return
-        path = local_path(self._sources[0])
-        folder = os.path.dirname(path) if path is not None else os.path.expanduser("~")
-        names = [os.path.basename(each.rstrip("/")) for each in self._sources]
-        least, most = min(names), max(names)
-        pairs = zip(least, most, strict=False)
-        same = next((at for at, (one, other) in enumerate(pairs) if one != other), len(least))
-        stem = least[:same].partition(".")[0].rstrip("_-0123456789 ")
-        before, self._own_target = self._own_target, os.path.join(folder, f"{stem or 'files'}_combined.json")
-        if self._target.text() == before:
-            self._target.setText(self._own_target)
-
-    def _ask_target(self) -> None:
-        dialog = QFileDialog(self, "Document to make", self._target.text(), "Documents (*.json)")
-        dialog.setObjectName("combineBrowseDialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._target.setText)
-        dialog.open()
-
-    def start(self) -> None:
-        """Make the document."""
-        if self._job is not None or self._found is None or self._found.blocking:
-            return
-        order, kept, shared = self.order(), self._kept, self._documents.shared
-        if self._straight.isChecked() and not order.target:
-            self._cost.say("Choose the file to write.", "fault")
-            self._target.setFocus()
-            return
-        # The references of the files are given away to the document.
-        self._kept = None
-
-        def combine(control: TaskControl) -> Made:
-            from refbrowser.app.combining.combine_work import carry_out
-
-            return carry_out(order, kept, shared, control)
-
-        self._looking.cancel()
-        self._pause.stop()
-        self._cost.say(f"Writing {order.target}" if order.target else "Combining the files…", "")
-        count = count_text(len(order.sources))
-        self._run(self.owner("combine"), f"Combine {count} files", combine, self._done, self._failed)
-
-    def _done(self, made: Made) -> None:
-        self._ended()
-        if made.opened is None:
-            path = os.path.abspath(os.path.expanduser(self._target.text().strip()))
-            self.openPaths.emit([path])
-        else:
-            self._documents.add_made(self._own_target, made.opened)
-        self.told.emit(made.text)
-        self.close()
-
-
-class AppendSheet(FilesSheet):
-    """Adds files to an open document, as one step of its history."""
-
-    def __init__(self, document: OpenDocument, documents: Documents, parent: QWidget | None = None) -> None:
-        self._document = document
-        title = f"{one_line(document.name)}: append files"
-        super().__init__(documents, document.tasks, title, _APPEND, "Append", parent)
-        self.setObjectName("appendSheet")
-        document.documentChanged.connect(self._changed)
-        document.hierarchyChanged.connect(self._changed)
-        document.destroyed.connect(self.close)
-
-    @property
-    def document(self) -> OpenDocument:
-        """What files are added to."""
-        return self._document
-
-    def _make_fields(self) -> QFormLayout:
-        self._along = self._make_line("appendAlong", "Dimension to append along", "found by itself")
-        self._along.textChanged.connect(lambda _text: self._changed())
-        pattern = r"where its values come from: run=name:run(\d+)"
-        self._new = self._make_line(
-            "appendNewDimension",
-            "Source of the values of a dimension that the files lack, NAME=FROM",
-            pattern,
-        )
-        self._new.textChanged.connect(lambda _text: self._changed())
-        self._sort = self._check("appendSort", "Put files in the order of their coordinates")
-        self._fields = (self._along, self._new, self._sort)
-        rows = (
-            ("A&long", self._along_line(self._along, "Where files &lack it", self._new), self._along),
-            ("", self._make_ticks_line((self._sort,)), None),
-            ("Runs", self._make_where("Where files are read", "Change where files are read"), None),
-        )
-        return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
-
-    def order(self) -> CombineOrder:
-        """Return what the sheet asks for."""
-        return CombineOrder(
-            sources=self.sources(),
-            concat=self._along.text(),
-            new_dims=self._new.text(),
-            sort=self._sort.isChecked(),
-            remedies=tuple(self._remedies),
-            compute=self._documents.compute,
-            settings=self._documents.settings,
-        )
-
-    def _look_at(self, order: CombineOrder, control: TaskControl) -> Found:
-        from refbrowser.app.combining.combine_work import look_to_append
-        from refbrowser.errors import ErrorKind, RefbrowserError
-
-        dataset, state = self._document.dataset, self._document.document
-        if dataset is None or state is None:
-            raise RefbrowserError(ErrorKind.USAGE, "the document is not open")
-        if dataset.document is not state:
-            dataset = dataset.with_document(state, control)
-        return look_to_append(order, dataset, control)
-
-    def start(self) -> None:
-        """Add the files."""
-        found, dataset = self._found, self._document.dataset
-        before = self._document.document
-        if self._job is not None or found is None or found.blocking or dataset is None or before is None:
-            return
-
-        def append(control: TaskControl) -> AppendStep:
-            from refbrowser.app.combining.combine_work import append_step
-
-            now = dataset if dataset.document is before else dataset.with_document(before, control)
-            return append_step(found.plan, now, control)
-
-        def made(step: AppendStep) -> None:
-            if self._document.document is not before:
-                self._failed(moved_on(step.edit))
-                return
-            self._ended()
-            self._document.documentChanged.disconnect(self._changed)
-            self._document.hierarchyChanged.disconnect(self._changed)
-            self._document.take_step(step.edit, step.after)
-            self._document.read_from(step.folders)
-            self.told.emit(step.text)
-            self.close()
-
-        self._looking.cancel()
-        self._pause.stop()
-        name = one_line(self._document.name)
-        self._run(self.owner("append"), f"Append files to {name}", append, made, self._failed)

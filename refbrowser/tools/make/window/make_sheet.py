@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.documents import Documents
 from refbrowser.app.dialogs.export_options import OptionsForm
-from refbrowser.app.dialogs.make_files import FilesTable
 from refbrowser.app.dialogs.working_dialog import CostCard, WorkingDialog
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import Priority, TaskControl, Tasks
@@ -32,14 +31,15 @@ from refbrowser.app.widgets.parts import plain_label, push_button, resize_within
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.registry import REFERENCES, form_named, formats
 from refbrowser.io.origins import local_path
+from refbrowser.tools.make.window.make_files import FilesTable
 from refbrowser.views.computing import where_text
 from refbrowser.views.speed import speed_words
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.making import FileFacts, MakeOrder, MakePlan
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.exporting.saving.making import Made, MakeReport
+    from refbrowser.tools.make.window.make_work import FileFacts, MakeOrder, MakePlan
 
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {
@@ -205,7 +205,7 @@ class MakeSheet(WorkingDialog):
         asked, unknown, settings = tuple(self._asked), self.files.unknown(), self._documents.settings
 
         def look(control: TaskControl) -> None:
-            from refbrowser.app.controller.making import look_at_files
+            from refbrowser.tools.make.window.make_work import look_at_files
 
             look_at_files(asked, unknown, settings, control)
 
@@ -269,7 +269,7 @@ class MakeSheet(WorkingDialog):
 
     def order(self) -> MakeOrder:
         """Return what the sheet asks for."""
-        from refbrowser.app.controller.making import MakeOrder
+        from refbrowser.tools.make.window.make_work import MakeOrder
 
         return MakeOrder(
             self.files.sources(),
@@ -322,7 +322,7 @@ class MakeSheet(WorkingDialog):
         order = self.order()
 
         def plan(_control: TaskControl) -> MakePlan:
-            from refbrowser.app.controller.making import plan_of
+            from refbrowser.tools.make.window.make_work import plan_of
 
             return plan_of(order)
 
@@ -348,7 +348,7 @@ class MakeSheet(WorkingDialog):
         order = self.order()
 
         def make(control: TaskControl) -> MakeReport:
-            from refbrowser.app.controller.making import carry_out
+            from refbrowser.tools.make.window.make_work import carry_out
 
             return carry_out(order, control)
 
@@ -398,7 +398,7 @@ class MakeSheet(WorkingDialog):
         self._told(f"Cancelled. {some}: Make references continues from there.", "warning")
 
     def _done(self, report: MakeReport) -> None:
-        from refbrowser.app.controller.making import report_text
+        from refbrowser.tools.make.window.make_work import report_text
 
         self._told(report_text(report), "warning" if report.left_out else "")
         # Until something else is asked for.

@@ -25,10 +25,10 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.combining.combine_work import FileRow, Found
     from refbrowser.exporting.combining.combination import Remedy
     from refbrowser.exporting.combining.mismatches import Mismatch
-    from refbrowser.views.combining.own_ways import OwnWay
+    from refbrowser.tools.make.custom_remedies import CustomRemedy
+    from refbrowser.tools.make.window.combine_work import FileRow, Found
 
 #: Differences of one group that are listed, and files that a line names.
 _LISTED, _NAMED = 200, 2
@@ -92,7 +92,7 @@ class DifferencesList(_Rows):
     takenBack(object)
         The user does not want it any more.
     wordsWanted(object)
-        The user wants to say the rest of an `OwnWay`.
+        The user wants to say the rest of an `CustomRemedy`.
     """
 
     chosen = Signal(object)
@@ -169,15 +169,15 @@ class DifferencesList(_Rows):
         if remedies or ways:
             self._button(row, f"{each.path} {each.name}", remedies, ways)
 
-    def _ways(self, mismatch: Mismatch) -> list[OwnWay]:
+    def _ways(self, mismatch: Mismatch) -> list[CustomRemedy]:
         # What it needs was loaded when files were looked at.
-        from refbrowser.views.combining.own_ways import own_ways
+        from refbrowser.tools.make.custom_remedies import custom_remedies
 
         if self._found is None:
             return []
         plan = self._found.plan
         sources = [each.source for each in plan.files[self._found.is_added :]]
-        return own_ways(mismatch, plan.request, sources, plan.arrays)
+        return custom_remedies(mismatch, plan.request, sources, plan.arrays)
 
     def _button(
         self,

@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_check import sum_text
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.check import CheckItem, CheckReport, Program
 from refbrowser.exporting.option_fields import CodecChoice, offered_codecs
+from refbrowser.tools.export.window.export_check import sum_text
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QMessageBox, QPushBu
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.exporting import tasks
 from refbrowser.exporting.folder import partial_of
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 
 VALUES = list(range(8))
 

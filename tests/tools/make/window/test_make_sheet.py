@@ -19,10 +19,7 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop
 
 import refbrowser
-from refbrowser.app.controller import making as looking
-from refbrowser.app.controller.making import FileFacts, Hindered, plan_of
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.make_sheet import MakeSheet
 from refbrowser.app.panes.hierarchy_model import tooltip_of
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.tasks.tasks import TaskControl
@@ -35,6 +32,9 @@ from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.format import Format
 from refbrowser.formats.option_fields import declared
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.tools.make.window import make_work as looking
+from refbrowser.tools.make.window.make_sheet import MakeSheet
+from refbrowser.tools.make.window.make_work import FileFacts, Hindered, plan_of
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
