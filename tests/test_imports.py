@@ -17,6 +17,7 @@ TESTS = Path(__file__).resolve().parent
 LAYERS = [
     "version",
     "errors",
+    "findings",
     "limits",
     "words",
     "plugins",
@@ -55,7 +56,7 @@ WITHOUT_QT = {
     "refbrowser.app.commands.groups": "which groups of commands a window has",
     "refbrowser.app.actions.menus": "what menus hold, as values: help and the list of shortcuts read it",
     "refbrowser.app.controller.compared_side": "which state of a document the window compares",
-    "refbrowser.app.commands.problems": "a group of commands that only sends to panes",
+    "refbrowser.app.commands.findings": "a group of commands that only sends to panes",
     "refbrowser.app.controller.reading": "work of the window's jobs, in their threads",
     "refbrowser.app.controller.shared_session": "the session of the window, made when it is first wanted",
     "refbrowser.app.controller.work": "work of the window's jobs, in their threads",
@@ -476,7 +477,7 @@ def test_told_kinds_are_found() -> None:
 JOBS = {
     "refbrowser.app.tasks.latest": "all other work goes through it",
     "refbrowser.app.commands.files": "writes a file",
-    "refbrowser.app.commands.problems": "opens a copy of a document without its spare commas",
+    "refbrowser.app.commands.findings": "opens a copy of a document without its spare commas",
     "refbrowser.app.commands.plotting": "writes files, which do not end each other",
     "refbrowser.app.commands.values": "writes files, which do not end each other",
     "refbrowser.app.commands.saving": "the beginning of a save: that of another document does not end it",

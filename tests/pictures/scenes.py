@@ -31,7 +31,7 @@ from servers.http_server import Fault, HttpServer
 from window_reset import SharedWindow
 from window_rest import is_at_rest
 
-from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.commands.view import PreferenceCommands, ViewCommands
 from refbrowser.app.controller.open_document import OpenDocument
@@ -419,9 +419,9 @@ def problems(stage: Stage) -> None:
     }
     stage.open(stage.write("faults.json", {"version": 1, "templates": {"u": "{{v"}, "refs": refs}))
     stage.settle()
-    stage.window.groups[ProblemCommands].show_problems()
+    stage.window.groups[FindingCommands].show_problems()
     stage.settle()
-    stage.window.problems.table.selectRow(0)
+    stage.window.findings.table.selectRow(0)
     stage.settle()
 
 

@@ -25,10 +25,10 @@ from refbrowser.app.frame.layout_kept import LayoutKept, PlotAlone
 from refbrowser.app.frame.navigation import Navigation
 from refbrowser.app.frame.status_line import StatusLine
 from refbrowser.app.panes.attributes_pane import AttributesPane
+from refbrowser.app.panes.findings_pane import FindingsPane
 from refbrowser.app.panes.hierarchy_pane import HierarchyPane
 from refbrowser.app.panes.history_pane import HistoryPane
 from refbrowser.app.panes.jobs_pane import JobsPane
-from refbrowser.app.panes.problems_pane import ProblemsPane
 from refbrowser.app.settings.preferences import Preferences
 from refbrowser.app.shell.drops import DropTarget
 from refbrowser.app.shell.following import DocumentFollower, Filing
@@ -85,7 +85,7 @@ def _make_panes(workspace: Workspace, window: QMainWindow) -> None:
     workspace.attributes = AttributesPane()
     workspace.editors = EditorStack()
     workspace.jobs = JobsPane(workspace.tasks)
-    workspace.problems = ProblemsPane(workspace.documents)
+    workspace.findings = FindingsPane(workspace.documents)
     workspace.history = HistoryPane()
     workspace.docks.fill(
         {
@@ -94,7 +94,7 @@ def _make_panes(workspace: Workspace, window: QMainWindow) -> None:
             "editorDock": workspace.editors,
             "previewDock": workspace.editors.preview_slot,
             "jobsDock": workspace.jobs,
-            "problemsDock": workspace.problems,
+            "problemsDock": workspace.findings,
             "historyDock": workspace.history,
         }
     )

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from refbrowser.app.frame.navigation import Navigation
     from refbrowser.app.frame.status_line import StatusLine
     from refbrowser.app.panes.attributes_pane import AttributesPane
+    from refbrowser.app.panes.findings_pane import FindingsPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.history_pane import HistoryPane
     from refbrowser.app.panes.jobs_pane import JobsPane
-    from refbrowser.app.panes.problems_pane import ProblemsPane
     from refbrowser.app.settings.preferences import Preferences
     from refbrowser.app.settings.settings import Settings
     from refbrowser.app.tasks.tasks import Tasks
@@ -92,7 +92,7 @@ class Workspace:
     attributes: AttributesPane
     editors: EditorStack
     jobs: JobsPane
-    problems: ProblemsPane
+    findings: FindingsPane
     history: HistoryPane
     navigation: Navigation
     chunk_map: ChunkMapDock

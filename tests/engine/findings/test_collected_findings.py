@@ -1,4 +1,4 @@
-"""Problems of an opened document: what is known from two sides is told once."""
+"""Findings of an opened document: what is known from two sides is told once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import refbrowser
-from refbrowser.engine.problems.collect import collect, failures_of
+from refbrowser.engine.findings.collected_findings import collect, failures_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 
 

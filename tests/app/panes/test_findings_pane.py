@@ -1,4 +1,4 @@
-"""The problems pane: faults and warnings; click, Enter, F8 go to the place; fixes are steps."""
+"""The findings pane: faults and warnings; click, Enter, F8 go to the place; fixes are steps."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from window_fixtures import Open, button
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import RAW, REFERENCES
-from refbrowser.app.panes.problems_pane import MESSAGE, PLACE, ProblemsModel, Row
+from refbrowser.app.panes.findings_pane import MESSAGE, PLACE, FindingsModel, Row
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
-from refbrowser.engine.problems.problem import Problem, ProblemOrigin
+from refbrowser.engine.findings.listed_finding import FindingOrigin, ListedFinding
 from refbrowser.errors import ErrorKind, Severity
 from refbrowser.references.edits.edits import SetReference
 
@@ -73,10 +73,10 @@ def click(table: QTableView, row: int, qtbot: QtBot) -> None:
 @pytest.mark.slow
 def test_every_place_is_listed_once(document: OpenDocument, table: QTableView) -> None:
     found = messages(table)
-    assert len(found) == len(document.problems.found.items)
+    assert len(found) == len(document.findings.found.items)
     for words in ("'nowhere' is not defined", "metadata is not JSON"):
         assert sum(words in text for text in found) == 1, found
-    places = [problem.place.key for problem in document.problems.found.items]
+    places = [finding.place.key for finding in document.findings.found.items]
     assert places.count("bad/.zarray") == 1
     assert places.count("depth/1") == 1
 
@@ -98,8 +98,8 @@ def test_enter_goes_to_a_key_and_the_keyboard_stays(
 ) -> None:
     window.activateWindow()
     window.actions_["show_problems"].trigger()
-    problem = next(row for row in window.problems.model.rows() if row.problem.place.key == "depth/1")
-    row = window.problems.model.find(problem.identity)
+    finding = next(row for row in window.findings.model.rows() if row.finding.place.key == "depth/1")
+    row = window.findings.model.find(finding.identity)
     table.setCurrentIndex(table.model().index(row, MESSAGE))
     qtbot.keyClick(table, Qt.Key.Key_Return)
     settle()
@@ -114,20 +114,20 @@ def test_f8_goes_through_all_and_round(
 ) -> None:
     window.activateWindow()
     # What is gone to is read, and may tell of more: once all of it was, the list stays.
-    for _ in window.problems.model.rows():
+    for _ in window.findings.model.rows():
         qtbot.keyClick(window, Qt.Key.Key_F8)
         settle()
-    qtbot.waitUntil(lambda: not document.problems._pause.isActive())
+    qtbot.waitUntil(lambda: not document.findings._pause.isActive())
     settle()
-    rows = window.problems.model.rows()
-    begin = rows.index(window.problems.current())
+    rows = window.findings.model.rows()
+    begin = rows.index(window.findings.current())
     seen = []
     for _ in rows:
         qtbot.keyClick(window, Qt.Key.Key_F8)
-        seen.append(window.problems.current())
+        seen.append(window.findings.current())
     assert seen == [*rows[begin + 1 :], *rows[: begin + 1]]
     qtbot.keyClick(window, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
-    assert window.problems.current() == rows[begin - 1]
+    assert window.findings.current() == rows[begin - 1]
 
 
 def test_a_fix_is_one_step_of_the_history(
@@ -135,34 +135,34 @@ def test_a_fix_is_one_step_of_the_history(
 ) -> None:
     window.actions_["show_problems"].trigger()
     before = document.document.to_bytes()  # type: ignore[union-attr]
-    rows = [row for row in window.problems.model.rows() if row.problem.place.key == "depth/1"]
-    click(table, window.problems.model.find(rows[0].identity), qtbot)
+    rows = [row for row in window.findings.model.rows() if row.finding.place.key == "depth/1"]
+    click(table, window.findings.model.find(rows[0].identity), qtbot)
     fix = button(window, "problemsFixButton")
     assert fix.isEnabled()
     assert "depth/1" in fix.accessibleName()
     qtbot.mouseClick(fix, Qt.MouseButton.LeftButton)
     settle()
     assert document.pending_count == 1
-    assert not any(row.problem.place.key == "depth/1" for row in window.problems.model.rows())
+    assert not any(row.finding.place.key == "depth/1" for row in window.findings.model.rows())
     document.undo()
     settle()
     assert document.document.to_bytes() == before  # type: ignore[union-attr]
-    assert any(row.problem.place.key == "depth/1" for row in window.problems.model.rows())
+    assert any(row.finding.place.key == "depth/1" for row in window.findings.model.rows())
 
 
 def test_edits_are_followed_and_the_status_counts(
     window: MainWindow, document: OpenDocument, settle: Settle
 ) -> None:
-    before = len(window.problems.model.rows())
+    before = len(window.findings.model.rows())
     document.apply(SetReference("bad/.zarray", "{nope again"))
     settle()
-    assert len(window.problems.model.rows()) == before
+    assert len(window.findings.model.rows()) == before
     document.apply(SetReference("worse/.zarray", "{nope"))
     settle()
-    assert len(window.problems.model.rows()) == before + 1
+    assert len(window.findings.model.rows()) == before + 1
     window.documents.close(document)
     settle()
-    assert len(window.problems.model.rows()) == 0
+    assert len(window.findings.model.rows()) == 0
 
 
 def test_the_filter_and_the_severities(
@@ -180,7 +180,7 @@ def test_the_filter_and_the_severities(
     qtbot.mouseClick(faults, Qt.MouseButton.LeftButton)
     left = messages(table)
     assert len(left) < len(everything)
-    assert not any(row.problem.is_fault for row in window.problems.model.rows())
+    assert not any(row.finding.is_fault for row in window.findings.model.rows())
 
 
 def test_f7_looks_again_and_copy_takes_all(
@@ -244,7 +244,7 @@ def test_a_sound_document_says_so(window: MainWindow, opened: Open, small: Path,
     opened(small)
     settle()
     window.actions_["show_problems"].trigger()
-    hints = [label.text() for label in window.problems.findChildren(QLabel) if label.isVisible()]
+    hints = [label.text() for label in window.findings.findChildren(QLabel) if label.isVisible()]
     assert "No problems found." in hints
 
 
@@ -262,7 +262,7 @@ def test_problems_of_several_documents_name_theirs(
     window.actions_["show_problems"].trigger()
     assert window.documents.current is not document
     headings = [text for text in messages(table) if text.startswith("▾")]
-    assert headings[0] == f"▾ faulty.json: {len(document.problems.found.items)}"
+    assert headings[0] == f"▾ faulty.json: {len(document.findings.found.items)}"
     before = messages(table)
     click(table, row_of(table, "nowhere"), qtbot)
     assert window.documents.current is document
@@ -281,25 +281,25 @@ def test_the_current_problem_shows_its_whole_text(
     assert table.rowHeight(row) == theme.ROW
 
 
-def problem_row(document: object, message: str, severity: Severity = Severity.FAULT) -> Row:
-    problem = Problem(
+def finding_row(document: object, message: str, severity: Severity = Severity.FAULT) -> Row:
+    finding = ListedFinding(
         severity=severity,
         kind=ErrorKind.REF,
         message=message,
-        origin=ProblemOrigin.DOCUMENT,
+        origin=FindingOrigin.DOCUMENT,
         spot=("document", ""),
     )
-    return Row(document, problem)  # type: ignore[arg-type]
+    return Row(document, finding)  # type: ignore[arg-type]
 
 
 def test_problems_stand_by_document_and_kind_and_many_of_a_kind_are_folded() -> None:
     here, there = (SimpleNamespace(number=number, title=f"{number}.json") for number in (1, 2))
-    model = ProblemsModel()
+    model = FindingsModel()
     rows = [
-        *(problem_row(here, f"the key 'a/{number}' has no URL") for number in range(2)),
-        problem_row(here, "odd"),
-        problem_row(here, "the key 'b' has no URL"),
-        *(problem_row(there, f"row {number} is short", Severity.WARNING) for number in range(9)),
+        *(finding_row(here, f"the key 'a/{number}' has no URL") for number in range(2)),
+        finding_row(here, "odd"),
+        finding_row(here, "the key 'b' has no URL"),
+        *(finding_row(there, f"row {number} is short", Severity.WARNING) for number in range(9)),
     ]
 
     def texts() -> list[str]:

@@ -1,4 +1,4 @@
-"""One problem of an opened document, where it leads to, and how it is repaired; all of them as one value."""
+"""One finding of an opened document, where it leads to, and how it is repaired; all of them as one value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from refbrowser.io.origins import scheme_of
 if TYPE_CHECKING:
     from refbrowser.references.document.content import Edit
 
-#: Problems that are listed one by one; the rest is counted.
+#: Findings that are listed one by one; the rest is counted.
 MOST = 10_000
 
 #: A row of the tree: its kind (``document``, ``group``, ``array``, ``template``, ``templates``, ``rule``,
@@ -23,8 +23,8 @@ MOST = 10_000
 Spot = tuple[str, str | int]
 
 
-class ProblemOrigin(StrEnum):
-    """Where a problem is known from."""
+class FindingOrigin(StrEnum):
+    """Where a finding is known from."""
 
     DOCUMENT = "document"
     STRUCTURE = "structure"
@@ -35,7 +35,7 @@ class ProblemOrigin(StrEnum):
 
 
 class Remedy(StrEnum):
-    """What one click does about a problem."""
+    """What one click does about a finding."""
 
     EDIT = "edit"
     PREFIX = "prefix"
@@ -55,8 +55,8 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """One line of the list of problems.
+class ListedFinding:
+    """One line of the list of findings.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Problem:
     severity: Severity
     kind: ErrorKind
     message: str
-    origin: ProblemOrigin
+    origin: FindingOrigin
     spot: Spot
     place: Place = NOWHERE
     advice: str = ""
@@ -93,7 +93,7 @@ class Problem:
 
     @property
     def text(self) -> str:
-        """The problem as one line of plain text, as it is copied."""
+        """The finding as one line of plain text, as it is copied."""
         times = f" [{self.count} times]" if self.count > 1 else ""
         line = f", line {self.line}, column {self.place.column}" if self.line is not None else ""
         advice = f" {self.advice}" if self.advice else ""
@@ -101,15 +101,15 @@ class Problem:
 
 
 class Badge(NamedTuple):
-    """How many problems a row of the tree has, with all that is below it."""
+    """How many findings a row of the tree has, with all that is below it."""
 
     faults: int = 0
     warnings: int = 0
 
 
 @dataclass(frozen=True)
-class Problems:
-    """All problems of one document: faults first, each kind in the order of the document.
+class FindingList:
+    """All findings of one document: faults first, each kind in the order of the document.
 
     Attributes
     ----------
@@ -119,17 +119,17 @@ class Problems:
         How many there are, listed or not.
     """
 
-    items: tuple[Problem, ...] = ()
+    items: tuple[ListedFinding, ...] = ()
     faults: int = 0
     warnings: int = 0
     badges: Mapping[Spot, Badge] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, found: Iterable[Problem]) -> Problems:
+    def of(cls, found: Iterable[ListedFinding]) -> FindingList:
         """Sort, count and cut what was found."""
         everything = list(found)
-        faults = [problem for problem in everything if problem.is_fault]
-        warnings = [problem for problem in everything if not problem.is_fault]
+        faults = [finding for finding in everything if finding.is_fault]
+        warnings = [finding for finding in everything if not finding.is_fault]
         items = tuple((faults + warnings)[:MOST])
         return cls(items, len(faults), len(warnings), _badges(faults, warnings))
 
@@ -144,18 +144,18 @@ class Problems:
         return self.count - len(self.items)
 
     def badge(self, spot: Spot) -> Badge:
-        """Return how many problems a row of the tree has."""
+        """Return how many findings a row of the tree has."""
         return self.badges.get(spot, _NO_BADGE)
 
-    def first_at(self, spot: Spot) -> Problem | None:
-        """Return the first problem of a row of the tree itself; None where it has none."""
+    def first_at(self, spot: Spot) -> ListedFinding | None:
+        """Return the first finding of a row of the tree itself; None where it has none."""
         return self._first.get(spot)
 
     @cached_property
-    def _first(self) -> dict[Spot, Problem]:
-        first: dict[Spot, Problem] = {}
-        for problem in self.items:
-            first.setdefault(problem.spot, problem)
+    def _first(self) -> dict[Spot, ListedFinding]:
+        first: dict[Spot, ListedFinding] = {}
+        for finding in self.items:
+            first.setdefault(finding.spot, finding)
         return first
 
 
@@ -166,31 +166,31 @@ _NO_BADGE = Badge()
 PACKED = (".gz", ".zst")
 
 
-def problem_of_opening(error: RefbrowserError) -> Problem:
+def finding_of_opening(error: RefbrowserError) -> ListedFinding:
     """Return why a document could not be opened: that is its one fault."""
     name = error.place.document or ""
     is_comma = isinstance(error, SpareCommaError) and scheme_of(name) is None and not name.endswith(PACKED)
-    return Problem(
+    return ListedFinding(
         fix=Fix(Remedy.COMMAS, "Open a copy without the comma") if is_comma else None,
         severity=Severity.FAULT,
         kind=error.kind,
         message=error.message,
-        origin=ProblemOrigin.DOCUMENT,
+        origin=FindingOrigin.DOCUMENT,
         spot=("document", ""),
         place=error.place,
         advice=error.advice,
     )
 
 
-def _badges(faults: Iterable[Problem], warnings: Iterable[Problem]) -> dict[Spot, Badge]:
-    counts = [Counter(_with_above(problems)) for problems in (faults, warnings)]
+def _badges(faults: Iterable[ListedFinding], warnings: Iterable[ListedFinding]) -> dict[Spot, Badge]:
+    counts = [Counter(_with_above(findings)) for findings in (faults, warnings)]
     return {spot: Badge(counts[0][spot], counts[1][spot]) for spot in (*counts[0], *counts[1])}
 
 
-def _with_above(problems: Iterable[Problem]) -> Iterable[Spot]:
-    for problem in problems:
-        yield problem.spot
-        yield from spots_above(problem.spot)
+def _with_above(findings: Iterable[ListedFinding]) -> Iterable[Spot]:
+    for finding in findings:
+        yield finding.spot
+        yield from spots_above(finding.spot)
 
 
 def spots_above(spot: Spot) -> list[Spot]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkOwner, ChunkTable, Ints
-from refbrowser.engine.problems.ranges import TOLD
+from refbrowser.engine.findings.chunk_table import ChunkMarks, ChunkOwner, ChunkTable, Ints
+from refbrowser.engine.findings.range_findings import TOLD
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
-from refbrowser.references.checks.positions import in_refs, located
 from refbrowser.references.document.reference_values import LARGEST
+from refbrowser.references.findings.finding_places import in_refs, located
 from refbrowser.references.rules.integer_expressions import Affine, bounds
 from refbrowser.references.rules.lowering import IntegerFragment
 from refbrowser.references.rules.rule_search import SearchTime

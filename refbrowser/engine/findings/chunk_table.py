@@ -13,7 +13,7 @@ import numpy.typing as npt
 from refbrowser.codecs.building import encoded_room
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.table import CODECS, plain_name
-from refbrowser.engine.problems.key_problems import chunk_codes
+from refbrowser.engine.findings.key_findings import chunk_codes
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
 from refbrowser.model.listing import flat_index

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.engine.problems.ranges import TOLD
+from refbrowser.engine.findings.range_findings import TOLD
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.expansion_manifest import single_manifests
 from refbrowser.model.listing import CODES, NO_CHUNK, OUTSIDE
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour
-from refbrowser.references.checks.positions import Found, located, placed, positions_of
 from refbrowser.references.document.chunk_codes import (
     BITS,
     Group,
@@ -26,6 +25,7 @@ from refbrowser.references.document.chunk_codes import (
     split_key,
     unpack_many,
 )
+from refbrowser.references.findings.finding_places import Found, located, placed, positions_of
 from refbrowser.references.rules.integer_expressions import (
     Affine,
     bounds,

@@ -1,7 +1,7 @@
 """The checks of gen rules: what is wrong with one, where its keys repeat, and what it makes again.
 
 Each check stands once, in `RULE_CHECKS` or `PAIR_CHECKS`, and yields findings with place, message and fix.
-From these lists follow the list of problems, `check` on the command line and the chips of the editor: all
+From these lists follow the list of findings, `check` on the command line and the chips of the editor: all
 with the same bounds (`LIMITS.template_steps_job`, `LIMITS.search_time`, `MOST_KEYS`).
 """
 
@@ -17,9 +17,9 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.checks.positions import located
 from refbrowser.references.document.chunk_codes import BITS, split_key, unpack_many
 from refbrowser.references.document.table import ODD
+from refbrowser.references.findings.finding_places import located
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_faults import find_faults
 from refbrowser.references.rules.rule_keys import KeyPattern

@@ -191,9 +191,9 @@ def test_a_byte_order_mark_is_a_warning_and_stays() -> None:
 
 
 def test_many_findings_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.references.checks import findings
+    from refbrowser.references.findings import text_findings
 
-    monkeypatch.setattr(findings, "MOST", 10)
+    monkeypatch.setattr(text_findings, "MOST", 10)
     found = of_refs({f"k{number}": number for number in range(25)}).findings
     assert len(found) == 10
     assert sum(finding.count for finding in found) == 25
@@ -219,9 +219,9 @@ def test_a_repeated_key_is_one_finding_however_often_it_comes() -> None:
 
 @pytest.mark.parametrize("name", ["k{}", "t/{}"])
 def test_many_repeated_keys_are_counted_and_not_looked_up(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    from refbrowser.references.checks import findings
+    from refbrowser.references.findings import text_findings
 
-    monkeypatch.setattr(findings, "MOST", 3)
+    monkeypatch.setattr(text_findings, "MOST", 3)
     document = repeated(**{name.format(number): 3 for number in range(200)})
     looked_up: list[str] = []
     all_slots = References.all_slots

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+from refbrowser.engine.findings.dataset_findings import dataset_findings
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_document
-from refbrowser.engine.problems.findings import dataset_findings
 from refbrowser.engine.session import Session
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import Finding

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from refbrowser.errors import Finding, quoted
-from refbrowser.references.checks.positions import (
+from refbrowser.references.document.content import DocumentContent, ReferenceText, wrong_member
+from refbrowser.references.findings.finding_places import (
     AnyPositions,
     Found,
     found_error,
@@ -14,13 +15,12 @@ from refbrowser.references.checks.positions import (
     placed,
     positions_of,
 )
-from refbrowser.references.document.content import DocumentContent, ReferenceText, wrong_member
 from refbrowser.references.rules.rule_faults import static_faults
 from refbrowser.references.text.json_text import NodeKind, pointer
 from refbrowser.words import counted_plain
 
 
-def lacking(document: DocumentContent) -> tuple[Finding, ...]:
+def expansion_faults(document: DocumentContent) -> tuple[Finding, ...]:
     """Return why an expansion of a document lacks something, whatever its entries and rows are.
 
     That are members of the wrong type, faulty templates and rules, and what could not be read when a document

@@ -14,19 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
-from refbrowser.references.checks.lacking import faulty_templates, wrong_members
-from refbrowser.references.checks.positions import (
+from refbrowser.references.document.chunk_codes import BITS, Group, join_key, pack, split_key, unpack_many
+from refbrowser.references.document.consolidated import MetadataWarning, metadata_findings
+from refbrowser.references.document.content import DocumentContent, ReferenceText
+from refbrowser.references.document.refs import References
+from refbrowser.references.document.table import ReferenceTable
+from refbrowser.references.findings.expansion_faults import faulty_templates, wrong_members
+from refbrowser.references.findings.finding_places import (
     AnyPositions,
     Found,
     found_error,
     placed,
     positions_of,
 )
-from refbrowser.references.document.chunk_codes import BITS, Group, join_key, pack, split_key, unpack_many
-from refbrowser.references.document.consolidated import MetadataWarning, metadata_findings
-from refbrowser.references.document.content import DocumentContent, ReferenceText
-from refbrowser.references.document.refs import References
-from refbrowser.references.document.table import ReferenceTable
 from refbrowser.references.text.json_text import Member, Node, NodeKind, pointer
 
 

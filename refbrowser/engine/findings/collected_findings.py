@@ -1,4 +1,4 @@
-"""Gathers the problems of an opened document: findings of `refbrowser check`, chunks that failed, fixes."""
+"""Gathers the findings of an opened document: findings of `refbrowser check`, chunks that failed, fixes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refbrowser.engine.findings.dataset_findings import findings_at_hand
+from refbrowser.engine.findings.listed_finding import (
+    FindingList,
+    FindingOrigin,
+    Fix,
+    ListedFinding,
+    Remedy,
+    Spot,
+)
 from refbrowser.engine.locking import prefixes_of
-from refbrowser.engine.problems.findings import findings_at_hand
-from refbrowser.engine.problems.problem import Fix, Problem, ProblemOrigin, Problems, Remedy, Spot
 from refbrowser.engine.reading.chunk_log import marks_of
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.model.nodes import ArrayNode
@@ -77,7 +84,7 @@ def collect(
     cancelled: Callable[[], bool] = lambda: False,
     access: Access | None = None,
     audited: Iterable[Finding] = (),
-) -> Problems:
+) -> FindingList:
     """Return everything that is wrong with an opened document; nothing is read for it.
 
     Parameters
@@ -96,9 +103,9 @@ def collect(
         What an audit found by asking and reading.
     """
     findings = findings_at_hand(document, hierarchy, access, cancelled)
-    found = [problem_of(finding, ProblemOrigin.DOCUMENT, hierarchy) for finding in findings.document]
-    found += [problem_of(finding, ProblemOrigin.STRUCTURE, hierarchy) for finding in findings.structure]
-    of_audit = [problem_of(finding, ProblemOrigin.AUDIT, hierarchy) for finding in audited]
+    found = [listed_finding(finding, FindingOrigin.DOCUMENT, hierarchy) for finding in findings.document]
+    found += [listed_finding(finding, FindingOrigin.STRUCTURE, hierarchy) for finding in findings.structure]
+    of_audit = [listed_finding(finding, FindingOrigin.AUDIT, hierarchy) for finding in audited]
     # What a view could not read, either: the audit tells of how many chunks, the document in its own words.
     told = {(each.spot, each.kind, each.message) for each in of_audit}
     faults = (each for each in found if each.severity is Severity.FAULT and each.place.key is not None)
@@ -110,12 +117,12 @@ def collect(
     found += of_audit
     found += _of_lock(document, hierarchy, access)
     found += [_of_want(want) for want in wants if not want.allowed]
-    return Problems.of(found)
+    return FindingList.of(found)
 
 
-def problem_of(finding: Finding, origin: ProblemOrigin, hierarchy: Hierarchy | None) -> Problem:
-    """Return a finding as a line of the list of problems, with the row of the tree that it belongs to."""
-    return Problem(
+def listed_finding(finding: Finding, origin: FindingOrigin, hierarchy: Hierarchy | None) -> ListedFinding:
+    """Return a finding as a line of the list of findings, with the row of the tree that it belongs to."""
+    return ListedFinding(
         severity=finding.severity,
         kind=finding.kind,
         message=finding.message,
@@ -164,18 +171,18 @@ def _spot_of_node(path: str, hierarchy: Hierarchy | None) -> Spot:
     return "array", node.path
 
 
-def _fix(finding: Finding, origin: ProblemOrigin) -> Fix | None:
+def _fix(finding: Finding, origin: FindingOrigin) -> Fix | None:
     """Return what one click does: the finding's own edit, else to remove an entry that cannot be read."""
     if finding.fix is not None:
         return Fix(Remedy.EDIT, finding.fix.title, finding.fix)
     place = finding.place
-    if origin is ProblemOrigin.AUDIT and place.url and finding.code in _CODES_OF_URLS:
+    if origin is FindingOrigin.AUDIT and place.url and finding.code in _CODES_OF_URLS:
         return _prefix_fix(place.url)
     if finding.severity is not Severity.FAULT or place.key is None or place.rule is not None:
         return None
     if finding.kind in (ErrorKind.PROTOCOL, ErrorKind.UNSAFE) and place.url:
         return _prefix_fix(place.url)
-    if origin is ProblemOrigin.DOCUMENT and finding.kind in (ErrorKind.REF, ErrorKind.ENCODING):
+    if origin is FindingOrigin.DOCUMENT and finding.kind in (ErrorKind.REF, ErrorKind.ENCODING):
         from refbrowser.references.edits.edits import RemoveReference
 
         edit = RemoveReference(place.key)
@@ -187,8 +194,8 @@ def _prefix_fix(url: str) -> Fix:
     return Fix(Remedy.PREFIX, "Replace the beginning of URLs…", text=url.rpartition("/")[0] + "/")
 
 
-def _of_failures(failures: Iterable[RefbrowserError], hierarchy: Hierarchy | None) -> Iterator[Problem]:
-    """Yield one problem for each array and cause, with how many chunks share it."""
+def _of_failures(failures: Iterable[RefbrowserError], hierarchy: Hierarchy | None) -> Iterator[ListedFinding]:
+    """Yield one finding for each array and cause, with how many chunks share it."""
     groups: dict[tuple[Spot, ErrorKind, str], list[RefbrowserError]] = {}
     for error in failures:
         place = error.place
@@ -197,14 +204,16 @@ def _of_failures(failures: Iterable[RefbrowserError], hierarchy: Hierarchy | Non
     for (spot, kind, message), errors in groups.items():
         place = errors[0].place
         fix = _prefix_fix(place.url) if kind in _OF_URLS and place.url else None
-        yield Problem(
-            severity=Severity.FAULT, kind=kind, message=message, origin=ProblemOrigin.READING, spot=spot,
+        yield ListedFinding(
+            severity=Severity.FAULT, kind=kind, message=message, origin=FindingOrigin.READING, spot=spot,
             place=place, advice=errors[0].advice, count=len(errors), fix=fix,
         )  # fmt: skip
 
 
-def _of_lock(document: Document, hierarchy: Hierarchy | None, access: Access | None) -> Iterator[Problem]:
-    """Yield a problem for each array of which files are not those of the lock, as far as was found so far."""
+def _of_lock(
+    document: Document, hierarchy: Hierarchy | None, access: Access | None
+) -> Iterator[ListedFinding]:
+    """Yield a finding for each array of which files are not those of the lock, as far as was found so far."""
     locked = None if access is None else access.memory.locked
     stale = {} if locked is None else {each.url: each for each in locked.stale.values()}
     if not stale:
@@ -215,29 +224,29 @@ def _of_lock(document: Document, hierarchy: Hierarchy | None, access: Access | N
         more = len(urls) - 1
         others = "" if not more else f"; and {counted_plain(more, 'more file')}"
         told |= urls
-        yield _stale_problem(first, _node_of(f"{prefix}0", hierarchy), f"{first.message}{others}")
+        yield _stale_finding(first, _node_of(f"{prefix}0", hierarchy), f"{first.message}{others}")
     for url in sorted(stale.keys() - told):
         # Of metadata, or of what was edited since.
-        yield _stale_problem(stale[url], ("document", ""), stale[url].message)
+        yield _stale_finding(stale[url], ("document", ""), stale[url].message)
 
 
-def _stale_problem(stale: Stale, spot: Spot, message: str) -> Problem:
+def _stale_finding(stale: Stale, spot: Spot, message: str) -> ListedFinding:
     finding = stale.finding()
     fix = Fix(Remedy.ACCEPT, "Accept the new state…", text=stale.url)
-    return Problem(
-        severity=finding.severity, kind=finding.kind, message=message, origin=ProblemOrigin.LOCK, spot=spot,
+    return ListedFinding(
+        severity=finding.severity, kind=finding.kind, message=message, origin=FindingOrigin.LOCK, spot=spot,
         place=replace(finding.place, path=str(spot[1]) or None), advice=stale.error().advice, fix=fix,
     )  # fmt: skip
 
 
-def _of_want(want: Want) -> Problem:
+def _of_want(want: Want) -> ListedFinding:
     name = str(want.origin) if want.origin is not None else f"{want.pattern}…"
     references = counted(want.count, "reference").replace(",", " ")
-    return Problem(
+    return ListedFinding(
         severity=Severity.WARNING,
         kind=ErrorKind.BLOCKED,
         message=f"reading from {quoted(name)} needs permission ({references})",
-        origin=ProblemOrigin.PERMISSION,
+        origin=FindingOrigin.PERMISSION,
         spot=("document", ""),
         place=Place(url=name),
         fix=Fix(Remedy.PERMISSIONS, "Permissions…"),

@@ -13,9 +13,9 @@ from servers.http_server import HttpServer
 from servers.object_servers import ObjectServer
 
 import refbrowser
+from refbrowser.engine.findings.probing import TESTED, Probe, Probed, Verdict, probe, probes_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.locking import make_lock
-from refbrowser.engine.problems.probing import TESTED, Probe, Probed, Verdict, probe, probes_of
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetch import Fetcher

@@ -1,4 +1,4 @@
-"""The problems of all documents: shown, looked for, gone to, repaired; and the list of edits."""
+"""The findings of all documents: shown, looked for, gone to, repaired; and the list of edits."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.controller.work import Opened
     from refbrowser.app.workspace.workspace import Workspace
-    from refbrowser.engine.problems.problem import Problem
+    from refbrowser.engine.findings.listed_finding import ListedFinding
     from refbrowser.errors import Place
     from refbrowser.views.editing.typed import Typed
 
 
-class ProblemCommands(CommandGroup):
+class FindingCommands(CommandGroup):
     """What the panes Problems and History are asked for from the menus."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -33,7 +33,7 @@ class ProblemCommands(CommandGroup):
         self._hierarchy = workspace.hierarchy
         self._attributes = workspace.attributes
         self._editors = workspace.editors
-        self._problems = workspace.problems
+        self._findings = workspace.findings
         self._history = workspace.history
         self._permissions = workspace.groups[PermissionCommands]
         self._prefixes = workspace.groups[PrefixCommands]
@@ -44,13 +44,13 @@ class ProblemCommands(CommandGroup):
         return by_name(*shown, self.look_again, self.next_problem, self.previous_problem)
 
     def conditions(self) -> dict[str, bool]:
-        """Return whether there are problems."""
-        return {"has_problems": self._problems.model.rowCount() > 0}
+        """Return whether there are findings."""
+        return {"has_problems": self._findings.model.rowCount() > 0}
 
     def show_problems(self) -> None:
-        """Bring the list of problems to the front and put the keyboard in it."""
+        """Bring the list of findings to the front and put the keyboard in it."""
         self._docks.raise_("problemsDock")
-        self._problems.setFocus()
+        self._findings.setFocus()
 
     def show_history(self) -> None:
         """Bring the list of edits to the front and put the keyboard in it."""
@@ -58,22 +58,22 @@ class ProblemCommands(CommandGroup):
         self._history.setFocus()
 
     def look_again(self) -> None:
-        """Look for the problems of all documents again."""
+        """Look for the findings of all documents again."""
         self._docks.raise_("problemsDock")
-        self._problems.look_again()
+        self._findings.look_again()
 
     def next_problem(self) -> None:
-        """Go to the next problem."""
-        self._problems.step(1)
+        """Go to the next finding."""
+        self._findings.step(1)
 
     def previous_problem(self) -> None:
-        """Go to the problem before."""
-        self._problems.step(-1)
+        """Go to the finding before."""
+        self._findings.step(-1)
 
-    def go_to(self, document: OpenDocument, problem: Problem) -> None:
-        """Show the place of a problem in the panes that it belongs to; the keyboard stays where it is."""
+    def go_to(self, document: OpenDocument, finding: ListedFinding) -> None:
+        """Show the place of a finding in the panes that it belongs to; the keyboard stays where it is."""
         self._workspace.documents.set_current(document)
-        place, (kind, name) = problem.place, problem.spot
+        place, (kind, name) = finding.place, finding.spot
         if kind == ItemKind.RULE:
             self._select(document, kind, name)
             self._docks.raise_("editorDock")
@@ -88,9 +88,9 @@ class ProblemCommands(CommandGroup):
             self._hierarchy.select_node(document, str(name))
         else:
             self._select(document, ItemKind.DOCUMENT, "")
-            if problem.line is not None and place.column is not None and document.is_open:
+            if finding.line is not None and place.column is not None and document.is_open:
                 self._centre.tabs.setCurrentIndex(RAW)
-                self._centre.raw.set_place(document, problem.line, place.column)
+                self._centre.raw.set_place(document, finding.line, place.column)
 
     def go_to_typed(self, document: OpenDocument, typed: Typed, place: Place) -> None:
         """Bring what is typed to the front, with the keyboard in its field, where it is wrong."""
@@ -122,11 +122,11 @@ class ProblemCommands(CommandGroup):
     def _select(self, document: OpenDocument, kind: str, name: str | int) -> None:
         self._hierarchy.select_index(self._hierarchy.model.find_identity((document.number, kind, name)))
 
-    def fix(self, document: OpenDocument, problem: Problem) -> None:
-        """Repair a problem: make its edit, or begin the dialog that it needs."""
-        from refbrowser.engine.problems.problem import Remedy
+    def fix(self, document: OpenDocument, finding: ListedFinding) -> None:
+        """Repair a finding: make its edit, or begin the dialog that it needs."""
+        from refbrowser.engine.findings.listed_finding import Remedy
 
-        fix = problem.fix
+        fix = finding.fix
         if fix is None:
             return
         self._workspace.documents.set_current(document)
@@ -138,7 +138,7 @@ class ProblemCommands(CommandGroup):
             self._open_without_commas(document)
         elif fix.remedy is Remedy.PREFIX:
             self._prefixes.lead_elsewhere(document, fix.text)
-        elif document.problems.fix(problem):
+        elif document.findings.fix(finding):
             self._workspace.say(f"{fix.title}: Undo takes it back")
 
     def _open_without_commas(self, document: OpenDocument) -> None:

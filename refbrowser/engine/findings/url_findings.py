@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from refbrowser.engine.problems.ranges import TOLD
+from refbrowser.engine.findings.range_findings import TOLD
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
-from refbrowser.references.checks.positions import in_refs
+from refbrowser.references.findings.finding_places import in_refs
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:

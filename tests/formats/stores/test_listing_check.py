@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.stores import audit
-from refbrowser.formats.stores.audit import StoreAudit, case_clashes
+from refbrowser.formats.stores import listing_check
+from refbrowser.formats.stores.listing_check import ListingCheck, case_clashes
 from refbrowser.formats.stores.reader import Names
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
@@ -38,7 +38,7 @@ def audited(
     prefix: str = "temp/",
     metadata: Iterable[str] = (".zgroup", "temp/.zarray"),
 ) -> StoreListing:
-    made = StoreAudit(metadata)
+    made = ListingCheck(metadata)
     made.add_array(prefix, grid, encoding)
     for folder, group in itertools.groupby(sorted(keys), key=lambda key: key[: key.rfind("/") + 1]):
         made.add(folder, [key[len(folder) :] for key in group])
@@ -77,25 +77,25 @@ def test_stored_chunks_of_any_grid(
 @pytest.mark.parametrize(
     ("key", "reason"),
     [
-        ("temp/4.0", audit.OUTSIDE),
-        ("temp/0.3", audit.OUTSIDE),
-        ("temp/99999999999999999999.0", audit.NO_CHUNK),
-        ("temp/999999999999999999.0", audit.OUTSIDE),
-        ("temp/9999999999999999999.0", audit.OUTSIDE),
-        ("temp/0", audit.NO_CHUNK),
-        ("temp/0.0.0", audit.NO_CHUNK),
-        ("temp/00.1", audit.NO_CHUNK),
-        ("temp/0.1.tmp", audit.NO_CHUNK),
-        ("temp/\u0661.0", audit.NO_CHUNK),
-        ("temp/-1.0", audit.NO_CHUNK),
-        ("temp/deep/er/0.0", audit.NO_CHUNK),
-        ("other/0.0", audit.OF_NOTHING),
-        ("notes.txt", audit.OF_NOTHING),
-        ("temp/.ZARRAY", audit.WRONG_CASE),
-        ("other/.zarray", audit.UNLISTED),
-        ("temp/a\\b", audit.BAD_NAME),
-        ("temp/\x07", audit.BAD_NAME),
-        ("temp/\udc80", audit.BAD_NAME),
+        ("temp/4.0", listing_check.OUTSIDE),
+        ("temp/0.3", listing_check.OUTSIDE),
+        ("temp/99999999999999999999.0", listing_check.NO_CHUNK),
+        ("temp/999999999999999999.0", listing_check.OUTSIDE),
+        ("temp/9999999999999999999.0", listing_check.OUTSIDE),
+        ("temp/0", listing_check.NO_CHUNK),
+        ("temp/0.0.0", listing_check.NO_CHUNK),
+        ("temp/00.1", listing_check.NO_CHUNK),
+        ("temp/0.1.tmp", listing_check.NO_CHUNK),
+        ("temp/\u0661.0", listing_check.NO_CHUNK),
+        ("temp/-1.0", listing_check.NO_CHUNK),
+        ("temp/deep/er/0.0", listing_check.NO_CHUNK),
+        ("other/0.0", listing_check.OF_NOTHING),
+        ("notes.txt", listing_check.OF_NOTHING),
+        ("temp/.ZARRAY", listing_check.WRONG_CASE),
+        ("other/.zarray", listing_check.UNLISTED),
+        ("temp/a\\b", listing_check.BAD_NAME),
+        ("temp/\x07", listing_check.BAD_NAME),
+        ("temp/\udc80", listing_check.BAD_NAME),
     ],
 )
 def test_stray_keys(key: str, reason: str) -> None:
@@ -107,19 +107,19 @@ def test_stray_keys(key: str, reason: str) -> None:
 
 def test_chunks_in_the_wrong_case() -> None:
     found = audited(["temp/C/0/0", "temp/c/0/1"], encoding=ENCODINGS[2])
-    assert reasons(found) == {"temp/C/0/0": audit.WRONG_CASE}
+    assert reasons(found) == {"temp/C/0/0": listing_check.WRONG_CASE}
     assert found.chunks["temp/"].stored == 1
 
 
 def test_many_strays_are_counted() -> None:
     found = audited([f"temp/{number}.9" for number in range(1000)])
-    assert len(found.findings) == audit.TOLD + 1
+    assert len(found.findings) == listing_check.TOLD + 1
     assert sum(finding.count for finding in found.findings) == 1000
 
 
 def test_kinds_of_strays_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "MOST_GROUPS", 3)
-    made = StoreAudit(())
+    monkeypatch.setattr(listing_check, "MOST_GROUPS", 3)
+    made = ListingCheck(())
     for number in range(10):
         made.add_array(f"a{number}/", (1,), ENCODINGS[0])
         made.add(f"a{number}/", ["stray"])
@@ -134,7 +134,7 @@ def test_grids_that_are_too_large_are_only_counted() -> None:
 
 
 def test_the_innermost_array_takes_its_keys() -> None:
-    made = StoreAudit(())
+    made = ListingCheck(())
     made.add_array("", (5,), ENCODINGS[0])
     made.add_array("a/", (5,), ENCODINGS[0])
     made.add("", ["1"])
@@ -163,25 +163,25 @@ class _Reader:
 
 def test_listings_of_object_stores_are_whole_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def listed(cut: bool) -> list[tuple[str, list[str]]]:
-        return list(audit.list_reader(_Reader(cut), CancelToken()))  # type: ignore[arg-type]
+        return list(listing_check.list_reader(_Reader(cut), CancelToken()))  # type: ignore[arg-type]
 
     assert listed(cut=False) == [("", ["x"]), ("b/", ["y", "z"])]
     with pytest.raises(RefbrowserError, match="more names"):
         listed(cut=True)
-    monkeypatch.setattr(audit, "LIMITS", replace(audit.LIMITS, audit_folders=1))
+    monkeypatch.setattr(listing_check, "LIMITS", replace(listing_check.LIMITS, audit_folders=1))
     with pytest.raises(RefbrowserError, match="more names"):
         listed(cut=False)
 
 
 def test_of_what_cannot_be_looked_into_nothing_is_known() -> None:
-    made = StoreAudit(())
+    made = ListingCheck(())
     for prefix in ("a/x/", "a/y/", "b/"):
         made.add_array(prefix, (2,), ENCODINGS[0])
     made.leave_out("a/x/c/")
     made.leave_out("elsewhere/")
     found = made.result()
     assert sorted(found.chunks) == ["a/y/", "b/"]
-    assert reasons(found) == {"a/x/c": audit.CLOSED, "elsewhere": audit.OF_NOTHING}
+    assert reasons(found) == {"a/x/c": listing_check.CLOSED, "elsewhere": listing_check.OF_NOTHING}
     made.leave_out("a/")
     assert sorted(made.result().chunks) == ["b/"]
 
@@ -197,9 +197,9 @@ def test_folders_that_cannot_be_read_are_told(tmp_path: Path, monkeypatch: pytes
             raise PermissionError
         return real(path)
 
-    monkeypatch.setattr(audit.os, "scandir", refusing)
+    monkeypatch.setattr(listing_check.os, "scandir", refusing)
     closed: list[str] = []
-    assert list(audit.list_folder(str(tmp_path), CancelToken(), closed.append)) == [("b/", ["0"])]
+    assert list(listing_check.list_folder(str(tmp_path), CancelToken(), closed.append)) == [("b/", ["0"])]
     assert closed == ["a/"]
 
 
@@ -209,5 +209,5 @@ def test_folders_of_many_names(stray: str) -> None:
     found = audited([*keys, *filter(None, [stray])], grid=(18, 3))
     assert (found.chunks["temp/"].stored, found.chunks["temp/"].missing) == (54, 0)
     outside = {key for key in keys if int(key[5:-2]) >= 18 or key.endswith(".3")}
-    odd = {"temp/odd": audit.NO_CHUNK} if stray == "temp/odd" else {}
-    assert reasons(found) == {**dict.fromkeys(outside, audit.OUTSIDE), **odd}
+    odd = {"temp/odd": listing_check.NO_CHUNK} if stray == "temp/odd" else {}
+    assert reasons(found) == {**dict.fromkeys(outside, listing_check.OUTSIDE), **odd}

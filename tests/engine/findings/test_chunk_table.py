@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refbrowser.engine.problems import chunk_table
-from refbrowser.engine.problems.chunk_table import ChunkTable
+from refbrowser.engine.findings import chunk_table
+from refbrowser.engine.findings.chunk_table import ChunkTable
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, SetReference

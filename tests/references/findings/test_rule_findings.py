@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from refbrowser.engine.problems.collect import collect
+from refbrowser.engine.findings.collected_findings import collect
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
-from refbrowser.references.checks import rule_checks
-from refbrowser.references.checks.rule_checks import (
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import RemoveReference, RemoveRule, SetReference
+from refbrowser.references.findings import rule_findings
+from refbrowser.references.findings.rule_findings import (
     Aspect,
     RuleCheck,
     RuleContext,
     all_findings,
     findings_beside,
 )
-from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.edits.edits import RemoveReference, RemoveRule, SetReference
 from refbrowser.references.rules.gen import GenRule
 
 
@@ -69,7 +69,7 @@ def test_repeated_keys_of_one_rule() -> None:
 
 
 def test_what_is_too_much_is_not_decided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rule_checks, "MOST_KEYS", 3)
+    monkeypatch.setattr(rule_findings, "MOST_KEYS", 3)
     document = document_of(
         [rule("a/k{{i}}", 10), rule("a/k{{i}}", 10)], {f"a/k{number}": ["x"] for number in range(10)}
     )
@@ -171,12 +171,12 @@ def test_a_check_with_a_fix_is_in_every_list(monkeypatch: pytest.MonkeyPatch) ->
         return [Finding(severity=severity, kind=kind, message="it is new", place=place, fix=edit)]
 
     monkeypatch.setattr(
-        rule_checks, "RULE_CHECKS", (*rule_checks.RULE_CHECKS, RuleCheck(Aspect.COLLISIONS, check))
+        rule_findings, "RULE_CHECKS", (*rule_findings.RULE_CHECKS, RuleCheck(Aspect.COLLISIONS, check))
     )
     document = document_of([rule("a/{{i}}", 3)])
-    (problem,) = collect(document).items
-    assert problem.fix is not None
-    assert (problem.message, problem.fix.edit) == ("it is new", RemoveRule(0))
-    assert document.apply(problem.fix.edit).rules == ()
+    (finding,) = collect(document).items
+    assert finding.fix is not None
+    assert (finding.message, finding.fix.edit) == ("it is new", RemoveRule(0))
+    assert document.apply(finding.fix.edit).rules == ()
     beside = findings_beside(RuleContext(document.refs), document.rules, document.rules[0], Aspect.COLLISIONS)
     assert [each.message for each in beside] == ["it is new"]

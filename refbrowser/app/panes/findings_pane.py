@@ -1,4 +1,4 @@
-"""The list of problems: a row each, where it is, and a button for what repairs it."""
+"""The list of findings: a row each, where it is, and a button for what repairs it."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from refbrowser.words import count_text
 if TYPE_CHECKING:
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.engine.problems.problem import Problem
+    from refbrowser.engine.findings.listed_finding import ListedFinding
 
 
 COLUMNS = ("", "Problem", "Place", "Line")
 SEVERITY, MESSAGE, PLACE, LINE = range(4)
-#: So many problems of one kind are listed below their heading at first; more are folded.
+#: So many findings of one kind are listed below their heading at first; more are folded.
 _UNFOLDED = 5
-#: What differs between problems of one kind: what is quoted, and numbers.
+#: What differs between findings of one kind: what is quoted, and numbers.
 _OWN_PARTS = re.compile(r"""(['"\u201c]).*?(?:\1|\u201d)|[\d.,_]*\d""")
 
 
 class Row(NamedTuple):
-    """A problem and its document."""
+    """A finding and its document."""
 
     document: OpenDocument
-    problem: Problem
+    finding: ListedFinding
 
     @property
     def identity(self) -> tuple[int, str]:
-        """What stays the same when problems are looked for again."""
-        return self.document.number, self.problem.text
+        """What stays the same when findings are looked for again."""
+        return self.document.number, self.finding.text
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A row over problems: over all of a document, or over several of one kind in it.
+    """A row over findings: over all of a document, or over several of one kind in it.
 
     Attributes
     ----------
     key
-        What stays the same when problems are looked for again: the document's number, and the kind.
+        What stays the same when findings are looked for again: the document's number, and the kind.
     """
 
     key: tuple[Any, ...]
@@ -61,7 +61,7 @@ class Heading:
 
     @property
     def is_of_document(self) -> bool:
-        """Whether it stands over all problems of a document."""
+        """Whether it stands over all findings of a document."""
         return len(self.key) == 1
 
     @property
@@ -70,8 +70,8 @@ class Heading:
         return f"{'▸' if self.is_folded else '▾'} {self.title}"
 
 
-class ProblemsModel(TitledModel):
-    """One row per problem that the filter lets through, below a heading where several are of one kind.
+class FindingsModel(TitledModel):
+    """One row per finding that the filter lets through, below a heading where several are of one kind.
 
     Documents come in the order in which they are given, faults before warnings.
     """
@@ -89,7 +89,7 @@ class ProblemsModel(TitledModel):
         self._faults, self._warnings, self._text = True, True, ""
 
     def set_rows(self, rows: list[Row], *, name_documents: bool) -> None:
-        """Show other problems, those of each document below its name where that is wanted."""
+        """Show other findings, those of each document below its name where that is wanted."""
         self._all, self._names_documents = rows, name_documents
         self._filter()
 
@@ -106,7 +106,7 @@ class ProblemsModel(TitledModel):
         return line if isinstance(line, Heading) else None
 
     def show(self, row: Row) -> int:
-        """Return the number of a problem's row, unfolded where it was folded."""
+        """Return the number of a finding's row, unfolded where it was folded."""
         for _ in range(2):  # its document, then its kind
             for number, line in enumerate(self._lines):
                 if isinstance(line, Heading) and line.is_folded and row in line.rows:
@@ -120,23 +120,23 @@ class ProblemsModel(TitledModel):
         self._filter()
 
     def row(self, number: int) -> Row | None:
-        """Return the problem in a row; None for a heading."""
+        """Return the finding in a row; None for a heading."""
         line = self._line(number)
         return line if isinstance(line, Row) else None
 
     def rows(self) -> list[Row]:
-        """Return the problems that the filter lets through, folded ones too, in their order."""
+        """Return the findings that the filter lets through, folded ones too, in their order."""
         return list(self._rows)
 
     def rows_at(self, number: int) -> tuple[Row, ...]:
-        """Return the problem in a row, or those below a heading."""
+        """Return the finding in a row, or those below a heading."""
         line = self._line(number)
         if line is None:
             return ()
         return line.rows if isinstance(line, Heading) else (line,)
 
     def find(self, identity: tuple[int, str]) -> int:
-        """Return the row of a problem, or -1 where it is not there or folded."""
+        """Return the row of a finding, or -1 where it is not there or folded."""
         found = (
             at for at, line in enumerate(self._lines) if isinstance(line, Row) and line.identity == identity
         )
@@ -147,7 +147,7 @@ class ProblemsModel(TitledModel):
 
     @property
     def listed(self) -> int:
-        """Number of problems before the filter."""
+        """Number of findings before the filter."""
         return len(self._all)
 
     def _filter(self) -> None:
@@ -156,7 +156,7 @@ class ProblemsModel(TitledModel):
         self._rows, self._lines = [], []
         for number, rows in documents.items():
             # Those of one kind stand together, where the first of them does.
-            kinds = _grouped((_kind(row.problem), row) for row in rows)
+            kinds = _grouped((_kind(row.finding), row) for row in rows)
             ordered = tuple(row for alike in kinds.values() for row in alike)
             self._rows += ordered
             if self._names_documents and self._add_heading((number,), rows[0].document.title, ordered):
@@ -178,9 +178,9 @@ class ProblemsModel(TitledModel):
         return is_folded
 
     def _is_shown(self, row: Row) -> bool:
-        if not (self._faults if row.problem.is_fault else self._warnings):
+        if not (self._faults if row.finding.is_fault else self._warnings):
             return False
-        return not self._text or self._text in f"{row.problem.text} {row.document.title}".casefold()
+        return not self._text or self._text in f"{row.finding.text} {row.document.title}".casefold()
 
     # Qt's side
 
@@ -197,16 +197,16 @@ class ProblemsModel(TitledModel):
             return None
         if isinstance(line, Heading):
             return _of_heading(line, index.column(), role)
-        row, problem = line, line.problem
+        row, finding = line, line.finding
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(row, index.column())
         if role == Qt.ItemDataRole.DecorationRole and index.column() == SEVERITY:
-            return severity_icon(problem.is_fault)
+            return severity_icon(finding.is_fault)
         if role == Qt.ItemDataRole.ToolTipRole:
             return theme.plain_tooltip(_tooltip(row))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             if index.column() == SEVERITY:
-                return str(problem.severity)
+                return str(finding.severity)
             return _text(row, index.column())
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self.alignment(index.column())
@@ -222,24 +222,24 @@ def _grouped(pairs: Iterator[tuple[Any, Row]]) -> dict[Any, list[Row]]:
     return groups
 
 
-def _kind(problem: Problem) -> tuple[str, ...]:
-    """Return what problems of one kind have in common."""
-    return (problem.severity, problem.kind, _OWN_PARTS.sub("…", problem.message))
+def _kind(finding: ListedFinding) -> tuple[str, ...]:
+    """Return what findings of one kind have in common."""
+    return (finding.severity, finding.kind, _OWN_PARTS.sub("…", finding.message))
 
 
 def _alike_title(rows: list[Row]) -> str:
-    """Return the words over problems of one kind: what they have in common, or else what the first says."""
-    first = rows[0].problem
-    alike = all(row.problem.message == first.message for row in rows)
+    """Return the words over findings of one kind: what they have in common, or else what the first says."""
+    first = rows[0].finding
+    alike = all(row.finding.message == first.message for row in rows)
     message = first.message if alike else _kind(first)[-1]
-    return f"{message[:1].upper()}{message[1:]}: {count_text(sum(row.problem.count for row in rows))}"
+    return f"{message[:1].upper()}{message[1:]}: {count_text(sum(row.finding.count for row in rows))}"
 
 
 def _of_heading(heading: Heading, column: int, role: int) -> Any:
     if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole) and column == MESSAGE:
         return heading.text
     if role == Qt.ItemDataRole.DecorationRole and column == SEVERITY and not heading.is_of_document:
-        return severity_icon(heading.rows[0].problem.is_fault)
+        return severity_icon(heading.rows[0].finding.is_fault)
     if role == Qt.ItemDataRole.ToolTipRole:
         return theme.plain_tooltip(heading.title)
     if role == Qt.ItemDataRole.FontRole:
@@ -250,23 +250,23 @@ def _of_heading(heading: Heading, column: int, role: int) -> Any:
 
 
 def _text(row: Row, column: int) -> str:
-    problem = row.problem
+    finding = row.finding
     if column == MESSAGE:
-        times = f"  ×{count_text(problem.count)}" if problem.count > 1 else ""
-        advice = f"  {problem.advice}" if problem.advice else ""
-        message = problem.message[:1].upper() + problem.message[1:]
+        times = f"  ×{count_text(finding.count)}" if finding.count > 1 else ""
+        advice = f"  {finding.advice}" if finding.advice else ""
+        message = finding.message[:1].upper() + finding.message[1:]
         return one_line(f"{message}{times}.{advice}" if advice else f"{message}{times}")
     if column == PLACE:
-        return one_line(problem.where)
-    return f"{problem.line}:{problem.place.column}" if column == LINE and problem.line is not None else ""
+        return one_line(finding.where)
+    return f"{finding.line}:{finding.place.column}" if column == LINE and finding.line is not None else ""
 
 
 def _tooltip(row: Row) -> str:
-    problem = row.problem
-    kind = f"{problem.severity} {problem.kind}"
-    fix = "" if problem.fix is None else f"Fix: {problem.fix.title}"
-    message = problem.message[:1].upper() + problem.message[1:]
-    return "\n".join(part for part in (kind, message, problem.advice, str(problem.place), fix) if part)
+    finding = row.finding
+    kind = f"{finding.severity} {finding.kind}"
+    fix = "" if finding.fix is None else f"Fix: {finding.fix.title}"
+    message = finding.message[:1].upper() + finding.message[1:]
+    return "\n".join(part for part in (kind, message, finding.advice, str(finding.place), fix) if part)
 
 
 NOTHING_OPEN = "Faults and warnings of opened documents appear here."
@@ -276,13 +276,13 @@ NO_FIX = "Fix"
 _WIDTHS = {SEVERITY: 30, PLACE: 150, LINE: 56}
 
 
-class ProblemsPane(QWidget):
-    """The list with its filter, the fix of the selected problem, and counts.
+class FindingsPane(QWidget):
+    """The list with its filter, the fix of the selected finding, and counts.
 
     Signals
     -------
     placeWanted(object, object)
-        The user wants to go to the place of a `Problem` of an `OpenDocument`.
+        The user wants to go to the place of a `ListedFinding` of an `OpenDocument`.
     fixWanted(object, object)
         The user wants to have it repaired.
     counted(int, int)
@@ -299,7 +299,7 @@ class ProblemsPane(QWidget):
         self._document: OpenDocument | None = None
         #: The row that shows its whole text, or -1.
         self._tall = -1
-        self.model = ProblemsModel(self)
+        self.model = FindingsModel(self)
         self._table = _Table(self.model)
         self._filter = FindingsFilter("problems", "Filter problems", "Filter")
         self._filter.typed.connect(self._apply_filter)
@@ -350,13 +350,13 @@ class ProblemsPane(QWidget):
     # What is shown
 
     def refresh(self) -> None:
-        """Show the newest problems of all documents, in the order of the tree: a click moves none of them."""
+        """Show the newest findings of all documents, in the order of the tree: a click moves none of them."""
         current = self.current()
         documents = self._documents.all()
-        rows = [Row(document, problem) for document in documents for problem in document.problems.found.items]
+        rows = [Row(document, finding) for document in documents for finding in document.findings.found.items]
         self.model.set_rows(rows, name_documents=len(documents) > 1)
         self._keep(current)
-        found = [document.problems.found for document in documents]
+        found = [document.findings.found for document in documents]
         faults, warnings = (sum(getattr(each, name) for each in found) for name in ("faults", "warnings"))
         self._filter.set_counts(faults, warnings)
         more = sum(each.more for each in found)
@@ -367,27 +367,27 @@ class ProblemsPane(QWidget):
         self.counted.emit(faults, warnings)
 
     def set_document(self, document: OpenDocument | None) -> None:
-        """Put the problems of the document that is shown before those of others."""
+        """Put the findings of the document that is shown before those of others."""
         if document is not self._document:
             self._document = document
             self.refresh()
 
     @property
     def table(self) -> QTableView:
-        """The table of problems."""
+        """The table of findings."""
         return self._table
 
     def current(self) -> Row | None:
-        """Return the selected problem."""
+        """Return the selected finding."""
         return self.model.row(self._table.currentIndex().row())
 
     def look_again(self) -> None:
-        """Look for the problems of all documents again."""
+        """Look for the findings of all documents again."""
         for document in self._documents.all():
-            document.problems.look_again()
+            document.findings.look_again()
 
     def step(self, step: int) -> None:
-        """Go to the next problem (1) or the one before (-1), from the last one on to the first."""
+        """Go to the next finding (1) or the one before (-1), from the last one on to the first."""
         rows = self.model.rows()
         if not rows:
             return
@@ -399,18 +399,18 @@ class ProblemsPane(QWidget):
         self._go(index)
 
     def copy(self) -> None:
-        """Put the selected problems on the clipboard as text; all that are shown where none is selected."""
+        """Put the selected findings on the clipboard as text; all that are shown where none is selected."""
         chosen = self._table.selected_rows()
         rows = (
             [row for number in chosen for row in self.model.rows_at(number)] if chosen else self.model.rows()
         )
-        lines = dict.fromkeys(f"{row.document.path}: {row.problem.text}" for row in rows)
+        lines = dict.fromkeys(f"{row.document.path}: {row.finding.text}" for row in rows)
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     # Reactions
 
     def _added(self, document: OpenDocument) -> None:
-        document.problems.changed.connect(self.refresh)
+        document.findings.changed.connect(self.refresh)
         self.refresh()
 
     def _apply_filter(self) -> None:
@@ -437,7 +437,7 @@ class ProblemsPane(QWidget):
 
     def _show_fix(self) -> None:
         row = self.current()
-        fix = None if row is None else row.problem.fix
+        fix = None if row is None else row.finding.fix
         self._fix.setEnabled(fix is not None)
         if fix is None:
             show_fix(self._fix, NO_FIX, "Select a problem that one click repairs")
@@ -445,7 +445,7 @@ class ProblemsPane(QWidget):
             show_fix(self._fix, fix.title, fix.title)
 
     def _height_of(self, index: QModelIndex) -> int:
-        """Return the height in which a problem's text is seen whole, if it is no higher than the table."""
+        """Return the height in which a finding's text is seen whole, if it is no higher than the table."""
         width = self._table.columnWidth(MESSAGE) - 2 * theme.MEDIUM
         metrics = self._table.fontMetrics()
         height = metrics.boundingRect(0, 0, width, 0, Qt.TextFlag.TextWordWrap, index.data()).height()
@@ -487,7 +487,7 @@ class ProblemsPane(QWidget):
         self._show_fix()
 
     def _fit_current(self) -> None:
-        """Show the whole text of the current problem; the others have one line."""
+        """Show the whole text of the current finding; the others have one line."""
         current = self._table.currentIndex()
         if self._tall >= 0:
             self._table.setRowHeight(self._tall, theme.ROW)
@@ -497,7 +497,7 @@ class ProblemsPane(QWidget):
 
     def _fix_current(self) -> None:
         row = self.current()
-        if row is not None and row.problem.fix is not None:
+        if row is not None and row.finding.fix is not None:
             self.fixWanted.emit(*row)
 
 
@@ -508,7 +508,7 @@ class _Table(FindingsTable):
     turnWanted = Signal(QModelIndex)
     released = Signal()
 
-    def __init__(self, model: ProblemsModel) -> None:
+    def __init__(self, model: FindingsModel) -> None:
         super().__init__("problemsView", "Problems", model, _WIDTHS, MESSAGE)
         self.is_pressed = False
         self.setWordWrap(True)

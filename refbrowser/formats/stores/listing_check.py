@@ -180,7 +180,7 @@ class _Group:
     count: int = 0
 
 
-class StoreAudit:
+class ListingCheck:
     """Takes the keys of a store and tells what it holds.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.engine.problems.shifted_rules import (
+from refbrowser.engine.findings.shifted_rules import (
     MOST_ROWS,
     ShiftedFiles,
     UsedBytes,
@@ -22,14 +22,14 @@ from refbrowser.engine.problems.shifted_rules import (
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.references.checks.positions import (
+from refbrowser.references.document.reference_values import LARGEST, ValueKind
+from refbrowser.references.findings.finding_places import (
     AnyPositions,
     Found,
     located,
     placed,
     positions_of,
 )
-from refbrowser.references.document.reference_values import LARGEST, ValueKind
 from refbrowser.references.rules.integer_expressions import (
     Affine,
     bounds,

@@ -1,4 +1,4 @@
-"""What is wrong with an opened dataset, as `check`, `info` and the window's list of problems tell it."""
+"""What is wrong with an opened dataset, as `check`, `info` and the window's list of findings tell it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from refbrowser.engine.problems.chunk_ranges import chunk_findings
-from refbrowser.engine.problems.key_problems import codec_findings, key_findings
-from refbrowser.engine.problems.ranges import range_findings
-from refbrowser.engine.problems.url_problems import url_findings
+from refbrowser.engine.findings.chunk_findings import chunk_findings
+from refbrowser.engine.findings.key_findings import codec_findings, key_findings
+from refbrowser.engine.findings.range_findings import range_findings
+from refbrowser.engine.findings.url_findings import url_findings
 from refbrowser.engine.reading.collecting import collected_later
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
-from refbrowser.references.checks.positions import as_known, in_refs
-from refbrowser.references.checks.rule_checks import all_findings
 from refbrowser.references.document.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
+from refbrowser.references.findings.finding_places import as_known, in_refs
+from refbrowser.references.findings.rule_findings import all_findings
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
-    from refbrowser.engine.problems.chunk_table import ChunkMarks
+    from refbrowser.engine.findings.chunk_table import ChunkMarks
     from refbrowser.io.access import Access
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.document import Document
@@ -78,7 +78,7 @@ def dataset_findings(
     structure: list[Finding] = []
     if hierarchy is not None:
         told = _Told(of_document)
-        more = [each for each in hierarchy.problems if not told.has(each)]
+        more = [each for each in hierarchy.findings if not told.has(each)]
         structure += in_refs(document, [*more, *codec_findings(hierarchy)])
     if access is not None and access.memory.lock_fault is not None:
         structure.append(access.memory.lock_fault)
@@ -108,7 +108,7 @@ def findings_at_hand(
         place=Place(document=document.name),
         advice="Run an audit, or `refbrowser check`, to read them all.",
     )
-    structure = hierarchy.problems if hierarchy is not None else []
+    structure = hierarchy.findings if hierarchy is not None else []
     return DatasetFindings((*document.noted(), unread), tuple(in_refs(document, structure)))
 
 

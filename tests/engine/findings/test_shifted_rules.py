@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import refbrowser
-from refbrowser.engine.problems.findings import dataset_findings
+from refbrowser.engine.findings.dataset_findings import dataset_findings
 from refbrowser.errors import Finding
 
 #: Chunks, bytes of each, and bytes before them in the file.
