@@ -86,7 +86,8 @@ ALONE = {
     "refbrowser.exporting.saving.patterns": "how names are selected, apart from what is made of them",
     "refbrowser.formats.cdmremote.descriptions": "how a format is spelled, for a service of another layer",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
-    "refbrowser.views.snapshots": "a view, for a page of another layer",
+    "refbrowser.wings.icechunk.views.snapshots": "a view, for a page of another layer",
+    "refbrowser.wings.icechunk.reading.snapshot_options": "options, which help asks for without what opens",
 }
 #: Folders of tests that are of no one room, with why.
 OF_ALL_ROOMS = {
@@ -107,7 +108,7 @@ WINDOW = ("app", "tools.window", "wings.window")
 #: Where rows of tables name modules of wings, as text.
 TABLES = {"refbrowser.formats.registry", "refbrowser.tools.registry"}
 #: What programs import of a wing.
-FRONTS = {"refbrowser.ncstream", "refbrowser.zarr_draft"}
+FRONTS = {"refbrowser", "refbrowser.ncstream", "refbrowser.zarr_draft"}
 
 QT_NAMES = {"PySide6", "pyqtgraph", "shiboken6"}
 
@@ -334,7 +335,6 @@ ROOMS = (
     "refbrowser.app.facets.safety_",
     "refbrowser.app.facets.streams",
     "refbrowser.app.facets.awkward",
-    "refbrowser.app.facets.snapshots_",
 )
 #: Modules outside of them that still say the name of a format, with why; there are to be fewer.
 NAMING = {

@@ -24,14 +24,14 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.frozen import FrozenDataset
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.icechunk import snapshot_references
-from refbrowser.formats.icechunk.flatbuffers import Buffer
-from refbrowser.formats.icechunk.opening import IcechunkOrigin
-from refbrowser.formats.icechunk.repository import MAGIC, IcechunkRepository, id_text, id_texts
 from refbrowser.io.identity import ObjectIdentity, Recorded
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.references.document.content import Edit
 from refbrowser.references.edits.edits import RemoveReference, ReplaceUrlPrefix, SetReference
+from refbrowser.wings.icechunk.reading import snapshot_references
+from refbrowser.wings.icechunk.reading.flatbuffers import Buffer
+from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin
+from refbrowser.wings.icechunk.reading.repository import MAGIC, IcechunkRepository, id_text, id_texts
 
 VALUES = np.arange(24, dtype="<f8").reshape(6, 4)
 
@@ -592,8 +592,8 @@ def test_texts_that_lie_over_each_other_are_refused() -> None:
 
 @pytest.mark.slow
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.formats.icechunk import repository
     from refbrowser.limits import Limits
+    from refbrowser.wings.icechunk.reading import repository
 
     files = second_version(tmp_path)
     put(tmp_path, files)
@@ -606,8 +606,8 @@ def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_files_that_grow_without_measure_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.formats.icechunk import repository
     from refbrowser.limits import Limits
+    from refbrowser.wings.icechunk.reading import repository
 
     put(tmp_path, second_version(tmp_path))
     data = MAGIC + bytes(24) + bytes([2, 6, 1]) + zstandard.compress(bytes(8 << 20))

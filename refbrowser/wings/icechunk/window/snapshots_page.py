@@ -24,16 +24,21 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
 from refbrowser.app.workspace.format_page import FormatPage
-from refbrowser.formats.icechunk.opening import IcechunkOrigin, document_at
-from refbrowser.views.snapshots import compared_snapshot, named_snapshots, snapshot_history, snapshot_text
 from refbrowser.views.words import one_line
+from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin, document_at
+from refbrowser.wings.icechunk.views.snapshots import (
+    compared_snapshot,
+    named_snapshots,
+    snapshot_history,
+    snapshot_text,
+)
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.references.document.document import Document
-    from refbrowser.views.snapshots import SnapshotHistory
+    from refbrowser.wings.icechunk.views.snapshots import SnapshotHistory
 
 _ID = Qt.ItemDataRole.UserRole
 _TITLES = ["Committed", "Message", "Branches and tags", "Snapshot"]

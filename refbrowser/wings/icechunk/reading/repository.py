@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.icechunk.chunk_containers import containers_of_flexbuffer, containers_of_yaml
-from refbrowser.formats.icechunk.flatbuffers import Buffer, Table, damaged
 from refbrowser.formats.stores.reader import StoreReader
 from refbrowser.limits import LIMITS
+from refbrowser.wings.icechunk.reading.chunk_containers import containers_of_flexbuffer, containers_of_yaml
+from refbrowser.wings.icechunk.reading.flatbuffers import Buffer, Table, damaged
 
 MAGIC = "ICE🧊CHUNK".encode()
 #: Bytes before the FlatBuffer: magic, name of the writer, version, type of the file, how it is compressed.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from refbrowser.formats.icechunk.flatbuffers import damaged
+from refbrowser.wings.icechunk.reading.flatbuffers import damaged
 
 _SCHEME = "vcc://"
 _MEMBER = re.compile(r"^( +)(name|url_prefix): +(.*?) *$", re.MULTILINE)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QComboBox, QPushButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.facets.snapshots_page import SnapshotsPage
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.jobs import JobControl
@@ -21,6 +20,7 @@ from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.tools.compare.window.compare_window import CompareWindow
 from refbrowser.tools.export.window.export_work import Order, cost_of
+from refbrowser.wings.icechunk.window.snapshots_page import SnapshotsPage
 
 
 @pytest.mark.slow

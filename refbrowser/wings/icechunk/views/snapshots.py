@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.icechunk.opening import IcechunkOrigin, time_text
 from refbrowser.views.words import one_line, plain_lines
+from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin, time_text
 from refbrowser.words import count_text, counted_spaced
 
 #: Lines of each kind of change.

@@ -15,7 +15,10 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.folder import Making, check_space
-from refbrowser.exporting.icechunk.containers import (
+from refbrowser.io.atomic import check_unprotected
+from refbrowser.io.names.giving import give_name
+from refbrowser.io.origins import ConnectionSettings, in_object_store, split_url
+from refbrowser.wings.icechunk.writing.containers import (
     Container,
     azure_facts,
     azure_keys,
@@ -25,9 +28,6 @@ from refbrowser.exporting.icechunk.containers import (
     s3_keys,
     s3_options,
 )
-from refbrowser.io.atomic import check_unprotected
-from refbrowser.io.names.giving import give_name
-from refbrowser.io.origins import ConnectionSettings, in_object_store, split_url
 
 #: Where a new repository is made, in the folder of what is not complete.
 _NEW = "repository"

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.icechunk.chunk_containers import expanded
-from refbrowser.formats.icechunk.flatbuffers import Table, Tables, damaged
-from refbrowser.formats.icechunk.repository import ManifestExtent, id_texts
 from refbrowser.io.identity import Recorded
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.document.manifest import ManifestBuilder
+from refbrowser.wings.icechunk.reading.chunk_containers import expanded
+from refbrowser.wings.icechunk.reading.flatbuffers import Table, Tables, damaged
+from refbrowser.wings.icechunk.reading.repository import ManifestExtent, id_texts
 
 #: Fields of a reference in a manifest.
 _INDEX, _INLINE, _OFFSET, _LENGTH, _ID, _LOCATION, _ETAG, _MODIFIED, _COMPRESSED = range(9)

@@ -24,9 +24,6 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.chunks import PAGE, ArrayExport, coords_between
 from refbrowser.exporting.folder import partial_of
-from refbrowser.exporting.icechunk.containers import chunk_location, containers_of
-from refbrowser.exporting.icechunk.icechunk_options import CommitOptions
-from refbrowser.exporting.icechunk.repository_place import RepositoryPlace, library, told_of
 from refbrowser.exporting.layout import ArrayLayout, node_key
 from refbrowser.exporting.objects import Assembled, values_digest
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
@@ -41,6 +38,9 @@ from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
+from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
+from refbrowser.wings.icechunk.writing.containers import chunk_location, containers_of
+from refbrowser.wings.icechunk.writing.repository_place import RepositoryPlace, library, told_of
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

@@ -23,14 +23,14 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.folder import partial_of
-from refbrowser.exporting.icechunk.containers import chunk_location, containers_of
-from refbrowser.exporting.icechunk.icechunk_options import CommitOptions
-from refbrowser.exporting.icechunk.icechunk_target import IcechunkTarget
-from refbrowser.exporting.icechunk.repository_place import RepositoryPlace
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled
 from refbrowser.io.origins import parse_storage_options
+from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
+from refbrowser.wings.icechunk.writing.containers import chunk_location, containers_of
+from refbrowser.wings.icechunk.writing.icechunk_target import IcechunkTarget
+from refbrowser.wings.icechunk.writing.repository_place import RepositoryPlace
 
 icechunk = pytest.importorskip("icechunk")
 xarray = pytest.importorskip("xarray")

@@ -11,9 +11,6 @@ from typing import Any
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.icechunk.repository import IcechunkRepository, Snapshot, SnapshotNode
-from refbrowser.formats.icechunk.snapshot_references import SnapshotManifest, SnapshotReferences
-from refbrowser.formats.options import IcechunkOptions
 from refbrowser.formats.sniffing import NotThisError
 from refbrowser.formats.stores.reader import FolderReader, StoreReader, is_safe_key
 from refbrowser.formats.zarr.metadata_json import with_escapes
@@ -26,6 +23,9 @@ from refbrowser.model.reference import Reference
 from refbrowser.model.values import ChunkManifest
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.document.origins import Fact, PlainAnswers, UrlsLeft
+from refbrowser.wings.icechunk.reading.repository import IcechunkRepository, Snapshot, SnapshotNode
+from refbrowser.wings.icechunk.reading.snapshot_options import IcechunkOptions
+from refbrowser.wings.icechunk.reading.snapshot_references import SnapshotManifest, SnapshotReferences
 
 _NAME = "zarr.json"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -18,17 +18,6 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.expansion_manifest import ExpansionManifest
-from refbrowser.formats.icechunk.chunk_references import ChunkReferences, too_many
-from refbrowser.formats.icechunk.flatbuffers import Table, damaged
-from refbrowser.formats.icechunk.repository import (
-    ID,
-    NODE_ID,
-    IcechunkRepository,
-    ManifestExtent,
-    Snapshot,
-    SnapshotNode,
-    id_text,
-)
 from refbrowser.formats.zarr import v3
 from refbrowser.formats.zarr.shapes import parse_shape
 from refbrowser.io.cancel import CancelToken
@@ -41,6 +30,17 @@ from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.value_table import ValueTable
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.text.json_text import has_too_many_values
+from refbrowser.wings.icechunk.reading.chunk_references import ChunkReferences, too_many
+from refbrowser.wings.icechunk.reading.flatbuffers import Table, damaged
+from refbrowser.wings.icechunk.reading.repository import (
+    ID,
+    NODE_ID,
+    IcechunkRepository,
+    ManifestExtent,
+    Snapshot,
+    SnapshotNode,
+    id_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
