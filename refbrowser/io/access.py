@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -158,6 +158,26 @@ class Source:
     is_pattern: bool = False
 
 
+class News:
+    """Tells those who follow what reads turned up: failed chunks, damaged members, stale files."""
+
+    def __init__(self) -> None:
+        self._followers: tuple[Callable[[], None], ...] = ()
+
+    def follow(self, follower: Callable[[], None]) -> None:
+        """Call a function whenever there is news, from whatever thread found it out."""
+        self._followers = (*self._followers, follower)
+
+    def leave(self, follower: Callable[[], None]) -> None:
+        """Call it no more."""
+        self._followers = tuple(each for each in self._followers if each != follower)
+
+    def tell(self) -> None:
+        """Call them all."""
+        for follower in self._followers:
+            follower()
+
+
 class AccessMemory:
     """What was learned since the document was opened; shared by all its `Access` values, thread-safe."""
 
@@ -165,13 +185,14 @@ class AccessMemory:
         self, recorded: Mapping[str, Recorded] | None = None, locked: LockWatch | None = None
     ) -> None:
         self.identities = ObjectIdentities(recorded)
+        self.news = News()
         #: What files are held against as they are touched; None where there is no lock.
         self.locked: LockWatch | None = None
         #: What is wrong with the lock beside the document.
         self.lock_fault: Finding | None = None
         if locked is not None:
             self.hold_against(locked)
-        self.archives = ZipArchives()
+        self.archives = ZipArchives(self.news.tell)
         #: Where archives lie, by the folder of the document and their URL: they have very many members.
         self.archive_places: dict[tuple[str, str], Location] = {}
         self._lock = threading.Lock()
@@ -187,6 +208,7 @@ class AccessMemory:
     def hold_against(self, locked: LockWatch) -> None:
         """Compare files with a lock from now on, as they answer."""
         self.locked = self.identities.watch = locked
+        locked.turned = self.news.tell
 
     def local(self, path: str) -> Location:
         """Return where a path leads, with links resolved; those of a folder are looked at once.

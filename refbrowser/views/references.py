@@ -220,8 +220,14 @@ class ExpansionRows:
         return [self._rows[row][0] if row in self._rows else PENDING for row in range(start, stop)]
 
     def styles(self, start: int, stop: int) -> list[RowStyle]:
-        """Return the marks of rows."""
-        return [self._rows[row][1] if row in self._rows else RowStyle.NONE for row in range(start, stop)]
+        """Return the marks of rows, as the saved state is now."""
+        return [self._style(row) for row in range(start, stop)]
+
+    def _style(self, row: int) -> RowStyle:
+        if row not in self._rows:
+            return RowStyle.NONE
+        style = self._rows[row][1]
+        return style | RowStyle.CHANGED if self._is_changed is not None and self._is_changed(row) else style
 
     def _compute(self, start: int, stop: int) -> None:
         if len(self._rows) > ROWS_KEPT:
@@ -239,8 +245,6 @@ class ExpansionRows:
         for at, kind in enumerate(page.kinds):
             row = page.start + at
             style = RowStyle.FAULT if kind == _FAULTY else RowStyle.NONE
-            if self._is_changed is not None and self._is_changed(row):
-                style |= RowStyle.CHANGED
             text = page.urls[at] or ""
             if at in page.errors:
                 text = page.errors[at].message

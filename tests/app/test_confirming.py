@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QStatusBar, QToolButton
 from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
@@ -34,10 +34,12 @@ class Document(QObject):
     """What of an opened document is needed here."""
 
     title, number = "a.zarr.zip", 1
+    readsTurned = Signal()
 
     def __init__(self, tasks: Tasks, dataset: Dataset) -> None:
         super().__init__()
         self.tasks, self.dataset = tasks, dataset
+        dataset.access.memory.news.follow(self.readsTurned.emit)
 
     def owner(self, what: str) -> str:
         return what

@@ -1,17 +1,22 @@
-"""A save tells that nothing changed but what counts as saved: the structure is not read again for it."""
+"""What an edit, undo or a save tells: what it concerns. What it does not is not made anew."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.commands.files import FileCommands
+from refbrowser.app.commands.plotting import DataCommands
+from refbrowser.app.commands.references import EditCommands
+from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.references.edits.edits import SetReference
+from refbrowser.references.edits.edits import SetMetadata, SetReference
 
 Settle = Callable[[], None]
 
@@ -55,3 +60,63 @@ def test_what_was_edited_meanwhile_still_differs(
     changed = [key for row, key in enumerate(keys) if document.is_row_changed(row)]
     assert document.is_dirty
     assert changed == ["later"]
+
+
+@pytest.mark.slow
+def test_undo_and_redo_go_back_to_the_hierarchies_that_are_there(
+    opened: Open, settle: Settle, small: Path
+) -> None:
+    document = opened(small)
+    settle()
+    first = document.hierarchy
+    document.apply(SetReference("depth/0", ["data.bin", 8, 4]))
+    settle()
+    edited = document.hierarchy
+    assert edited is not first
+    document.undo()
+    settle()
+    assert document.hierarchy is first
+    document.redo()
+    settle()
+    assert document.hierarchy is edited
+    assert document.is_row_changed(document.document.expansion.find("depth/0"))
+
+
+@pytest.mark.slow
+def test_an_edit_of_one_reference_leaves_the_tree_as_it_is(
+    window: MainWindow, opened: Open, settle: Settle, small: Path
+) -> None:
+    document = opened(small)
+    settle()
+    model, resets = window.hierarchy.model, []
+    model.modelReset.connect(lambda: resets.append(1))
+    document.apply(SetReference("depth/0", ["data.bin", 8, 4]))
+    settle()
+    assert resets == []
+    # What is plotted from the tree is read as the references say now.
+    shown = model.item(model.find_node(document, "/depth"))
+    assert shown.node is document.hierarchy.find("/depth")
+    document.apply(SetMetadata("depth/.zattrs", {"title": "x"}))
+    settle()
+    assert resets
+
+
+@pytest.mark.slow
+def test_commands_that_nothing_concerns_are_not_asked_again(
+    window: MainWindow, opened: Open, settle: Settle, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = opened(small)
+    settle()
+    asked: list[str] = []
+    for kind in (FileCommands, DataCommands, SaveCommands, EditCommands):
+
+        def conditions(self: Any, kind: Any = kind, conditions: Any = kind.conditions) -> dict[str, bool]:
+            asked.append(kind.__name__)
+            return conditions(self)
+
+        monkeypatch.setattr(kind, "conditions", conditions)
+    document.apply(SetReference("note", "text"))
+    settle()
+    assert set(asked) == {"SaveCommands", "EditCommands"}
+    assert window.actions_["save"].isEnabled()
+    assert window.actions_["undo"].isEnabled()

@@ -16,6 +16,7 @@ from servers.http_server import Fault, HttpServer
 import refbrowser
 from refbrowser.engine.reading.chunk_log import ARRAYS_KEPT, ArrayLog, ChunkLog, ReadState, marks_of
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.access import AccessMemory
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.selection import Selection
@@ -90,12 +91,31 @@ def test_marks_tell_references_apart() -> None:
 
 def test_arrays_read_long_ago_are_forgotten() -> None:
     logs = ChunkLog()
-    first = logs.of("d", "/0", 1)
-    assert logs.of("d", "/0", 1) is first
-    assert logs.of("e", "/0", 1) is not first
+    one, other = AccessMemory(), AccessMemory()
+    first = logs.of(one, "/0", 1)
+    assert logs.of(one, "/0", 1) is first
+    assert logs.of(other, "/0", 1) is not first
     for number in range(ARRAYS_KEPT):
-        logs.of("d", f"/{number + 1}", 1)
-    assert logs.of("d", "/0", 1) is not first
+        logs.of(one, f"/{number + 1}", 1)
+    assert logs.of(one, "/0", 1) is not first
+
+
+def test_failures_and_their_end_are_told_and_nothing_else() -> None:
+    memory, news = AccessMemory(), list[int]()
+    log = ChunkLog().of(memory, "/a", 1)
+
+    def follower() -> None:
+        news.append(log.turns)
+
+    memory.news.follow(follower)
+    error = RefbrowserError(ErrorKind.IO, "gone")
+    coords = np.array([0])
+    for end in (None, error, error, None, None):
+        log.note_end(coords, 0, 0.0, end)
+    assert news == [1, 2, 3]
+    memory.news.leave(follower)
+    log.note_end(coords, 0, 0.0, error)
+    assert news == [1, 2, 3]
 
 
 def test_many_threads_note_at_once() -> None:

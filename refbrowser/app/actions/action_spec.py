@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+from enum import Flag, auto
 from typing import NamedTuple
+
+
+class Changed(Flag):
+    """What changed: whether an action can be used depends on some of it.
+
+    Attributes
+    ----------
+    HISTORY
+        The steps of the current document, and which of them is saved.
+    FORMAT
+        What the format of the current document adds to the window.
+    FINDINGS
+        What is wrong with documents.
+    OTHER
+        Anything else.
+    """
+
+    HISTORY = auto()
+    FORMAT = auto()
+    FINDINGS = auto()
+    OTHER = auto()
+    ALL = HISTORY | FORMAT | FINDINGS | OTHER
 
 
 class ActionSpec(NamedTuple):

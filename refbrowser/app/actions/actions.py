@@ -141,16 +141,10 @@ class Actions:
             if spec.icon and spec.name in self._actions:
                 self._actions[spec.name].setIcon(icons.icon(spec.icon))
 
-    def set_condition(self, name: str, *, holds: bool) -> None:
-        """Enable the actions that one condition alone tells of, where it is all that changed."""
-        for spec in self._specs.values():
-            if spec.when == name:
-                self._actions[spec.name].setEnabled(holds)
-
     def update(self, conditions: Mapping[str, bool]) -> None:
-        """Enable, and tick, each action whose condition holds."""
+        """Enable, and tick, each action whose condition holds; those of which nothing is told stay."""
         for spec in self._specs.values():
-            if spec.when:
-                self._actions[spec.name].setEnabled(conditions.get(spec.when, False))
-            if spec.check:
-                self._actions[spec.name].setChecked(conditions.get(spec.check, False))
+            if spec.when in conditions:
+                self._actions[spec.name].setEnabled(conditions[spec.when])
+            if spec.check in conditions:
+                self._actions[spec.name].setChecked(conditions[spec.check])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from refbrowser.app.actions.action_spec import Changed
 from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.commands.references import PrefixCommands
 from refbrowser.app.controller.open_document import OpenDocument
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 class FindingCommands(CommandGroup):
     """What the panes Problems and History are asked for from the menus."""
+
+    follows = Changed.FINDINGS
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
+from refbrowser.app.actions.action_spec import Changed
 from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 class EditCommands(CommandGroup):
     """Undo and redo, and what is added."""
+
+    follows = Changed.HISTORY
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
+from refbrowser.app.actions.action_spec import Changed
 from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.questions import Unsaved
@@ -29,6 +30,7 @@ _OUTSIDE = "Its keys are no place for references: choose a place outside it."
 class SaveCommands(CommandGroup):
     """The commands of the menu File that write, or give edits up."""
 
+    follows = Changed.ALL
     _closing = False
 
     def __init__(self, workspace: Workspace) -> None:

@@ -45,6 +45,10 @@ class ViewCommands(CommandGroup):
             "is_busy": self._is_playing() or self._workspace.tasks.busy(),
         }
 
+    def offer_cancel(self, is_busy: bool) -> None:
+        """Let the newest job be cancelled, or the animation be stopped, while there is one."""
+        self._workspace.actions_["cancel_newest"].setEnabled(is_busy or self._is_playing())
+
     def cancel_newest(self) -> None:
         """Stop the animation; where none plays, cancel the newest job."""
         plot = self._centre.plot

@@ -99,7 +99,6 @@ class DocumentAudit(QObject):
         self._following = Latest(self, "audit-follow")
         self._fixing = Latest(self, "audit-fix")
         document.hierarchyChanged.connect(self._follow)
-        document.tasks.statusChanged.connect(self._statuses_changed)
 
     @property
     def is_running(self) -> bool:
@@ -166,6 +165,7 @@ class DocumentAudit(QObject):
             self._ended,
             self._failed,
             received=self.take,
+            followed=self._went_on,
             priority=Priority.EXPORT,
         )
         self.changed.emit()
@@ -206,11 +206,7 @@ class DocumentAudit(QObject):
             self.statesChanged.emit()
         self.changed.emit()
 
-    def _statuses_changed(self, statuses: list[JobStatus]) -> None:
-        handle = self._handle
-        status = next((each for each in statuses if handle and each.number == handle.number), None)
-        if status is None:
-            return
+    def _went_on(self, status: JobStatus) -> None:
         if status.state == "cancelled":
             # Neither its end nor its failure is told.
             self._handle = self.status = None

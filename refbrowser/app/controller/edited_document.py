@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import shiboken6
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
+from refbrowser.references.edits.extent import EVERYTHING, extent_of
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.work import DatasetState, Identity, Opened, Saved
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access, Want
+    from refbrowser.io.access import Access, News, Want
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.content import Edit
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from refbrowser.views.changed_rows import Difference
 
 _numbers = itertools.count(1)
+#: States of a document whose datasets are kept.
+STATES_KEPT = 4
 
 
 def moved_on(edit: Edit) -> Exception:
@@ -47,8 +52,8 @@ class EditedDocument(QObject):
     -------
     documentChanged()
         `document` is another one: it was read, edited, undone, redone or reverted.
-    hierarchyChanged()
-        `dataset` is another one, and agrees with `document`.
+    hierarchyChanged(object)
+        `dataset` is another one, and agrees with `document`: the `Extent` of what may be another in it.
     trustChanged()
         `access` or `wants` is another one.
     savedChanged()
@@ -57,9 +62,9 @@ class EditedDocument(QObject):
         `identity`, the state of the file that is no news, or `path` is another one.
     firstRows(object)
         Rows of a large document that is still being read (`FirstRows`).
-    differenceChanged()
+    differenceChanged(object)
         The document was saved, and is what it was: only what differs from the saved state (`is_row_changed`,
-        `saved_document`) is something else. Other saves tell by `hierarchyChanged`.
+        `saved_document`) is something else, in that `Extent`. Other saves tell by `hierarchyChanged`.
     sizeAsked(object)
         The reading waits for the answer to a `reading.SizeQuestion`.
     progressChanged(object, object)
@@ -76,14 +81,16 @@ class EditedDocument(QObject):
         What others cannot read of what was just written: `Loss`es, none or more.
     reloaded(), reloadFailed(object)
         The document was read again, or could not be: the exception; it is as it was.
+    readsTurned()
+        Reads turned something up: a chunk that failed, a member of an archive, a stale file.
     """
 
     documentChanged = Signal()
-    hierarchyChanged = Signal()
+    hierarchyChanged = Signal(object)
     trustChanged = Signal()
     savedChanged = Signal()
     identityChanged = Signal()
-    differenceChanged = Signal()
+    differenceChanged = Signal(object)
     firstRows = Signal(object)
     sizeAsked = Signal(object)
     progressChanged = Signal(object, object)
@@ -95,6 +102,7 @@ class EditedDocument(QObject):
     saveLost = Signal(object)
     reloaded = Signal()
     reloadFailed = Signal(object)
+    readsTurned = Signal()
 
     def __init__(
         self,
@@ -112,6 +120,8 @@ class EditedDocument(QObject):
         self.identity: Identity | None = None
         self.distinction = ""
         self._rebuilding = Latest(self, "hierarchy")
+        #: What followed from the states that were shown last: undo and redo go back to them.
+        self._known: OrderedDict[Document, DatasetState] = OrderedDict()
         self._all = Latest(self, "all references")
         self.history: History | None = None
         self.dataset: Dataset | None = None
@@ -125,6 +135,8 @@ class EditedDocument(QObject):
         #: What the document was made from, and the path at which that was opened.
         self._origin: DocumentOrigin | None = None
         self._opened = ""
+        #: What its reads turn up is told here.
+        self._news: News | None = None
 
     # What it is
 
@@ -341,9 +353,12 @@ class EditedDocument(QObject):
         if document is None:
             return
         title = f"Read all references of {self.title}"
-        self._all.run(
-            self, title, lambda _control: document.read_all(), lambda _done: self._rebuild(), failed
-        )
+
+        def done(_none: object) -> None:
+            self._known.clear()
+            self._rebuild()
+
+        self._all.run(self, title, lambda _control: document.read_all(), done, failed)
 
     @property
     def is_reading_all(self) -> bool:
@@ -352,28 +367,29 @@ class EditedDocument(QObject):
 
     def _forget_difference(self) -> bool:
         """Take note that the document was saved as it is; whether that is all that there is to follow."""
-        state = self.document
+        state, before = self.document, self._difference
         if self.dataset is None or state is not self.saved_document or state is not self.dataset.document:
             return False
         self._difference = None
-        self.differenceChanged.emit()
+        self.differenceChanged.emit(EVERYTHING if before is None else extent_of(before.saved, state))
         return True
 
     def _rebuild(self) -> None:
         document, saved, dataset = self.document, self.saved_document, self.dataset
         if document is None or saved is None or dataset is None:
             return
+        known = self._known.get(document)
 
         def build(control: TaskControl) -> DatasetState:
             from refbrowser.app.controller.work import rebuilt
 
-            return rebuilt(dataset, document, saved, control)
+            return rebuilt(dataset, document, saved, known, control)
 
         self._rebuilding.run(self, f"Read the structure of {self.title}", build, self._rebuilt)
 
     def _rebuilt(self, state: DatasetState) -> None:
         self._take(state)
-        self.hierarchyChanged.emit()
+        self.hierarchyChanged.emit(state.extent)
         self.trustChanged.emit()
 
     # Trust
@@ -417,6 +433,26 @@ class EditedDocument(QObject):
         """Go on with what follows from the newest state."""
         self.dataset, self.access = state.dataset, state.dataset.access
         self.wants, self._difference = state.wants, state.difference
+        self._known[state.dataset.document] = replace(state, difference=None)
+        self._known.move_to_end(state.dataset.document)
+        if len(self._known) > STATES_KEPT:
+            self._known.popitem(last=False)
+        self._follow_reads()
+
+    def _follow_reads(self) -> None:
+        """Be told what reads turn up, by what remembers it now; nothing once the document is closed."""
+        news = None if self.access is None else self.access.memory.news
+        if news is not self._news:
+            if self._news is not None:
+                self._news.leave(self._reads_turned)
+            if news is not None:
+                news.follow(self._reads_turned)
+            self._news = news
+
+    def _reads_turned(self) -> None:
+        # On a thread that may be late: the window may be closed by now.
+        if shiboken6.isValid(self):
+            self.readsTurned.emit()
 
     # What is done with all of it
 

@@ -55,7 +55,7 @@ class DocumentFindings(QObject):
         store.listed.connect(self.look_again)
         audit.settled.connect(self._look_if_audited)
         document.openFailed.connect(lambda _error: self._take_error())
-        document.tasks.statusChanged.connect(self._statuses_changed)
+        document.readsTurned.connect(self._reads_turned)
 
     def look_again(self) -> None:
         """Look for findings; nothing is read for it."""
@@ -86,7 +86,6 @@ class DocumentFindings(QObject):
     def _take(self, answer: tuple[FindingList, int]) -> None:
         self.found, self._turns = answer
         self.changed.emit()
-        self._reads_went_on()
 
     def _look_if_audited(self) -> None:
         """Look again where an audit tells what findings do not, or did."""
@@ -104,10 +103,7 @@ class DocumentFindings(QObject):
         self.found = FindingList.of([finding_of_opening(error)])
         self.changed.emit()
 
-    def _statuses_changed(self, _statuses: object) -> None:
-        self._reads_went_on()
-
-    def _reads_went_on(self) -> None:
+    def _reads_turned(self) -> None:
         if self._document.dataset is not None and not self._pause.isActive():
             self._pause.start()
 
@@ -348,7 +344,7 @@ class DocumentConfirming(QObject):
         self._given_up: set[tuple[str, int]] = set()
         self._latest = Latest(self, "confirm")
         self._soon = one_shot(self, PATIENCE, self._tell)
-        document.tasks.statusChanged.connect(self._look)
+        document.readsTurned.connect(self._look)
 
     @property
     def waiting(self) -> tuple[ZipMember, ...]:
@@ -364,7 +360,7 @@ class DocumentConfirming(QObject):
         dataset = self._document.dataset
         return {} if dataset is None else dataset.access.memory.archives.unconfirmed
 
-    def _look(self, _statuses: object = None) -> None:
+    def _look(self) -> None:
         unconfirmed = self._unconfirmed()
         if not unconfirmed:
             self._tell()

@@ -22,6 +22,7 @@ from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.formats.registry import facet, format_of
+from refbrowser.references.edits.extent import EVERYTHING
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import SizeQuestion
@@ -177,13 +178,14 @@ class OpenDocument(EditedDocument):
     def take_opened(self, opened: Opened) -> None:
         """Show what was read, or is to be seen in its place; the history begins anew."""
         self.history = opened.history
+        self._known.clear()
         self._take_part(opened.history.document)
         self.store.opened()
         self.take_identity(opened.identity)
         self.file.settled()
         self._take(opened.state)
         self.documentChanged.emit()
-        self.hierarchyChanged.emit()
+        self.hierarchyChanged.emit(EVERYTHING)
         self.savedChanged.emit()
         self.trustChanged.emit()
         self.journal.search()
@@ -221,10 +223,12 @@ class OpenDocument(EditedDocument):
                 return
             history.take(written.edit, written.document)
         history.mark_saved(written.document)
-        self.is_new, is_moved = False, path != self.path or saved.access is not None
+        is_moved = self.is_new or path != self.path or saved.access is not None
+        self.is_new = False
         if saved.access is not None and self.dataset is not None:
             self.access = saved.access
             self.dataset = self.dataset.moved(path, saved.access)
+            self._follow_reads()
         if path != self.path:
             # It is a reference document from now on.
             self.options.clear()
@@ -242,4 +246,6 @@ class OpenDocument(EditedDocument):
         self.tasks.cancel_owners(lambda owner: owner.endswith(self.owner("")))
         self.journal.close()
         self.history = self.dataset = self.access = None
+        self._follow_reads()
         self.wants = ()
+        self._known.clear()

@@ -22,6 +22,7 @@ from refbrowser.io.access import Access, Want
 from refbrowser.io.identity import FileIdentity, ObjectIdentity, identity_on_disk
 from refbrowser.io.origins import Origin, scheme_of
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.references.edits.extent import EVERYTHING, Extent, extent_of
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
@@ -43,12 +44,14 @@ Identity = FileIdentity | ObjectIdentity
 class DatasetState:
     """What follows from a document: its dataset, what it wants to read, and which rows are changed.
 
-    `difference` is None where the document is the saved one.
+    `difference` is None where the document is the saved one. `extent` tells what may be another than in the
+    dataset before.
     """
 
     dataset: Dataset
     wants: tuple[Want, ...]
     difference: Difference | None = None
+    extent: Extent = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +185,14 @@ def _with_kept_permission(path: str, access: Access, document: Document, identit
     return access.allow(grant.origins).allow(grant.private, private=True)
 
 
-def rebuilt(dataset: Dataset, document: Document, saved: Document, control: TaskControl) -> DatasetState:
-    """Return what follows from an edited document."""
-    return state_of(dataset.with_document(document, control), saved)
+def rebuilt(
+    dataset: Dataset, document: Document, saved: Document, known: DatasetState | None, control: TaskControl
+) -> DatasetState:
+    """Return what follows from an edited document; `known` is what did the last time that it was so."""
+    extent = EVERYTHING if document is dataset.document else extent_of(dataset.document, document)
+    if known is not None and known.dataset.access is dataset.access:
+        return replace(known, difference=_difference(document, saved), extent=extent)
+    return replace(state_of(dataset.with_document(document, control), saved), extent=extent)
 
 
 def edited(document: Document, edit: Edit) -> Document:
@@ -213,12 +221,15 @@ def state_of(dataset: Dataset, saved: Document | None) -> DatasetState:
     """Return what follows from a dataset; `saved` is None where its document is the saved one."""
     document = dataset.document
     wants = tuple(dataset.access.wanted(sources_of(document)))
-    difference = None
-    if saved is not None and saved is not document:
-        from refbrowser.views.changed_rows import Difference
+    return DatasetState(dataset, wants, _difference(document, saved))
 
-        difference = Difference(document, saved)
-    return DatasetState(dataset, wants, difference)
+
+def _difference(document: Document, saved: Document | None) -> Difference | None:
+    if saved is None or saved is document:
+        return None
+    from refbrowser.views.changed_rows import Difference
+
+    return Difference(document, saved)
 
 
 def keep_permission(path: str, identity: Identity, access: Access) -> None:

@@ -109,7 +109,6 @@ class WorkingDialog(QDialog):
         self._pause = one_shot(self, PAUSE, self._look_ahead)
         #: What cannot be changed while the job runs.
         self._fields: Sequence[QWidget] = ()
-        tasks.statusChanged.connect(self._follow)
 
     # What a dialog of some work has
 
@@ -231,7 +230,16 @@ class WorkingDialog(QDialog):
         failed: Callable[[BaseException], None],
         received: Callable[[Any], None] | None = None,
     ) -> None:
-        handle = self.tasks.run(owner, title, work, done, failed, received=received, priority=Priority.EXPORT)
+        handle = self.tasks.run(
+            owner,
+            title,
+            work,
+            done,
+            failed,
+            received=received,
+            followed=self._follow,
+            priority=Priority.EXPORT,
+        )
         self._job = handle.number
         self._show_running(True)
 
@@ -245,16 +253,13 @@ class WorkingDialog(QDialog):
         for widget in self._fields:
             widget.setEnabled(not running)
 
-    def _follow(self, statuses: list[JobStatus]) -> None:
-        for status in statuses:
-            if status.number != self._job:
-                continue
-            self._speed.take(status, time.monotonic())
-            show_progress(self._bar, status.done, status.total)
-            if status.total:
-                self._amount.setText(SEPARATOR.join(self._words_of(status)))
-            if status.state == "cancelled":
-                self._cancelled()
+    def _follow(self, status: JobStatus) -> None:
+        self._speed.take(status, time.monotonic())
+        show_progress(self._bar, status.done, status.total)
+        if status.total:
+            self._amount.setText(SEPARATOR.join(self._words_of(status)))
+        if status.state == "cancelled":
+            self._cancelled()
 
     def _cancel_job(self) -> None:
         if self._job is not None:

@@ -216,7 +216,6 @@ class StreamDialog(QDialog):
         # In its place while there is none.
         layout.addStretch(0)
         layout.addLayout(buttons)
-        document.tasks.statusChanged.connect(self._follow)
 
     def work(self) -> Work:
         """Return what is to be done, as the form says now."""
@@ -300,7 +299,9 @@ class StreamDialog(QDialog):
         self._target = ""
         self._report.setPlainText("")
         title = f"{self.windowTitle()}: {document.title}"
-        handle = document.tasks.run(document.owner(self._name), title, work, self._done, self._failed)
+        handle = document.tasks.run(
+            document.owner(self._name), title, work, self._done, self._failed, followed=self._follow
+        )
         self._job = handle.number
         self._show_state()
 
@@ -315,10 +316,7 @@ class StreamDialog(QDialog):
         self._report.setPlainText(error_text(error))
         self._show_state()
 
-    def _follow(self, statuses: Sequence[JobStatus]) -> None:
-        status = next((each for each in statuses if each.number == self._job), None)
-        if status is None:
-            return
+    def _follow(self, status: JobStatus) -> None:
         if status.state == "cancelled":
             self._job = None
             self._report.setPlainText("Cancelled: nothing was changed.")

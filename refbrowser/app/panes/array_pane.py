@@ -13,6 +13,7 @@ from refbrowser.model.nodes import ArrayNode
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.plot.plot_pane import PlotPane
+    from refbrowser.references.edits.extent import Extent
 
 #: The least size, in pixels. Low docks stay low: what has no room is left out.
 _LEAST = 140, 70
@@ -62,6 +63,9 @@ class ArrayPane(QWidget):
         """Show the document as it is now, after an edit or a permission."""
         raise NotImplementedError
 
+    def _follow_saved(self, extent: Extent) -> None:
+        """Show what differs from the saved state, which is another one."""
+
     def _follow_plot(self) -> None:
         """Follow the axes and the slice of the plot."""
         raise NotImplementedError
@@ -88,7 +92,7 @@ class ArrayPane(QWidget):
         """Show nothing."""
         if self._document is not None:
             self._document.hierarchyChanged.disconnect(self._follow_document)
-            self._document.differenceChanged.disconnect(self._follow_document)
+            self._document.differenceChanged.disconnect(self._follow_saved)
         self._document = self._node = None
         self._show_hint(self._nothing)
 
@@ -104,7 +108,7 @@ class ArrayPane(QWidget):
         self.clear()
         self._document = document
         document.hierarchyChanged.connect(self._follow_document)
-        document.differenceChanged.connect(self._follow_document)
+        document.differenceChanged.connect(self._follow_saved)
         return True
 
     def _array_now(self) -> ArrayNode | None:

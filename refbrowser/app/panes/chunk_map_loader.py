@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.tasks.latest import Latest
-from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.engine.jobs import Priority
 from refbrowser.engine.reading.chunk_log import ReadState
@@ -71,6 +71,7 @@ class MapLoader(QObject):
         self._detail: ChunkMapValues | None = None
         self._maps: dict[str, ColouredMap] = {}
         self._is_awake = False
+        self._followed: Tasks | None = None
         self._works = {what: Latest(self, what) for what in (_WHOLE, _DETAIL)}
         self._timer = one_shot(self, PACE, self._look)
 
@@ -82,10 +83,10 @@ class MapLoader(QObject):
     def set_map(self, document: OpenDocument, node: ArrayNode, layout: ChunkLayout) -> None:
         """Show the chunks of an array in a layout."""
         self.clear()
-        document.tasks.statusChanged.connect(self._jobs_changed)
         document.audit.changed.connect(self._audit_changed)
         self._path = node.path
         self._document, self._title = document, f"{_TITLE} {node.path}"
+        self._follow_jobs()
         self.source = source_of(document, node)
         self.whole = ChunkMapValues.whole(self.source, layout)
         self._update(_WHOLE, self.whole)
@@ -100,10 +101,21 @@ class MapLoader(QObject):
         """Let go of everything."""
         self.stop()
         if self._document is not None:
-            self._document.tasks.statusChanged.disconnect(self._jobs_changed)
             self._document.audit.changed.disconnect(self._audit_changed)
         self._document = self.source = self.whole = self._detail = None
         self._maps = {}
+        self._follow_jobs()
+
+    def _follow_jobs(self) -> None:
+        """Look at what was read whenever a job goes on, while somebody sees it."""
+        tasks = None if self._document is None or not self._is_awake else self._document.tasks
+        if tasks is self._followed:
+            return
+        if self._followed is not None:
+            self._followed.statusChanged.disconnect(self._jobs_changed)
+        if tasks is not None:
+            tasks.statusChanged.connect(self._jobs_changed)
+        self._followed = tasks
 
     def stop(self) -> None:
         """Compute nothing more."""
@@ -115,9 +127,11 @@ class MapLoader(QObject):
         """Follow reads, or not while nobody sees the map."""
         if awake and not self._is_awake:
             self._is_awake = True
+            self._follow_jobs()
             self.refresh()
         elif not awake:
             self._is_awake = False
+            self._follow_jobs()
             self.stop()
 
     def refresh(self) -> None:
@@ -196,7 +210,7 @@ class MapLoader(QObject):
     # Reads
 
     def _jobs_changed(self, _statuses: list[JobStatus]) -> None:
-        if self._is_awake and self.whole is not None and not self._timer.isActive():
+        if self.whole is not None and not self._timer.isActive():
             self._timer.start()
 
     def _look(self) -> None:

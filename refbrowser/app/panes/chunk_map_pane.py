@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode
+    from refbrowser.references.edits.extent import Extent
     from refbrowser.views.plot.slicing import SliceState
 
 
@@ -278,6 +279,10 @@ class ChunkMapPane(ArrayPane):
             self.clear()
         else:
             self.set_array(document, found)
+
+    def _follow_saved(self, extent: Extent) -> None:
+        if self._node is not None and extent.concerns([self._node.path]):
+            self._follow_document()
 
     def _follow_plot(self) -> None:
         """Outline what is plotted; where the plot goes to other axes or chunks, the map goes there too."""

@@ -162,6 +162,23 @@ class HierarchyModel(QAbstractItemModel):
             self._add(self._roots, ItemKind.DOCUMENT, document, "", None)
         self.endResetModel()
 
+    def take_nodes(self, document: OpenDocument) -> None:
+        """Take over the nodes of a new hierarchy, which has the same groups and arrays."""
+        root = self._root_node(document)
+        # Those above come before what is below them.
+        for item in self._items.values():
+            if item.document is not document or item.node is None or item.parent is None:
+                continue
+            parent = item.parent
+            above: Any = root if parent.kind is ItemKind.DOCUMENT else parent.parts or parent.node
+            if item.place == "/":
+                item.node = root
+            elif item.kind is ItemKind.GROUP:
+                item.node = above.groups[item.node.name]
+            else:
+                item.node = array = above.arrays[item.node.name]
+                item.parts = parts_of(above, array)
+
     def set_filter(self, text: str) -> None:
         """Show only rows whose name or title holds `text`, and what they are in."""
         self._filter = text.strip().casefold()

@@ -153,9 +153,21 @@ class HierarchyPane(QWidget):
         if self.tree.currentIndex().isValid():
             self.tree.scrollTo(self.tree.currentIndex())
 
+    def take_nodes(self, document: OpenDocument) -> None:
+        """Take over the nodes of a new hierarchy that tells the same of each; nothing is painted anew."""
+        if self.model.is_filtered():
+            # What a filter finds may be what was edited.
+            self.refresh(document)
+        else:
+            self.model.take_nodes(document)
+
     def update_titles(self) -> None:
         """Paint names and marks anew (`*`, faults); the rows are the same."""
         self.tree.viewport().update()
+
+    def update_title(self, document: OpenDocument) -> None:
+        """Paint the name of a document anew."""
+        self.tree.viewport().update(self.tree.visualRect(self._root_of(document)))
 
     def select_node(self, document: OpenDocument, path: str) -> bool:
         """Select a group or array; whether it is in the tree. A filter that hides it is cleared."""

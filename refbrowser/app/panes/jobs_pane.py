@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, Qt, QTimer
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -179,7 +179,14 @@ class JobsPane(QWidget):
         for status in self._tasks.statuses():
             self._tasks.cancel(status.number)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._changed(self._tasks.statuses())
+
     def _changed(self, statuses: list[JobStatus]) -> None:
+        if not self.isVisible():
+            # What has happened is taken over once somebody looks.
+            return
         chosen = self.model.status(self._table.currentIndex().row())
         self.model.update(statuses)
         if chosen is not None and self._table.currentIndex().row() < 0:

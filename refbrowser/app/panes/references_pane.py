@@ -358,6 +358,13 @@ class ReferencesPane(QWidget):
         """Show the document's newest state; the position stays."""
         self._show_rows(keep=True)
 
+    def show_marks(self) -> None:
+        """Show which rows differ where nothing else changed: the document was saved."""
+        if self.changed_only.isChecked():
+            self._show_rows(keep=True)
+        else:
+            self.table.show_styles()
+
     def show_changes(self) -> None:
         """Show which rows differ, now that it is known."""
         if self.changed_only.isChecked():

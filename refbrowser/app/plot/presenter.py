@@ -21,9 +21,17 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.references.edits.extent import EVERYTHING, Extent
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
-from refbrowser.views.plot.reading import bands_with, coordinate_nodes, reads_the_same, roles_of, same_packing
+from refbrowser.views.plot.reading import (
+    bands_with,
+    coordinate_nodes,
+    groups_above,
+    reads_the_same,
+    roles_of,
+    same_packing,
+)
 from refbrowser.views.plot.series import choices
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
 
@@ -139,15 +147,22 @@ class Presenter(QObject):
         self._take_slice()
         self.read()
 
-    def _follow(self) -> None:
+    def _follow(self, extent: Extent = EVERYTHING) -> None:
         """Show the array as it is now, after an edit or a permission."""
         document, node = self.subject.document, self.subject.node
         hierarchy = None if document is None else document.hierarchy
         found = None if hierarchy is None or node is None else hierarchy.find(node.path)
-        if document is None or node is None or not isinstance(found, ArrayNode):
+        if document is None or hierarchy is None or node is None or not isinstance(found, ArrayNode):
             self.clear()
             return
         shown, state = self._choice.node(document, found), self.subject.slice
+        # Any array beside it may tell where its elements are.
+        beside = [
+            array.path for group in groups_above(hierarchy, node.path) for array in group.arrays.values()
+        ]
+        if not extent.is_structure and not extent.concerns([node.path, *beside]):
+            self.subject.whole, self.subject.node = found, shown
+            return
         grown = None if state is None or shown.error else grown_slice(state, shown)
         if grown is not None and shown.dtype == node.dtype:
             self.subject.whole = found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from refbrowser.app.actions.action_spec import Changed
 from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.commands.saving import NOT_SAVED, SaveCommands
 from refbrowser.app.controller.documents import DiskWatch, Titles
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.journal import LostEdits
     from refbrowser.exporting.request import Loss
+    from refbrowser.references.edits.extent import Extent
     from refbrowser.views.editing.typed import Typed
 
 
@@ -72,7 +74,7 @@ class DocumentFollower(QObject):
         document.stageChanged.connect(lambda stage: self._centre.show_stage(document, stage))
         document.openFailed.connect(lambda _error: self._open_ended(document))
         document.documentChanged.connect(lambda: self._document_changed(document))
-        document.hierarchyChanged.connect(lambda: self._hierarchy_changed(document))
+        document.hierarchyChanged.connect(lambda extent: self._hierarchy_changed(document, extent))
         document.differenceChanged.connect(lambda: self._difference_changed(document))
         document.savedChanged.connect(lambda: self._saved_changed(document))
         document.trustChanged.connect(lambda: self._trust_changed(document))
@@ -131,6 +133,7 @@ class DocumentFollower(QObject):
             self._editors.clear()
         self._select(document)
         self._saved_changed(document)
+        self._workspace.update_actions()
 
     def _leave(self, document: OpenDocument | None) -> None:
         """Take away what is nothing to be opened, once its card was seen."""
@@ -164,9 +167,14 @@ class DocumentFollower(QObject):
 
     def _difference_changed(self, document: OpenDocument) -> None:
         if document is self._workspace.documents.current:
-            self._centre.references.refresh()
+            self._centre.references.show_marks()
 
-    def _hierarchy_changed(self, document: OpenDocument) -> None:
+    def _hierarchy_changed(self, document: OpenDocument, extent: Extent) -> None:
+        if not extent.is_structure:
+            self._hierarchy.take_nodes(document)
+            if document is self._workspace.documents.current:
+                self._centre.references.refresh()
+            return
         self._hierarchy.refresh(document)
         if document is self._workspace.documents.current:
             self._centre.references.refresh()
@@ -224,8 +232,9 @@ class DocumentFollower(QObject):
         self._workspace.show_error(what, error)
 
     def _saved_changed(self, document: OpenDocument | None) -> None:
-        self._hierarchy.update_titles()
         current = self._workspace.documents.current
+        if document is not None:
+            self._hierarchy.update_title(document)
         if document is current:
             self._centre.recovery_bar.set_document(current)
             self._status.set_document(current)
@@ -233,7 +242,7 @@ class DocumentFollower(QObject):
             title = "" if current is None else f"{one_line(current.title).replace('[*]', '[*][*]')}[*] - "
             self._workspace.window().setWindowTitle(f"{title}refbrowser")
             self._workspace.window().setWindowModified(current is not None and current.is_pending)
-        self._workspace.update_actions()
+        self._workspace.update_actions(Changed.HISTORY)
 
     def _edit_failed(self, document: OpenDocument, error: BaseException) -> None:
         self._workspace.documents.set_current(document)
@@ -330,7 +339,6 @@ class Filing(QObject):
             named = ", ".join(map(one_line, into.keys[:3])) + (" …" if len(into.keys) > 3 else "")
             self._workspace.say(f"Written into {one_line(document.title)}: {named}{typed}")
         self._settings.add_recent(path)
-        self._hierarchy.refresh(document)
 
     def _restored(self, document: OpenDocument) -> None:
         """Show the first of what was typed before the program ended, where it was typed."""
@@ -365,4 +373,4 @@ class Filing(QObject):
 
     def _counted(self, faults: int, warnings: int) -> None:
         self._status.show_problems(faults, warnings)
-        self._workspace.update_actions()
+        self._workspace.update_actions(Changed.FINDINGS)

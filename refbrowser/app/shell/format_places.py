@@ -12,6 +12,7 @@ from functools import partial
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.app.actions.action_spec import Changed
 from refbrowser.app.actions.menus import tab_actions
 from refbrowser.app.frame.layout_kept import WindowLook
 from refbrowser.app.widgets.parts import one_shot
@@ -43,6 +44,8 @@ class FormatPlaces(CommandGroup):
     document on. Pages are made with the first document of their format, and kept.
     """
 
+    follows = Changed.FORMAT | Changed.OTHER
+
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._actions, self._layout_kept = workspace.actions_, workspace.layout_kept
@@ -51,6 +54,8 @@ class FormatPlaces(CommandGroup):
         self._placed: dict[str, _Placed] = {}
         self._known: set[str] = set()
         self._failed: set[str] = set()
+        #: The conditions that the commands of each format told last.
+        self._told: dict[str, dict[str, bool]] = {}
         self._loaded: deque[tuple[Format, Page]] = deque()
         self._soon = one_shot(self, 0, self._update)
         self._next = one_shot(self, 0, self._make_next)
@@ -81,11 +86,14 @@ class FormatPlaces(CommandGroup):
         found = {f"has_{name}": self.is_offered(name) for name in self._tabs}
         for name in self._groups.keys() - self._failed:
             try:
-                found |= self._groups[name].conditions()
+                self._told[name] = self._groups[name].conditions()
             except Exception as error:  # noqa: BLE001 - it may not be ours: what it raises is told
-                # Its actions cannot be used any more: of conditions that nobody tells none holds.
+                # Its actions cannot be used any more.
                 self._failed.add(name)
+                self._told[name] = dict.fromkeys(self._told.get(name, ()), False)
                 self._tell(title_of(name), error)
+        for told in self._told.values():
+            found |= told
         return found
 
     def _show_tab(self, name: str) -> None:
@@ -120,7 +128,6 @@ class FormatPlaces(CommandGroup):
     def _added(self, document: OpenDocument) -> None:
         for changed in (
             document.documentChanged,
-            document.savedChanged,
             document.hierarchyChanged,
             document.partChanged,
         ):
@@ -155,7 +162,7 @@ class FormatPlaces(CommandGroup):
                 self._learn(format)
             if format.pages:
                 self._load(format)
-        self._workspace.update_actions()
+        self._workspace.update_actions(Changed.FORMAT)
 
     def _offer(self, name: str) -> None:
         """Offer the tab of a page, or do not."""
@@ -209,7 +216,7 @@ class FormatPlaces(CommandGroup):
         was_offered = self.is_offered(name)
         self._offer(name)
         if self.is_offered(name) != was_offered:
-            self._workspace.update_actions()
+            self._workspace.update_actions(Changed.FORMAT)
 
     # What fails
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QToolBar
 
+from refbrowser.app.actions.action_spec import Changed
 from refbrowser.app.actions.actions import Actions
 from refbrowser.app.frame.start_pane import StartPane
 from refbrowser.app.settings.settings import Settings
@@ -92,9 +93,9 @@ class MainWindow(QMainWindow, Workspace):
         QTimer.singleShot(0, self._share_out_docks if self._is_new_layout else self._restore_docks)
         self.hierarchy.tree.setFocus()
 
-    def update_actions(self) -> None:
-        """Enable each action that can be used now."""
-        self.actions_.update(self.groups.conditions())
+    def update_actions(self, changed: Changed = Changed.ALL) -> None:
+        """Enable each action that can be used now, of those that depend on what changed."""
+        self.actions_.update(self.groups.conditions(changed))
 
     def show_unexpected(self, error: BaseException) -> None:
         """Say that something went wrong that should not have; the window stays."""

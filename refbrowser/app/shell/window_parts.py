@@ -174,12 +174,7 @@ def _connect_panes(workspace: Workspace, parts: Parts) -> None:
     parts.context_menus.connect_panes()
     groups[ReferenceCommands].connect_table()
     groups[PrefixCommands].connect_editors()
-    workspace.tasks.busyChanged.connect(lambda: _busy_changed(workspace))
-
-
-def _busy_changed(workspace: Workspace) -> None:
-    holds = workspace.groups[ViewCommands].conditions()["is_busy"]
-    workspace.actions_.set_condition("is_busy", holds=holds)
+    workspace.tasks.busyChanged.connect(groups[ViewCommands].offer_cancel)
 
 
 def _plot_made(workspace: Workspace, parts: Parts, plot: PlotPane) -> None:

@@ -10,7 +10,7 @@ import shiboken6
 from PySide6.QtCore import QObject
 
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
-from refbrowser.engine.jobs import JobHandle, Priority
+from refbrowser.engine.jobs import JobHandle, JobStatus, Priority
 
 
 class Work(Protocol):
@@ -53,6 +53,7 @@ class Latest:
         failed: Callable[[BaseException], object] | None = None,
         *,
         received: Callable[[Any], object] | None = None,
+        followed: Callable[[JobStatus], object] | None = None,
         priority: Priority = Priority.VISIBLE,
     ) -> JobHandle:
         """Run `function(control)` on a worker thread in place of what ran before; see `Tasks.run`.
@@ -69,6 +70,7 @@ class Latest:
             self._guarded(done),
             self._guarded(failed),
             received=self._guarded(received),
+            followed=self._guarded(followed),
             priority=priority,
         )
         return asked.handle

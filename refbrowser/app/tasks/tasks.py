@@ -55,6 +55,7 @@ class _Callbacks:
     done: Callable[[Any], None] | None
     failed: Callable[[BaseException], None] | None
     received: Callable[[Any], None] | None
+    followed: Callable[[JobStatus], None] | None
     ended: bool = False
 
 
@@ -106,6 +107,7 @@ class Tasks(QObject):
         failed: Callable[[BaseException], None] | None = None,
         *,
         received: Callable[[Any], None] | None = None,
+        followed: Callable[[JobStatus], None] | None = None,
         priority: Priority = Priority.VISIBLE,
     ) -> JobHandle:
         """Run `function(control)` on a worker thread; a newer task of the same owner replaces this one.
@@ -121,10 +123,12 @@ class Tasks(QObject):
             Called on the GUI thread with the result, with the exception, and with each value that the
             function gave to ``control.send``. A cancelled task calls neither `done` nor `failed`, and as with
             signals, methods of a Qt object that was deleted meanwhile are not called.
+        followed
+            Called on the GUI thread with each state of the job, that of being cancelled too: how far it is.
         priority
             The smaller goes first.
         """
-        callbacks = _Callbacks(owner, done, failed, received)
+        callbacks = _Callbacks(owner, done, failed, received, followed)
         self._forget(self._owners.get(owner))
         job = Job(title, priority, owner)
         handle = self._job_queue().submit(
@@ -241,6 +245,10 @@ class Tasks(QObject):
         listed = _listed(statuses)
         if listed:
             self.statusChanged.emit(listed)
+        for status in statuses:
+            callbacks = self._callbacks.get(status.number)
+            if callbacks is not None and callbacks.followed is not None:
+                _call(callbacks.followed, status)
         while time.perf_counter() < stop:
             try:
                 callbacks, value = self._sent.get_nowait()

@@ -123,6 +123,11 @@ class VirtualTable(PaintedView):
         self._measure_widest()
         self._layout_parts()
 
+    def show_styles(self) -> None:
+        """Ask the model for the marks of its rows again; all else is the same."""
+        self._pages.clear()
+        self.viewport().update()
+
     def current(self) -> int | None:
         """Return the current row."""
         return self._current

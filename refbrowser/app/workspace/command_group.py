@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from PySide6.QtCore import QObject
 
-from refbrowser.app.actions.action_spec import ActionSpec
+from refbrowser.app.actions.action_spec import ActionSpec, Changed
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -22,9 +22,12 @@ class CommandGroup(QObject):
     actions
         Of a group that a format or a tool adds: the actions that it carries out. Those of the window are in
         `menus`.
+    follows
+        What its conditions depend on: they are asked when some of it changed.
     """
 
     actions: ClassVar[tuple[ActionSpec, ...]] = ()
+    follows: ClassVar[Changed] = Changed.OTHER
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace.window())
@@ -76,9 +79,10 @@ class CommandGroups:
         """Return what each action does, by its name."""
         return {name: command for group in self.all() for name, command in group.table().items()}
 
-    def conditions(self) -> dict[str, bool]:
-        """Return when actions can be used, by the names that they give in `when`."""
-        return {name: holds for group in self.all() for name, holds in group.conditions().items()}
+    def conditions(self, changed: Changed) -> dict[str, bool]:
+        """Return when actions can be used, by the names that they give in `when`: what may be other now."""
+        groups = (group for group in self.all() if group.follows & changed)
+        return {name: holds for group in groups for name, holds in group.conditions().items()}
 
     def offer_actions(self) -> None:
         """Put actions into the menus of panes, once all actions are there."""

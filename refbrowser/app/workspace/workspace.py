@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from refbrowser.app.actions.action_spec import Changed
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QToolBar, QWidget
 
@@ -44,8 +46,8 @@ class Groups(Protocol):
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action does, by its name."""
 
-    def conditions(self) -> dict[str, bool]:
-        """Return when actions can be used, by the names that they give in `when`."""
+    def conditions(self, changed: Changed) -> dict[str, bool]:
+        """Return when actions can be used, by the names that they give in `when`: what may be other now."""
 
     def offer_actions(self) -> None:
         """Put actions into the menus of panes, once all actions are there."""
@@ -113,8 +115,8 @@ class Workspace:
         """Return the window itself: parent of dialogs."""
         raise NotImplementedError
 
-    def update_actions(self) -> None:
-        """Enable each action that can be used now."""
+    def update_actions(self, changed: Changed = Changed.ALL) -> None:
+        """Enable each action that can be used now, of those that depend on what changed."""
         raise NotImplementedError
 
     def prepare_plot(self) -> None:

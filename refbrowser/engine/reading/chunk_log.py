@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.access import AccessMemory
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns
 
@@ -65,9 +66,18 @@ class LogEntries:
 
 
 class ArrayLog:
-    """The newest entries of one array; may be used from any thread."""
+    """The newest entries of one array; may be used from any thread.
 
-    def __init__(self, ndim: int, capacity: int = LIMITS.chunk_log) -> None:
+    Parameters
+    ----------
+    turned
+        Called when a read failed, or went well where one had failed before, on the thread that read.
+    """
+
+    def __init__(
+        self, ndim: int, capacity: int = LIMITS.chunk_log, turned: Callable[[], None] = lambda: None
+    ) -> None:
+        self._turned = turned
         self._capacity = capacity
         self._ndim = ndim
         self._lock = threading.Lock()
@@ -130,11 +140,12 @@ class ArrayLog:
             self._count += 1
             if error is not None:
                 self._keep_error(tuple(coords.tolist()), mark, error)
-            elif self._errors and self._errors.pop(tuple(coords.tolist()), None) is not None:
-                self.turns += 1
+            elif not self._errors or self._errors.pop(tuple(coords.tolist()), None) is None:
+                return
+            self.turns += 1
+        self._turned()
 
     def _keep_error(self, coords: tuple[int, ...], mark: int, error: RefbrowserError) -> None:
-        self.turns += 1
         self._errors[coords] = mark, error
         self._errors.move_to_end(coords)
         if len(self._errors) > ERRORS_KEPT:
@@ -190,21 +201,21 @@ class ChunkLog:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._arrays: OrderedDict[tuple[Hashable, str, int], ArrayLog] = OrderedDict()
+        self._arrays: OrderedDict[tuple[AccessMemory, str, int], ArrayLog] = OrderedDict()
 
-    def of(self, document: Hashable, path: str, ndim: int) -> ArrayLog:
-        """Return the log of an array; `document` tells documents apart (``Access.memory``)."""
+    def of(self, document: AccessMemory, path: str, ndim: int) -> ArrayLog:
+        """Return the log of an array; `document` tells documents apart, and is told of what fails."""
         key = (document, path, ndim)
         with self._lock:
             log = self._arrays.get(key)
             if log is None:
-                log = self._arrays[key] = ArrayLog(ndim)
+                log = self._arrays[key] = ArrayLog(ndim, turned=document.news.tell)
                 if len(self._arrays) > ARRAYS_KEPT:
                     self._arrays.popitem(last=False)
             self._arrays.move_to_end(key)
             return log
 
-    def arrays(self, document: Hashable) -> list[tuple[str, ArrayLog]]:
+    def arrays(self, document: AccessMemory) -> list[tuple[str, ArrayLog]]:
         """Return path and log of each array of a document that was read lately."""
         with self._lock:
             return [(path, log) for (owner, path, _ndim), log in self._arrays.items() if owner == document]

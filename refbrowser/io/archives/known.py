@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
@@ -59,9 +59,16 @@ _CONFIRMED = _Confirmed()
 
 
 class ZipArchives:
-    """What is known of archives, by their canonical URL; may be used from any thread."""
+    """What is known of archives, by their canonical URL; may be used from any thread.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    turned
+        Called whenever `damaged` or `unconfirmed` is something else, from whatever thread found it out.
+    """
+
+    def __init__(self, turned: Callable[[], None] = lambda: None) -> None:
+        self._turned = turned
         self._lock = threading.Lock()
         self._reading: dict[str | tuple[str, int], threading.Lock] = {}
         self._confirmed: set[tuple[str, int]] = set()
@@ -161,7 +168,9 @@ class ZipArchives:
         """Remember that the CRC-32 of a member was found right."""
         with self._lock:
             self._confirmed.add((url, row))
-            self._unconfirmed.pop((url, row), None)
+            was_waiting = self._unconfirmed.pop((url, row), None) is not None
+        if was_waiting:
+            self._turned()
         key = self._key(url, row, identity)
         if key is not None:
             _CONFIRMED.add(key)
@@ -188,6 +197,7 @@ class ZipArchives:
         with self._lock:
             self._damaged[url, row] = error
             self._unconfirmed.pop((url, row), None)
+        self._turned()
 
     @property
     def damaged(self) -> tuple[RefbrowserError, ...]:
@@ -198,8 +208,11 @@ class ZipArchives:
     def note_unconfirmed(self, url: str, row: int, member: ZipMember) -> None:
         """Remember that parts of a member were given before all of it was read."""
         with self._lock:
-            if (url, row) not in self._confirmed and (url, row) not in self._damaged:
+            is_news = not any((url, row) in known for known in (self._confirmed, self._damaged))
+            if is_news:
                 self._unconfirmed[url, row] = member
+        if is_news:
+            self._turned()
 
     @property
     def unconfirmed(self) -> dict[tuple[str, int], ZipMember]:

@@ -48,12 +48,15 @@ class LockWatch:
     ----------
     turns
         Rises whenever `stale` is something else.
+    turned
+        Called then, from whatever thread found it out.
     """
 
     def __init__(self, lock: Lock, sample: SampleOf, *, allow: bool = False) -> None:
         self.allow = allow
         self._sample = sample
         self.turns = 0
+        self.turned: Callable[[], None] = lambda: None
         self._lock = lock
         self._guard = threading.Lock()
         self._comparing = threading.Lock()
@@ -69,6 +72,10 @@ class LockWatch:
     def __reduce__(self) -> tuple[Callable[..., LockWatch], tuple[Lock, SampleOf, bool]]:
         # What one process found out another one finds for itself.
         return _watch, (self._lock, self._sample, self.allow)
+
+    def _turn(self) -> None:
+        self.turns += 1
+        self.turned()
 
     def refusing(self) -> LockWatch:
         """Return one for the same lock that lets no stale file be read."""
@@ -89,7 +96,8 @@ class LockWatch:
         if spelled not in known and spelled in self._lock.entries:
             with self._guard:
                 self._spelled[url] = (*self._spelled.get(url, ()), spelled)
-                self.turns += url in self._stale
+                if url in self._stale:
+                    self._turn()
 
     def look(self, url: str, seen: ObjectIdentity) -> None:
         """Hold an answer against the lock.
@@ -186,7 +194,7 @@ class LockWatch:
 
     def _found_stale(self, url: str, stale: Stale) -> Stale:
         self._stale[url] = stale
-        self.turns += 1
+        self._turn()
         return stale
 
     # What was found
@@ -246,7 +254,7 @@ class LockWatch:
                     self._spelled[url] = (stale.url,)
                 if entry is not None and entry == stale.entry:
                     self._stale[url] = stale
-            self.turns += 1
+            self._turn()
 
 
 def _watch(lock: Lock, sample: SampleOf, allow: bool) -> LockWatch:

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.tasks import tasks as shell_tasks
 from refbrowser.app.tasks.tasks import BUDGET, TaskControl, Tasks
+from refbrowser.engine.jobs import JobStatus
 
 
 @pytest.fixture
@@ -131,6 +132,22 @@ def test_preparing_the_program_is_nobodys_job(tasks: Tasks, qtbot: QtBot) -> Non
     qtbot.waitUntil(lambda: ended == ["ready", "read"])
     assert [status.job.title for status in tasks.statuses()] == ["Read a.json"]
     assert told
+
+
+def test_who_asked_for_a_job_is_told_how_far_it_is_and_of_no_other(tasks: Tasks, qtbot: QtBot) -> None:
+    told: list[tuple[str, str]] = []
+    go_on = threading.Event()
+
+    def follow(status: JobStatus) -> None:
+        told.append((status.job.title, str(status.state)))
+
+    handle = tasks.run("a", "mine", lambda control: go_on.wait(5) and control.check(), followed=follow)
+    tasks.run("b", "another", lambda _control: None)
+    qtbot.waitUntil(lambda: told == [("mine", "running")])
+    tasks.cancel(handle.number)
+    go_on.set()
+    qtbot.waitUntil(lambda: not tasks.busy())
+    assert set(told) == {("mine", "running"), ("mine", "cancelled")}
 
 
 def test_methods_of_a_deleted_object_are_not_called(tasks: Tasks, qtbot: QtBot) -> None:

@@ -74,7 +74,6 @@ class CompareWindow(QDialog):
         self._taking = Latest(self, "take over")
         self._build()
         self._follow_documents()
-        tasks.statusChanged.connect(self._follow)
         self._name_sides()
         self.compare()
         self.list.rows.setFocus()
@@ -210,7 +209,15 @@ class CompareWindow(QDialog):
         self._say("Comparing…" if values == _AUTO else "Comparing values…")
         priority = Priority.VISIBLE if values == _AUTO else Priority.STATISTICS
         title = f"Compare {self.sides[0].name} with {self.sides[1].name}"
-        handle = self._comparing.run(self, title, work, self._compared, self._not_compared, priority=priority)
+        handle = self._comparing.run(
+            self,
+            title,
+            work,
+            self._compared,
+            self._not_compared,
+            followed=self._follow,
+            priority=priority,
+        )
         self._job = handle.number
         self._show_running(running=True)
 
@@ -254,12 +261,10 @@ class CompareWindow(QDialog):
         for each in (self._sample, self._all):
             each.setEnabled(not running and self.found is not None)
 
-    def _follow(self, statuses: list[JobStatus]) -> None:
-        for status in statuses:
-            if status.number == self._job:
-                show_progress(self._bar, status.done, status.total)
-                if status.note:
-                    self._bar.setAccessibleDescription(one_line(status.note))
+    def _follow(self, status: JobStatus) -> None:
+        show_progress(self._bar, status.done, status.total)
+        if status.note:
+            self._bar.setAccessibleDescription(one_line(status.note))
 
     # The chosen difference
 

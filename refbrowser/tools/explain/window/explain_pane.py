@@ -203,15 +203,13 @@ class ExplainPane(QWidget):
             return
         if before is not None:
             self._looking.cancel()
-            before.tasks.statusChanged.disconnect(self._watch)
             before.findings.changed.disconnect(self._follow_findings)
         if document is not None:
-            document.tasks.statusChanged.connect(self._watch)
             document.findings.changed.connect(self._follow_findings)
 
-    def _watch(self, statuses: list[JobStatus]) -> None:
+    def _watch(self, status: JobStatus) -> None:
         """Say so where the work was cancelled: here, or in the list of jobs."""
-        if any(status.number == self._job and status.state == "cancelled" for status in statuses):
+        if status.state == "cancelled":
             self._end("Cancelled", "The explanation was cancelled.", "warning")
             self._buttons.addWidget(push_button("Try again", "explain_retry_button", self._retry))
             self._actions.show()
@@ -252,7 +250,7 @@ class ExplainPane(QWidget):
 
         self._patience.start()
         title = f"Explain {one_line(str(question))[:80]}"
-        handle = self._looking.run(document, title, work, self._show, self._failed)
+        handle = self._looking.run(document, title, work, self._show, self._failed, followed=self._watch)
         self._job = handle.number
 
     def _show(self, explanation: Explanation) -> None:

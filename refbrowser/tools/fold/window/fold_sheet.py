@@ -78,14 +78,12 @@ class FoldSheet(QDialog):
         self._document = document
         self._folding: Folding | None = None
         self._work = Latest(self, "fold")
-        self._job: int | None = None
         self._speed = Speed()
         self._build()
         self._list.setFocus()
         self.rejected.connect(self._work.cancel)
         document.destroyed.connect(self.reject)
         document.documentChanged.connect(self._fold)
-        document.tasks.statusChanged.connect(self._follow)
         self._fold()
 
     # Parts
@@ -188,24 +186,22 @@ class FoldSheet(QDialog):
             return folding_of(state, control, rules=rules)
 
         title = "Fold into rules" if rules else "Fold into templates"
-        self._job = self._work.run(self._document, title, fold, self._show, self._failed).number
+        self._work.run(self._document, title, fold, self._show, self._failed, followed=self._follow)
 
-    def _follow(self, statuses: list[JobStatus]) -> None:
+    def _follow(self, status: JobStatus) -> None:
         """Show how far it is."""
-        for status in statuses:
-            if status.number == self._job and not status.state.finished and status.note:
-                self._speed.take(status, time.monotonic())
-                show_progress(self._bar, status.done, status.total)
-                self._summary.setText(f"{status.note[:1].upper()}{status.note[1:]}…")
-                self._proof.setText(progress_of(status, self._speed))
+        if not status.state.finished and status.note:
+            self._speed.take(status, time.monotonic())
+            show_progress(self._bar, status.done, status.total)
+            self._summary.setText(f"{status.note[:1].upper()}{status.note[1:]}…")
+            self._proof.setText(progress_of(status, self._speed))
 
     def _failed(self, error: BaseException) -> None:
-        self._job = None
         self._bar.hide()
         self._summary.setText(f"This document cannot be folded. {error_text(error)}")
 
     def _show(self, folding: Folding) -> None:
-        self._folding, self._job = folding, None
+        self._folding = folding
         self._bar.hide()
         self._summary.setText(summary_of(folding))
         self._proof.setText(f"{references_of(folding)} {proof_of(folding)}".strip())

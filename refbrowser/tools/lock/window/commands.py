@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from refbrowser.app.actions.action_spec import ActionSpec
+from refbrowser.app.actions.action_spec import ActionSpec, Changed
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.words import one_line
@@ -38,6 +38,8 @@ class LockCommands(CommandGroup):
             after="write_lock",
         ),
     )
+
+    follows = Changed.FINDINGS | Changed.OTHER
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
@@ -89,7 +91,7 @@ class LockCommands(CommandGroup):
     def _changed(self, document: OpenDocument) -> None:
         if document is self._current:
             self._centre.lock_bar.set_document(document)
-            self._workspace.update_actions()
+            self._workspace.update_actions(Changed.FINDINGS)
 
     def _written(self, document: OpenDocument, written: LockWritten) -> None:
         errors = written.made.errors

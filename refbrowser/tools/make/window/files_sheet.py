@@ -313,6 +313,7 @@ class FilesSheet(WorkingDialog):
             lambda control: self._look_at(order, control),
             self._looked,
             self._not_looked,
+            followed=self._follow_look,
             priority=Priority.STATISTICS,
         ).number
 
@@ -343,15 +344,13 @@ class FilesSheet(WorkingDialog):
             self._progress.hide()
             self._cancel.hide()
 
-    def _follow(self, statuses: list[JobStatus]) -> None:
-        super()._follow(statuses)
-        for status in statuses:
-            if self._job is None and status.number == self._look_job and status.total:
-                self._speed.take(status, time.monotonic())
-                self._progress.show()
-                self._cancel.show()
-                show_progress(self._bar, status.done, status.total)
-                self._amount.setText(SEPARATOR.join(self._words_of(status)))
+    def _follow_look(self, status: JobStatus) -> None:
+        if self._job is None and status.total:
+            self._speed.take(status, time.monotonic())
+            self._progress.show()
+            self._cancel.show()
+            show_progress(self._bar, status.done, status.total)
+            self._amount.setText(SEPARATOR.join(self._words_of(status)))
 
     def _cancel_job(self) -> None:
         if self._look_job is None:
