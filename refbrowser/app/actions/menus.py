@@ -319,7 +319,7 @@ DATA: tuple[ActionSpec | None, ...] = (
         "toggle_colour",
         "&Bands as colours",
         when="can_colour",
-        check="is_colour",
+        check="shows_bands",
         plot_key="B",
         tip="Show red, green and blue together as the colours that they are, or one band at a time",
     ),
@@ -371,7 +371,7 @@ DATA: tuple[ActionSpec | None, ...] = (
     ActionSpec(
         "toggle_aspect",
         "Equal scale on both a&xes",
-        when="has_image",
+        when="has_proportions",
         check="is_aspect",
         plot_key="A",
         tip="Draw one step as long on both axes, or fill the view with the image",

@@ -101,12 +101,12 @@ class DataCommands(CommandGroup):
 #: Names of conditions, and the attributes of `PlotOptions` that they stand for.
 _CONDITIONS = {
     "has_plot": "has_plot",
-    "has_image": "has_image",
+    "has_proportions": "has_proportions",
     "has_levels": "has_levels",
     "has_coding": "has_coding",
     "can_log": "can_log",
     "can_colour": "can_colour",
-    "is_colour": "colour",
+    "shows_bands": "colour",
     "is_decoded": "decoded",
     "is_log": "log",
     "is_extremes": "extremes",

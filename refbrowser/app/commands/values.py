@@ -20,6 +20,7 @@ from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
+    from refbrowser.views.plot.kinds.plot_kind import Export
     from refbrowser.views.plot.saving import ShownValues
 
 
@@ -28,13 +29,6 @@ _PICTURES: dict[str, tuple[str, Callable[[ViewPicture], QImage | bytes]]] = {
     ".png": ("Picture (*.png)", ViewPicture.image),
     ".svg": ("Drawing (*.svg)", ViewPicture.svg),
     ".pdf": ("Page (*.pdf)", ViewPicture.pdf),
-}
-#: What a view can be written as: the suffix, and the words of the dialog.
-FORMS = {
-    **{suffix: words for suffix, (words, _make) in _PICTURES.items()},
-    ".csv": "Values with coordinates (*.csv)",
-    ".npy": "Values for numpy (*.npy)",
-    ".npz": "Values with coordinates for numpy (*.npz)",
 }
 #: Cells that Copy values puts on the clipboard at most.
 COPY_CELLS = 1_000_000
@@ -48,11 +42,19 @@ class FrozenView:
     ----------
     read
         Reads its values, of the document as it was then.
+    exports
+        What its values can be written as.
     """
 
     shown: Shown
     picture: ViewPicture
     read: Callable[[TaskControl], ShownValues]
+    exports: tuple[Export, ...]
+
+    def forms(self) -> dict[str, str]:
+        """Return what it can be written as: the suffix, and the words of the dialog."""
+        pictures = {suffix: words for suffix, (words, _make) in _PICTURES.items()}
+        return pictures | {export.suffix: export.words for export in self.exports}
 
 
 class ValueCommands(CommandGroup):
@@ -124,7 +126,17 @@ class ValueCommands(CommandGroup):
     def freeze(self) -> FrozenView | None:
         """Return the view that is in front as it is on the screen; None where no array is shown."""
         shown, picture = self._shown(), self._picture()
-        return None if shown is None or picture is None else FrozenView(shown, picture, self._reading(shown))
+        if shown is None or picture is None:
+            return None
+        return FrozenView(shown, picture, self._reading(shown), self._exports())
+
+    def _exports(self) -> tuple[Export, ...]:
+        """Return what values of the view in front can be written as; those of a table as any."""
+        from refbrowser.views.plot.kinds.plot_kind import EXPORTS
+
+        plot = self._centre.plot
+        kind = None if plot is None or self._centre.table_is_shown() else plot.kind()
+        return EXPORTS if kind is None else kind.exports
 
     def _ask_where(self, view: FrozenView, name: str) -> None:
         """Ask for a file; the name that is proposed may have a suffix that nothing is written as."""
@@ -134,15 +146,16 @@ class ValueCommands(CommandGroup):
         dialog = QFileDialog(self._workspace.window(), f"Export view: {shown.text or shown.name}", folder)
         dialog.setObjectName("exportViewDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([*FORMS.values()])
-        dialog.setLabelText(QFileDialog.DialogLabel.FileName, f"File name ({', '.join(FORMS)}):")
-        first = Path(name).suffix if Path(name).suffix in FORMS else next(iter(FORMS))
-        dialog.selectNameFilter(FORMS[first])
+        forms = view.forms()
+        dialog.setNameFilters([*forms.values()])
+        dialog.setLabelText(QFileDialog.DialogLabel.FileName, f"File name ({', '.join(forms)}):")
+        first = Path(name).suffix if Path(name).suffix in forms else next(iter(forms))
+        dialog.selectNameFilter(forms[first])
         dialog.setDefaultSuffix(first)
         dialog.selectFile(name)
 
         def filtered(chosen: str) -> None:
-            suffix = next(suffix for suffix, words in FORMS.items() if words == chosen)
+            suffix = next(suffix for suffix, words in forms.items() if words == chosen)
             named = dialog.selectedFiles()
             dialog.setDefaultSuffix(suffix)
             dialog.selectFile(Path(named[0]).stem + suffix if named else shown.name + suffix)
@@ -157,16 +170,18 @@ class ValueCommands(CommandGroup):
         """Write a view to a file; its suffix says as what."""
         suffix = Path(path).suffix.lower()
         self._folder = str(Path(path).parent)
-        if suffix not in FORMS:
+        forms = view.forms()
+        if suffix not in forms:
             name = Path(path).name
             self._workspace.say(
-                f"Not written: {one_line(name)} needs one of these suffixes: {', '.join(FORMS)}"
+                f"Not written: {one_line(name)} needs one of these suffixes: {', '.join(forms)}"
             )
             self._ask_where(view, name)
         elif suffix in _PICTURES:
             self._write_picture(view, path, _PICTURES[suffix][1](view.picture))
         else:
-            self._write_values(view, path, suffix)
+            export = next(each for each in view.exports if each.suffix == suffix)
+            self._write_values(view, path, export)
 
     def _write_picture(self, view: FrozenView, path: str, drawn: QImage | bytes) -> None:
         def write(control: TaskControl) -> None:
@@ -182,15 +197,12 @@ class ValueCommands(CommandGroup):
             lambda: self.write(view, path),
         )
 
-    def _write_values(self, view: FrozenView, path: str, suffix: str) -> None:
+    def _write_values(self, view: FrozenView, path: str, export: Export) -> None:
         def write(control: TaskControl) -> str:
             from refbrowser.io.atomic import write_atomically
-            from refbrowser.views.plot.saving import csv_blocks, npy_bytes, npz_bytes
 
             values = view.read(control)
-            forms = {".npy": npy_bytes, ".npz": npz_bytes}
-            blocks = [forms[suffix](values)] if suffix in forms else csv_blocks(values)
-            write_atomically(path, blocks, cancel=control.token)
+            write_atomically(path, export.blocks(values), cancel=control.token)
             return values.reserve
 
         title = f"Export {view.shown.layout.node.path} to {path}"

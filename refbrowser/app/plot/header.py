@@ -18,6 +18,7 @@ from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.element_parts import COMPONENTS, LENGTH, part_node, parts_of
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
+from refbrowser.views.plot.kinds.plot_kind import Switch
 from refbrowser.views.plot.slicing import SliceState
 from refbrowser.views.words import one_line
 
@@ -85,24 +86,27 @@ class PlotOptions:
     Attributes
     ----------
     has_plot
-        A line or an image is shown.
-    has_image
-        It is an image.
+        Something is drawn.
+    has_proportions
+        Both axes may have the same scale.
     has_levels
         Its colours stand for numbers, not for flags.
+    can_log
+        There is something that a logarithmic scale could be for.
     can_colour, colour
         Its bands can be shown together as colours, and are.
     has_coding
         The CF conventions make a difference.
     extremes
         The ends of the colours are the least and the greatest value, not percentiles.
-    is_dates
-        The numbers are shown as dates.
+    switches, switched
+        What the kind of plot alone has, and the names of those that are on.
     """
 
     has_plot: bool = False
-    has_image: bool = False
+    has_proportions: bool = False
     has_levels: bool = False
+    can_log: bool = False
     can_colour: bool = False
     colour: bool = False
     has_coding: bool = False
@@ -112,12 +116,8 @@ class PlotOptions:
     histogram: bool = False
     aspect: bool = False
     reverse: bool = False
-    is_dates: bool = False
-
-    @property
-    def can_log(self) -> bool:
-        """Whether there is anything that a logarithmic scale could be for."""
-        return self.has_plot and not self.is_dates and (self.has_levels or not self.has_image)
+    switches: tuple[Switch, ...] = ()
+    switched: frozenset[str] = frozenset()
 
 
 _LINE = "none (a line)"
@@ -160,6 +160,8 @@ class PlotHeader(QWidget):
         A colour map was chosen by its title.
     logToggled(bool), histogramToggled(bool), aspectToggled(bool)
         A switch of the look was pressed.
+    switchToggled(str, bool)
+        A switch of the kind of plot was pressed: its name, and whether it is on.
     resetRequested()
         The whole picture is to be seen again.
     """
@@ -173,6 +175,7 @@ class PlotHeader(QWidget):
     logToggled = Signal(bool)
     histogramToggled = Signal(bool)
     aspectToggled = Signal(bool)
+    switchToggled = Signal(str, bool)
     resetRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -212,6 +215,8 @@ class PlotHeader(QWidget):
         self._x_label = plain_label("X", role="muted", wrap=False)
         self._y_label = plain_label("Y", role="muted", wrap=False)
         self._tools: list[QWidget] = []
+        #: The buttons of switches that one kind of plot alone has.
+        self._own: dict[str, QToolButton] = {}
         self._has_axes = True
         self._lay_out()
         self.part.activated.connect(lambda row: self.partChosen.emit(self.part.itemData(row)))
@@ -261,10 +266,10 @@ class PlotHeader(QWidget):
         for tools in self._tools:
             tools.setVisible(shown)
 
-    def set_slice(self, state: SliceState | None, image_possible: bool) -> None:
+    def set_slice(self, state: SliceState | None, *, has_axes: bool) -> None:
         """Show which dimensions are the axes."""
         several = state is not None and sum(size > 1 for size in state.shape) > 1
-        self._has_axes = several and image_possible
+        self._has_axes = several and has_axes
         self._show_axes()
         self.slice_label.setText(
             "" if state is None or not state.shape else f"[{state.text().replace(',', ', ')}]"
@@ -314,12 +319,26 @@ class PlotHeader(QWidget):
         self.colour.setChecked(options.colour)
         self.log.setVisible(options.can_log)
         self.histogram.setVisible(options.has_levels)
-        self.aspect.setVisible(options.has_image)
+        self.aspect.setVisible(options.has_proportions)
         self.reset.setVisible(options.has_plot)
         self.coding.setChecked(options.decoded)
         self.log.setChecked(options.log)
         self.histogram.setChecked(options.histogram)
         self.aspect.setChecked(options.aspect)
+        for switch in options.switches:
+            if switch.name not in self._own:
+                self._add_switch(switch)
+        shown = {switch.name for switch in options.switches}
+        for name, button in self._own.items():
+            button.setVisible(name in shown)
+            button.setChecked(name in options.switched)
+
+    def _add_switch(self, switch: Switch) -> None:
+        """Make the button of a switch that one kind of plot alone has."""
+        button = self._own[switch.name] = self._switch(f"{switch.name}Button", switch.tip)
+        button.setText(switch.text)
+        button.clicked.connect(lambda on: self.switchToggled.emit(switch.name, on))
+        self._switches.insertWidget(0, button)
 
     def choose_map(self, title: str) -> None:
         """Show another colour map as the chosen one."""
@@ -348,7 +367,7 @@ class PlotHeader(QWidget):
         for widget in left:
             controls.addWidget(widget)
         controls.addStretch(1)
-        switches = QHBoxLayout()
+        switches = self._switches = QHBoxLayout()
         switches.setSpacing(2)
         for widget in right:
             switches.addWidget(widget)

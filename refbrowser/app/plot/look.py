@@ -13,6 +13,7 @@ from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import Quantity, quantity_of
+from refbrowser.views.plot.kinds.plot_kind import Control
 from refbrowser.views.plot.levels import Levels
 
 #: Arrays whose choices are remembered.
@@ -103,7 +104,7 @@ class Look(QObject):
 
     def set_colour(self, colour: bool) -> None:
         """Show the bands of a picture as colours, or one of them."""
-        if self._subject.bands is not None and self._subject.is_image:
+        if self._subject.bands is not None and self._subject.offers(Control.BANDS):
             self.colourChosen.emit(colour)
             self._keep()
         self._tell()
@@ -162,6 +163,16 @@ class Look(QObject):
         """Colour one flag only, or all."""
         self._drawing.choose_flag(number)
 
+    def _shows_bands(self) -> bool:
+        state = self._subject.slice
+        return self._subject.offers(Control.BANDS) and state is not None and state.bands is not None
+
+    def set_switch(self, name: str, on: bool) -> None:
+        """Switch something that the kind of plot alone has."""
+        (self._drawing.switched.add if on else self._drawing.switched.discard)(name)
+        self._drawing.draw()
+        self._tell()
+
     # Proportions
 
     def set_aspect(self, locked: bool) -> None:
@@ -171,8 +182,7 @@ class Look(QObject):
 
     def _show_again(self) -> None:
         self._stage.present()
-        if self._drawing.is_line:
-            self._drawing.reset_view()
+        self._drawing.kind.recoded()
         self._tell()
 
     def _keep(self) -> None:
@@ -183,7 +193,7 @@ class Look(QObject):
         self._kept.pop(key, None)
         keeper = self._drawing.keeper
         levels = keeper.levels if keeper.by_user else None
-        colour = None if self._subject.bands is None else self._subject.is_colour
+        colour = None if self._subject.bands is None else self._shows_bands()
         self._kept[key] = _Kept(self._subject.decoded, self._drawing.log, levels, keeper.extremes, colour)
         if len(self._kept) > _REMEMBERED:
             del self._kept[next(iter(self._kept))]
@@ -192,14 +202,19 @@ class Look(QObject):
         """Bring the header's switches up to date, and tell others."""
         subject, drawing = self._subject, self._drawing
         is_shown = self._stage.shows_picture
-        image = is_shown and subject.is_image
         before = self.options
+        has_flags = is_shown and subject.shown.flags is not None
+        is_dates = is_shown and subject.shown.dates is not None
+        offered = {control for control in Control if is_shown and subject.offers(control)}
+        if has_flags and Control.LEVELS in offered:
+            offered -= {Control.LEVELS, Control.LOG}
         self.options = PlotOptions(
-            has_plot=is_shown and subject.is_plot,
-            has_image=image,
-            has_levels=image and subject.shown.flags is None and not subject.is_colour,
-            can_colour=image and subject.bands is not None,
-            colour=image and subject.is_colour,
+            has_plot=is_shown and subject.is_drawn,
+            has_proportions=Control.PROPORTIONS in offered,
+            has_levels=Control.LEVELS in offered,
+            can_log=Control.LOG in offered and not is_dates,
+            can_colour=Control.BANDS in offered and subject.bands is not None,
+            colour=is_shown and self._shows_bands(),
             has_coding=is_shown and subject.shown.has_coding,
             decoded=subject.decoded,
             log=drawing.log,
@@ -207,7 +222,8 @@ class Look(QObject):
             histogram=self._histogram,
             aspect=drawing.aspect_locked,
             reverse=drawing.palette.reverse,
-            is_dates=is_shown and subject.shown.dates is not None,
+            switches=subject.kind.switches if is_shown and subject.kind is not None else (),
+            switched=frozenset(drawing.switched),
         )
         self._pane.header.set_options(self.options)
         if self.options != before:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.plot.coordinates import Coordinate
+    from refbrowser.views.plot.kinds.plot_kind import PlotKind
     from refbrowser.views.plot.picture import Picture
     from refbrowser.views.plot.slicing import SliceState
 
@@ -94,7 +95,7 @@ class PlotKeys:
 
     def _toggle_aspect(self) -> None:
         look = self._presenter.look
-        if look.options.has_image:
+        if look.options.has_proportions:
             look.set_aspect(not look.options.aspect)
 
 
@@ -201,6 +202,14 @@ class PlotPane(QWidget):
     def array(self) -> ArrayNode | None:
         """Return the array that is shown."""
         return self._presenter.subject.node
+
+    def kind(self) -> PlotKind | None:
+        """Return the kind of plot that is shown."""
+        return self._presenter.subject.kind
+
+    def look_for_kinds(self) -> None:
+        """Show what is shown as a kind that was not known before, where that suits it better."""
+        self._presenter.look_for_kinds()
 
     def whole(self) -> ArrayNode | None:
         """Return the array of whose elements a part is plotted; the array that is shown where it is all."""
@@ -401,6 +410,7 @@ class PlotPane(QWidget):
         self.header.logToggled.connect(look.set_log)
         self.header.histogramToggled.connect(look.set_histogram)
         self.header.aspectToggled.connect(look.set_aspect)
+        self.header.switchToggled.connect(look.set_switch)
         self.header.mapChosen.connect(look.set_map)
         self.flags.flagChosen.connect(look.choose_flag)
         look.changed.connect(self.optionsChanged)

@@ -23,6 +23,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.edits.extent import EVERYTHING, Extent
 from refbrowser.views.plot.coordinates import AxisRole
+from refbrowser.views.plot.kinds.plot_kind import Control, Page
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.views.plot.reading import (
     bands_with,
@@ -122,7 +123,7 @@ class Presenter(QObject):
         pane = self._pane
         pane.header.set_title("", "")
         pane.header.set_parts((), "")
-        pane.header.set_slice(None, image_possible=False)
+        pane.header.set_slice(None, has_axes=False)
         pane.sliders.set_slice(None, ())
         self.stage.show_hint("Nothing to plot yet", "Select an array in the hierarchy to see its picture.")
         self.changed.emit()
@@ -139,7 +140,9 @@ class Presenter(QObject):
         state = memory.first(node, self._roles, bands)
         if bands is not None and self.look.wants_colour(document, node, bands):
             state = state.with_bands(bands)
-        self.subject.slice = state if self.subject.is_plot else state.with_y(None)
+        self.subject.slice = state
+        if not self.subject.is_drawn:
+            self.subject.slice = state.with_y(None)
         self.stepped = self.first_slider(state)
         self.subject.view_is_new = True
         self.look.begin(document, node)
@@ -215,6 +218,13 @@ class Presenter(QObject):
             self.stage.present()
         else:
             self.read()
+
+    def look_for_kinds(self) -> None:
+        """Show what is shown as a kind that was not known before, where that suits it better."""
+        self.subject.look_for_kinds()
+        if self.subject.slice is not None:
+            self._take_slice()
+            self.stage.present()
 
     def part_names(self) -> tuple[str, ...]:
         """Return the parts of each element that can be plotted."""
@@ -295,8 +305,9 @@ class Presenter(QObject):
         if state is not None and node is not None and memory is not None:
             memory.keep(state, node.dimensions)
         # Charts are of all elements.
-        seen = None if self.subject.is_charted else state
-        pane.header.set_slice(seen, image_possible=self.subject.is_plot)
+        kind = self.subject.kind
+        seen = None if kind is not None and kind.page is Page.CHARTS else state
+        pane.header.set_slice(seen, has_axes=self.subject.offers(Control.AXES))
         pane.sliders.set_slice(seen, self.coordinates.coordinates)
         pane.sliders.mark(self.stepped)
         self.changed.emit()
@@ -321,8 +332,8 @@ class Presenter(QObject):
         if document is None or node is None or document.dataset is None:
             return
         self._idle_timer.stop()
-        whole = self.subject.whole
-        if self.subject.is_charted and whole is not None:
+        whole, kind = self.subject.whole, self.subject.kind
+        if kind is not None and kind.page is Page.CHARTS and whole is not None:
             self.stage.show_charts(document, whole)
             return
         plan = self._plan()
@@ -346,7 +357,7 @@ class Presenter(QObject):
         node, state, choice = self.subject.node, self.subject.slice, self.subject.choice
         assert node is not None
         assert state is not None
-        if not self.subject.is_plot:
+        if not self.subject.is_drawn:
             return first_values_plan(node, state)
         plan = plan_view(node, state)
         if not plan.too_large or choice == "all":
@@ -377,7 +388,7 @@ class Presenter(QObject):
         if before is None or subject.slice is None:
             return True
         subject.bands = before.called(self.coordinates.coordinates[before.dimension].texts)
-        if subject.is_colour:
+        if subject.slice.bands is not None:
             subject.slice = subject.slice.with_bands(subject.bands)
         return subject.bands == before
 
@@ -414,7 +425,7 @@ class Presenter(QObject):
         self.refiner.refine(document, base)
         if self.stepped is None or not self.reads_ahead or self.is_animated:
             return
-        if subject.is_plot and not self.loader.is_reading:
+        if subject.is_drawn and not self.loader.is_reading:
             read_neighbours(self._neighbours, document, node, state, self.stepped)
 
     # One chunk
@@ -432,7 +443,7 @@ class Presenter(QObject):
         picture, moved = self.loader.current, state != self.subject.slice
         self.subject.slice = state
         self._take_slice()
-        if not self.subject.is_plot:
+        if not self.subject.is_drawn:
             self.read()
         elif moved or picture is None or not picture.plan.covers(window):
             if plan_view(node, state).too_large:

@@ -417,7 +417,7 @@ class SeriesTool(QObject):
         """Follow array, slice and coding; other axes or another array have no use for the points."""
         subject = self._subject
         document, node, state = subject.document, subject.node, subject.slice
-        if document is None or node is None or state is None or not subject.is_plot:
+        if document is None or node is None or state is None or not subject.is_drawn:
             self._begin((), None)
             return
         if not self._is_current():

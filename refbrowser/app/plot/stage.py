@@ -23,6 +23,8 @@ from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import flag_shares
 from refbrowser.views.plot.coordinates import attribute_text
 from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.kinds.plot_kind import Control, Page, PlotKind, Sought
+from refbrowser.views.plot.kinds.registry import best
 from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.readout import chunk_key, notes_of, readout, value_at
 from refbrowser.views.plot.slicing import SliceState
@@ -80,29 +82,37 @@ class Subject:
         self.window: tuple[range, ...] | None = None
         self.bands: Bands | None = None
         self._shown: Interpretation | None = None
+        self._sought: Sought | None = None
+        self._kind: PlotKind | None = None
 
     def forget(self) -> None:
         """Let go of the array."""
         self.document = self.node = self.whole = self.slice = None
-        self.choice = self._shown = self.window = self.kept_view = self.bands = None
+        self.choice = self._shown = self.window = self.kept_view = self.bands = self._sought = None
         self.view_is_new = self.is_charted = False
 
     @property
-    def is_plot(self) -> bool:
-        """Whether a line or an image is drawn; else values are a table or a text, or there are charts."""
-        if self.node is None or self.is_charted:
-            return False
-        return bool(self.node.shape) and self.shown.is_number
+    def kind(self) -> PlotKind | None:
+        """What shows it best; None where there is nothing."""
+        if self.node is None:
+            return None
+        sought = Sought(self.shown, self.slice, self.is_charted)
+        if self._sought != sought:
+            self._sought, self._kind = sought, best(sought)
+        return self._kind
 
     @property
-    def is_image(self) -> bool:
-        """Whether an image is drawn."""
-        return self.is_plot and self.slice is not None and self.slice.y is not None
+    def is_drawn(self) -> bool:
+        """Whether it is drawn on the canvas; else values are a table or a text, or there are charts."""
+        return self.kind is not None and self.kind.is_drawn
 
-    @property
-    def is_colour(self) -> bool:
-        """Whether the bands of an image are drawn as colours."""
-        return self.is_image and self.slice is not None and self.slice.bands is not None
+    def offers(self, control: Control) -> bool:
+        """Whether a control does something for what is shown."""
+        return self.kind is not None and control in self.kind.controls
+
+    def look_for_kinds(self) -> None:
+        """Choose anew what shows it best: there are more kinds."""
+        self._sought = None
 
     @property
     def shown(self) -> Interpretation:
@@ -221,7 +231,7 @@ class Pointing(QObject):
             falls = scale.by_value and scale.coordinate.ascending is False
             along = self._drawing.turned(across, upwards)[0]
             along = -along if falls else along
-            moves = (along,) if state.y is None else (upwards, across)
+            moves = (along,) if len(state.axes) == 1 else (upwards, across)
             self.element = tuple(
                 min(max(index + move * self._step(axis), 0), state.shape[dimension] - 1)
                 for axis, (index, move, dimension) in enumerate(
@@ -273,17 +283,8 @@ class Pointing(QObject):
         return None if row is None else (row, column)
 
     def _position(self) -> tuple[float, float]:
-        drawing, element = self._drawing, self.element
-        assert element is not None
-        column = element[-1]
-        across = float(drawing.across.positions(range(column, column + 1))[0])
-        if drawing.upwards is not None:
-            return across, float(element[0])
-        picture = self._picture()
-        at = None if picture is None else picture.position(element)
-        heights = drawing.canvas.line.heights
-        value = float(heights[at[0]]) if at is not None and at[0] < len(heights) else 0.0
-        return drawing.turned(across, value)
+        assert self.element is not None
+        return self._drawing.kind.place(self.element, self._picture())
 
     def _picture(self) -> Picture | None:
         detail = self._drawing.detail
@@ -376,7 +377,7 @@ class Stage(QObject):
         """Show what has come, as it is to be taken now."""
         picture = self.loader.current
         if picture is None:
-            if self._subject.is_charted:
+            if self._subject.kind is not None and self._subject.kind.page is Page.CHARTS:
                 self.tell_settled()
             return
         self._shown(picture)
@@ -389,7 +390,7 @@ class Stage(QObject):
         if self._coordinates.waits:
             return
         subject = self._subject
-        if not subject.is_plot:
+        if not subject.is_drawn:
             self._show_values(picture)
             return
         drawing = self.drawing
@@ -425,14 +426,14 @@ class Stage(QObject):
         picture = self.loader.current
         if picture is None or self._coordinates.waits:
             return
-        if self._subject.is_plot:
+        if self._subject.is_drawn:
             self.drawing.take_news(complete=picture.finished)
         self._whole = picture if picture.finished else None
         self._tell(picture)
 
     def _tell(self, picture: Picture) -> None:
         """Say anew what is said of a picture."""
-        if self._subject.is_plot:
+        if self._subject.is_drawn:
             self.pointing.say()
         elif picture.node.shape:
             self._pane.values.refresh()
@@ -444,7 +445,7 @@ class Stage(QObject):
     def _ended(self, picture: Picture) -> None:
         if self._coordinates.waits or self._show_failure(picture):
             return
-        if self._subject.is_plot:
+        if self._subject.is_drawn:
             if self._whole is not picture:
                 self._filled()
             self.pictureEnded.emit()
@@ -461,7 +462,7 @@ class Stage(QObject):
     def show_notes(self) -> None:
         """Say again what there is to know about the picture on the screen."""
         picture = self.loader.current
-        if picture is not None and self.shows_picture and self._subject.is_plot:
+        if picture is not None and self.shows_picture and self._subject.is_drawn:
             self._show_notes(picture)
 
     def _show_notes(self, picture: Picture) -> None:
@@ -470,7 +471,7 @@ class Stage(QObject):
         self._pane.canvas.set_message(self._emptiness(picture))
         shown, flags = self._subject.shown, self._pane.flags
         colours = self.drawing.palette.table()
-        flagged = self._subject.is_image and shown.flags is not None
+        flagged = self._subject.offers(Control.LEVELS) and shown.flags is not None
         flags.setVisible(flagged)
         if flagged and colours is not None:
             flags.set_flags(shown.flags, colours)
@@ -481,8 +482,8 @@ class Stage(QObject):
         """Return what else there is to know about a picture."""
         detailed, subject = self.refiner.picture_for(picture) is not None, self._subject
         notes = [*self._coordinates.errors, *notes_of(picture, detailed, subject.choice == "middle")]
-        if subject.is_image:
-            notes += self.drawing.notes_of_axes()
+        if subject.is_drawn:
+            notes += self.drawing.kind.notes()
         if self._has_come(picture):
             if self.drawing.is_log_in_vain:
                 notes.append("no value is above zero, where a logarithmic scale is")
@@ -499,7 +500,7 @@ class Stage(QObject):
         return f"Every value here is {_UNWRITTEN if self._is_unwritten(picture) else 'missing'}.{hint}"
 
     def _has_come(self, picture: Picture) -> bool:
-        return picture.finished and picture.has_data and self._subject.is_plot
+        return picture.finished and picture.has_data and self._subject.is_drawn
 
     def _is_unwritten(self, picture: Picture) -> bool:
         return picture.all_done and self._subject.shown.never_written(picture.values)

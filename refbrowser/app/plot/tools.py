@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QWidget
 
 from refbrowser.app.plot.animation import Animation, AnimationBar
+from refbrowser.views.plot.kinds.plot_kind import Control
 from refbrowser.views.plot.series import choices
 
 if TYPE_CHECKING:
@@ -79,14 +80,14 @@ class PlotTools(QObject):
     def can_profile(self) -> bool:
         """Whether there is an image to draw a line across."""
         subject = self._presenter.subject
-        return self._presenter.stage.shows_picture and subject.is_image and not subject.is_colour
+        return self._presenter.stage.shows_picture and subject.offers(Control.PROFILE)
 
     @property
     def can_series(self) -> bool:
         """Whether there is a slider that series can run along, and frames too."""
         subject = self._presenter.subject
         state = subject.slice
-        shown = self._presenter.stage.shows_picture and subject.is_plot
+        shown = self._presenter.stage.shows_picture and subject.is_drawn
         return shown and state is not None and bool(choices(state))
 
     @property
@@ -196,7 +197,7 @@ class PlotTools(QObject):
     def _tell(self) -> None:
         """Show what is on, and tell others."""
         on = (self.is_profile, self.is_series)
-        shows = self._presenter.stage.shows_picture and self._presenter.subject.is_plot and any(on)
+        shows = self._presenter.stage.shows_picture and self._presenter.subject.is_drawn and any(on)
         if shows and self.below.isHidden():
             self._split.setSizes(self._first_sizes())
         self.below.setVisible(shows)

@@ -357,8 +357,8 @@ def cell_aspect(across: Coordinate, upwards: Coordinate) -> float:
     return ratio if 1e-3 < ratio < 1e3 else 1.0
 
 
-def is_map(across: Coordinate, upwards: Coordinate) -> bool:
-    """Whether an image over these is a map, which looks wrong in other proportions than its own."""
+def are_on_map(across: Coordinate, upwards: Coordinate) -> bool:
+    """Whether these are the axes of a map, which looks wrong in other proportions than its own."""
     if not (across.role.runs_east and upwards.role.runs_north and across.even and upwards.even):
         return False
     return is_no_strip(across, upwards)

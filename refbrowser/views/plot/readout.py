@@ -10,6 +10,8 @@ from refbrowser.errors import quoted
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.kinds.plot_kind import Sought
+from refbrowser.views.plot.kinds.registry import best
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.plot.reading import Auxiliary
 
@@ -67,12 +69,7 @@ def value_at(picture: Picture, shown: Interpretation, position: tuple[int, ...])
         error = picture.error_at(position)
         return f"could not be read: {error.message}" if error is not None else "could not be read"
     cut, value = picture.plan.slice, picture.values[position]
-    if cut.bands is None:
-        text = shown.text_with_units(value)
-    else:
-        names, first = cut.band_names, cut.bands.colours
-        order = (*first, *(index for index in range(len(names)) if index not in first))
-        text = ", ".join(f"{names[index]} {shown.text(value[index])}" for index in order)
+    text = best(Sought(shown, cut)).text(shown, cut, value)
     if state is ChunkState.FILLED:
         return f"{text} (chunk not stored: fill value)"
     return f"{text} ({STALE_NAME})" if picture.is_stale_at(position) else text

@@ -13,8 +13,8 @@ from refbrowser.views.plot.coordinates import (
     AxisRole,
     AxisScale,
     Coordinate,
+    are_on_map,
     cell_aspect,
-    is_map,
     line_scale,
     plain_coordinate,
 )
@@ -187,17 +187,17 @@ def test_dates_of_units_that_are_none_are_empty() -> None:
 def test_maps_have_proportions() -> None:
     north = coordinate(np.linspace(90, -90, 91), AxisRole.LATITUDE)
     east = coordinate(np.arange(0, 360, 4.0), AxisRole.LONGITUDE)
-    assert is_map(east, north)
+    assert are_on_map(east, north)
     assert cell_aspect(east, north) == pytest.approx(2)
-    assert not is_map(north, east), "not turned"
+    assert not are_on_map(north, east), "not turned"
     uneven = coordinate(np.linspace(0, 9, 91) ** 2, AxisRole.LATITUDE)
-    assert not is_map(east, uneven)
+    assert not are_on_map(east, uneven)
     strip = coordinate(np.arange(0, 4, 2.0), AxisRole.LATITUDE)
-    assert not is_map(east, strip)
+    assert not are_on_map(east, strip)
     projected = coordinate(np.arange(50) * 1e3, AxisRole.NORTH, units="m")
-    assert is_map(coordinate(np.arange(80) * 1e3, AxisRole.EAST, units="m"), projected)
+    assert are_on_map(coordinate(np.arange(80) * 1e3, AxisRole.EAST, units="m"), projected)
     depths = coordinate(np.arange(50.0), AxisRole.DOWN, units="m")
-    assert not is_map(east, depths)
+    assert not are_on_map(east, depths)
 
 
 def test_a_calendar_that_is_not_the_usual_one_is_told() -> None:

@@ -1,0 +1,1 @@
+"""What draws each kind of plot."""

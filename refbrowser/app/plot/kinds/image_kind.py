@@ -1,0 +1,167 @@
+"""Draws images: numbers over two dimensions as colours of a map, or bands as the colours that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QRectF
+
+from refbrowser.app.plot.canvas import Extent, ShownScale, View
+from refbrowser.app.plot.drawing import DrawnKind
+from refbrowser.views.plot.coordinates import AxisRole, AxisScale, are_on_map, cell_aspect, is_no_strip
+from refbrowser.views.plot.picture import Picture
+from refbrowser.views.words import one_line
+
+_ON_EARTH = (AxisRole.LATITUDE, AxisRole.LONGITUDE)
+#: Values that are looked at for levels while a picture fills.
+_SAMPLE = 10_000
+
+
+class ImageKind(DrawnKind):
+    """Draws the values of a slice with two axes as an image."""
+
+    @property
+    def has_bar(self) -> bool:
+        return not self._drawing.palette.by_flags
+
+    def set_axes(self, values: str) -> None:
+        drawing, state = self._drawing, self._drawing.slice
+        assert state is not None
+        assert state.y is not None
+        drawing.across, drawing.upwards = self._scale(state.x), self._scale(state.y)
+        drawing.canvas.set_scales(
+            ShownScale(drawing.across, drawing.coordinates[state.x].axis_label),
+            ShownScale(drawing.upwards, drawing.coordinates[state.y].axis_label),
+        )
+        drawing.canvas.set_ground(QRectF(-0.5, -0.5, state.shape[state.x], state.shape[state.y]))
+
+    def _scale(self, dimension: int) -> AxisScale:
+        """Return the axis along a dimension; longitudes grow to the right, latitudes upwards."""
+        drawing = self._drawing
+        assert drawing.slice is not None
+        runs = AxisRole.LONGITUDE if dimension == drawing.slice.x else AxisRole.LATITUDE
+        grows = (each.grows(dimension) for each in drawing.auxiliary if each.role is runs)
+        return AxisScale(drawing.coordinates[dimension], grows=next(grows, None))
+
+    def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
+        self._drawing.canvas.image.set_picture(base)
+        self._drawing.canvas.detail.set_picture(detail)
+
+    def draw(self, view: View) -> None:
+        drawing, palette = self._drawing, self._drawing.palette
+        assert drawing.shown is not None
+        colouring, colours = palette.colouring(), palette.table()
+        drawing.canvas.image.draw(view, drawing.shown, colouring, colours)
+        drawing.canvas.detail.draw(view, drawing.shown, colouring, colours)
+        drawing.bar.set_levels(drawing.keeper.levels)
+
+    @property
+    def has_values(self) -> bool:
+        return self._drawing.palette.colouring() is not None
+
+    # What is seen
+
+    def spans(self, view: View) -> Sequence[tuple[AxisScale, Extent]]:
+        assert self._drawing.upwards is not None
+        return ((self._drawing.upwards, view[1]), (self._drawing.across, view[0]))
+
+    def reset_view(self, whole: Sequence[range], seen: Sequence[range]) -> None:
+        drawing, canvas = self._drawing, self._drawing.canvas
+        assert drawing.upwards is not None
+        across, upwards = drawing.extent(drawing.across, whole[-1]), drawing.extent(drawing.upwards, whole[0])
+        # With a fixed aspect one side of the picture is narrower than the view.
+        free = 20.0 if drawing.aspect_locked else 0.05
+        canvas.set_limits(drawing.wider(across, free), drawing.wider(upwards, free))
+        canvas.set_content(across, upwards)
+        cells = cell_aspect(drawing.across.coordinate, drawing.upwards.coordinate)
+        picture = cells * (across[1] - across[0]) / (upwards[1] - upwards[0])
+        canvas.set_aspect(cells if drawing.aspect_locked else None, picture)
+        canvas.show_range(drawing.extent(drawing.across, seen[1]), drawing.extent(drawing.upwards, seen[0]))
+
+    def outline(self, window: Sequence[range]) -> None:
+        (top, bottom), (left, right) = ((part.start - 0.5, part.stop - 0.5) for part in window)
+        self._drawing.canvas.set_outline(QRectF(QPointF(left, top), QPointF(right, bottom)))
+
+    def place(self, element: tuple[int, ...], picture: Picture | None) -> tuple[float, float]:
+        across = self._drawing.across.positions(range(element[-1], element[-1] + 1))
+        return float(across[0]), float(element[0])
+
+    # Maps
+
+    @property
+    def has_proportions(self) -> bool:
+        across, upwards = self._drawing.across, self._drawing.upwards
+        assert upwards is not None
+        if self._drawing.is_photograph and is_no_strip(across.coordinate, upwards.coordinate):
+            return True
+        return are_on_map(across.coordinate, upwards.coordinate) or self._is_on_map_by_elements()
+
+    def _is_on_map_by_elements(self) -> bool:
+        """Whether each element has a latitude and a longitude of its own."""
+        drawing = self._drawing
+        assert drawing.upwards is not None
+        axes = drawing.slice.axes if drawing.slice else ()
+        roles = {each.role for each in drawing.auxiliary if each.spans(axes)}
+        return set(_ON_EARTH) <= roles and is_no_strip(drawing.across.coordinate, drawing.upwards.coordinate)
+
+    @property
+    def lie(self) -> object:
+        """Whether it is a map, and which way its axes grow."""
+        across, upwards = self._drawing.across, self._drawing.upwards
+        assert upwards is not None
+        return self.has_proportions, across.grows, upwards.grows
+
+    def notes(self) -> list[str]:
+        drawing = self._drawing
+        assert drawing.upwards is not None
+        if self._is_on_map_by_elements():
+            names = " and ".join(one_line(each.name) for each in drawing.auxiliary if each.role in _ON_EARTH)
+            return [f"axes are indices: point at an element to read its {names}"]
+        return [
+            f"{one_line(each.name)} is not to scale: its steps differ, each is drawn alike"
+            for each in (drawing.across.coordinate, drawing.upwards.coordinate)
+            if each.ascending is not None and not each.even
+        ]
+
+    # Levels
+
+    def take_news(self, *, complete: bool) -> None:
+        drawing = self._drawing
+        assert drawing.base is not None
+        assert drawing.shown is not None
+        if drawing.base.has_data and drawing.is_time_to_look(complete):
+            sample = drawing.sample() if complete else drawing.base.sample(_SAMPLE)
+            self._take(drawing.shown.numbers(sample), complete)
+
+    def _take(self, numbers: npt.NDArray[Any], complete: bool) -> None:
+        self._drawing.palette.take(numbers, complete)
+        self._drawing.describe(numbers)
+
+    def follow_log(self) -> None:
+        numbers = self.numbers()
+        if numbers is not None:
+            self._drawing.palette.set_log(self._drawing.log, numbers)
+            self._drawing.describe(numbers)
+
+    @property
+    def is_log_in_vain(self) -> bool:
+        levels = self._drawing.keeper.levels
+        return levels is not None and not levels.log
+
+
+class ColourKind(ImageKind):
+    """Draws bands together, as the colours that they are."""
+
+    @property
+    def has_bar(self) -> bool:
+        return False
+
+    def _take(self, numbers: npt.NDArray[Any], complete: bool) -> None:
+        base = self._drawing.base
+        assert base is not None
+        self._drawing.palette.take_white(numbers, base.values.dtype)
+
+    def numbers(self) -> npt.NDArray[Any] | None:
+        return None

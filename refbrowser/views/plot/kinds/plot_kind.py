@@ -1,0 +1,166 @@
+"""What a kind of plot is: what it suits, its controls, what draws it, how it is read out and exported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.slicing import SliceState
+
+if TYPE_CHECKING:
+    from refbrowser.views.plot.saving import ShownValues
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What is to be shown.
+
+    Attributes
+    ----------
+    shown
+        The array, and what its elements mean.
+    state
+        The slice; None before there is one.
+    is_charted
+        The user wants charts of nested values, where there is a choice.
+    """
+
+    shown: Interpretation
+    state: SliceState | None
+    is_charted: bool = False
+
+    @property
+    def is_drawable(self) -> bool:
+        """Whether there are numbers along an axis."""
+        return not self.is_charted and bool(self.shown.node.shape) and self.shown.is_number
+
+    @property
+    def axes(self) -> int:
+        """How many axes the slice has; 1 before there is one."""
+        return 1 if self.state is None else len(self.state.axes)
+
+
+class Page(StrEnum):
+    """Where a kind is shown."""
+
+    CANVAS = "canvas"
+    VALUES = "values"
+    CHARTS = "charts"
+
+
+class Control(StrEnum):
+    """What of the header and the menu does something for a kind.
+
+    `LEVELS` and `LOG` of colours do nothing where these stand for flags.
+    """
+
+    AXES = "axes"
+    BANDS = "bands"
+    LEVELS = "levels"
+    LOG = "log"
+    PROFILE = "profile"
+    PROPORTIONS = "proportions"
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A control of a kind alone: what draws it asks the drawing whether it is on.
+
+    Attributes
+    ----------
+    name
+        Of the setting; the button is ``<name>Button``.
+    text
+        What stands on the button.
+    tip
+        What it does.
+    """
+
+    name: str
+    text: str
+    tip: str
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A form in which values of a view are written to a file: its suffix, its words, and what makes it."""
+
+    suffix: str
+    words: str
+    blocks: Callable[[ShownValues], Iterable[bytes]]
+
+
+# What writes them is loaded with the first file, not with the first picture.
+
+
+def _csv(values: ShownValues) -> Iterable[bytes]:
+    from refbrowser.views.plot.saving import csv_blocks
+
+    return csv_blocks(values)
+
+
+def _npy(values: ShownValues) -> Iterable[bytes]:
+    from refbrowser.views.plot.saving import npy_bytes
+
+    return [npy_bytes(values)]
+
+
+def _npz(values: ShownValues) -> Iterable[bytes]:
+    from refbrowser.views.plot.saving import npz_bytes
+
+    return [npz_bytes(values)]
+
+
+#: What values of every kind can be written as.
+EXPORTS = (
+    Export(".csv", "Values with coordinates (*.csv)", _csv),
+    Export(".npy", "Values for numpy (*.npy)", _npy),
+    Export(".npz", "Values with coordinates for numpy (*.npz)", _npz),
+)
+
+
+def plain_text(shown: Interpretation, _state: SliceState, value: Any) -> str:
+    """Return an element with its units."""
+    return shown.text_with_units(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlotKind:
+    """One kind of plot.
+
+    Attributes
+    ----------
+    name
+        No two share one.
+    suits
+        Scores how well it shows something: 0 for not at all. What scores best is shown; of equals, the later.
+    page
+        Where it is shown.
+    drawn_by
+        What draws it on the canvas: ``module:class``, a `refbrowser.app.plot.drawing.DrawnKind`.
+    controls
+        Those of the header that do something for it.
+    switches
+        Those of it alone.
+    text
+        Returns one element in words, for the readout: of the meaning, the slice, and the element as stored.
+    exports
+        What its values can be written as.
+    """
+
+    name: str
+    suits: Callable[[Sought], float]
+    page: Page = Page.CANVAS
+    drawn_by: str = ""
+    controls: frozenset[Control] = frozenset()
+    switches: tuple[Switch, ...] = ()
+    text: Callable[[Interpretation, SliceState, Any], str] = plain_text
+    exports: tuple[Export, ...] = EXPORTS
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it is drawn on the canvas."""
+        return self.page is Page.CANVAS
