@@ -383,7 +383,7 @@ class EditedDocument(QObject):
         def build(control: TaskControl) -> DatasetState:
             from refbrowser.app.controller.work import rebuilt
 
-            return rebuilt(dataset, document, saved, known, control)
+            return rebuilt(dataset, document, saved, control, known)
 
         self._rebuilding.run(self, f"Read the structure of {self.title}", build, self._rebuilt)
 

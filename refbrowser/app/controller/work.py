@@ -186,7 +186,11 @@ def _with_kept_permission(path: str, access: Access, document: Document, identit
 
 
 def rebuilt(
-    dataset: Dataset, document: Document, saved: Document, known: DatasetState | None, control: TaskControl
+    dataset: Dataset,
+    document: Document,
+    saved: Document,
+    control: TaskControl,
+    known: DatasetState | None = None,
 ) -> DatasetState:
     """Return what follows from an edited document; `known` is what did the last time that it was so."""
     extent = EVERYTHING if document is dataset.document else extent_of(dataset.document, document)
