@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compile the messages of ncstream: refbrowser/formats/ncstream/ncstream.proto to ncstream.desc beside it.
+# Compile the messages of ncstream: refbrowser/wings/ncstream/reading/ncstream.proto to ncstream.desc beside it.
 # Needs protoc, or the package grpcio-tools in the Python that is named: PYTHON=... packaging/compile_proto.sh
 set -eu
 cd "$(dirname "$0")/../refbrowser/formats/ncstream"

@@ -29,12 +29,7 @@ if TYPE_CHECKING:
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
     from refbrowser.exporting.icechunk.icechunk_options import CommitOptions
-    from refbrowser.exporting.targets.options import (
-        Awkward0Writing,
-        StoreOptions,
-        StreamOptions,
-        TableOptions,
-    )
+    from refbrowser.exporting.targets.options import Awkward0Writing, StoreOptions, TableOptions
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.append.public import append
@@ -48,6 +43,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.make.public import combine, make
     from refbrowser.tools.merge.public import merge
     from refbrowser.tools.move.public import move
+    from refbrowser.wings.ncstream.writing.stream_options import StreamOptions
 
 __all__ = [
     "Array",
@@ -92,7 +88,7 @@ _PLACES = {
     "CommitOptions": "refbrowser.exporting.icechunk.icechunk_options",
     "ReferenceOptions": "refbrowser.exporting.targets.reference_options",
     "StoreOptions": "refbrowser.exporting.targets.options",
-    "StreamOptions": "refbrowser.exporting.targets.options",
+    "StreamOptions": "refbrowser.wings.ncstream.writing.stream_options",
     "TableOptions": "refbrowser.exporting.targets.options",
     "Array": "refbrowser.engine.dataset",
     "Dataset": "refbrowser.engine.dataset",

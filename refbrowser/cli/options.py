@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from refbrowser.cli.console import ProgressBar, say, tell
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.option_fields import Kind, Option, declared, usual
-from refbrowser.formats.registry import BUILT_IN, foreign, opening_options
+from refbrowser.formats.registry import CORE, WINGS, foreign, opening_options
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
@@ -51,7 +51,7 @@ def add_allow(parser: argparse.ArgumentParser) -> None:
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add what every verb that reads data takes."""
-    add_opening(parser, BUILT_IN)
+    add_opening(parser, CORE)
     add_origins(parser)
     add_stale(parser)
 
@@ -83,9 +83,9 @@ def add_opening(parser: argparse.ArgumentParser, among: Iterable[Format]) -> Non
 
 
 def add_further(parser: argparse.ArgumentParser) -> None:
-    """Add to a verb that opens what the formats of other packages have."""
+    """Add to a verb that opens what wings and the formats of other packages have."""
     if parser.get_default("opening") is not None:
-        add_opening(parser, foreign().values)
+        add_opening(parser, (*WINGS, *foreign().values))
 
 
 def add_option(group: argparse._ActionsContainer, option: Option, *, is_required: bool = False) -> None:
