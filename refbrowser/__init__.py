@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
-    from refbrowser.exporting.icechunk.icechunk_options import CommitOptions
     from refbrowser.exporting.targets.options import Awkward0Writing, StoreOptions, TableOptions
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.make.public import combine, make
     from refbrowser.tools.merge.public import merge
     from refbrowser.tools.move.public import move
+    from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
     from refbrowser.wings.ncstream.writing.stream_options import StreamOptions
 
 __all__ = [
@@ -81,15 +81,9 @@ __all__ = [
     "zarr_draft",
 ]
 
-#: Where names are that are no functions of tools: the table of tools has those.
+#: Where names are that stand in no table: that of tools has functions, that of formats has options.
 _PLACES = {
-    "Awkward0Writing": "refbrowser.exporting.targets.options",
     "Combination": "refbrowser.exporting.combining.combination",
-    "CommitOptions": "refbrowser.exporting.icechunk.icechunk_options",
-    "ReferenceOptions": "refbrowser.exporting.targets.reference_options",
-    "StoreOptions": "refbrowser.exporting.targets.options",
-    "StreamOptions": "refbrowser.wings.ncstream.writing.stream_options",
-    "TableOptions": "refbrowser.exporting.targets.options",
     "Array": "refbrowser.engine.dataset",
     "Dataset": "refbrowser.engine.dataset",
     "Group": "refbrowser.engine.dataset",
@@ -109,10 +103,24 @@ def __getattr__(name: str) -> Any:
         value: Any = import_module(f"refbrowser.{name}")
     elif name in _PLACES:
         value = getattr(import_module(_PLACES[name]), name)
+    elif name[:1].isupper():
+        value = _options(name)
     else:
         value = _function(name)
     globals()[name] = value
     return value
+
+
+def _options(name: str) -> Any:
+    """Return what can be chosen of a form in which datasets are written, by the name of its class."""
+    from pkgutil import resolve_name
+
+    from refbrowser.formats.registry import BUILT_IN
+
+    for form in (form for format in BUILT_IN for form in format.writes):
+        if form.options.endswith(f":{name}"):
+            return resolve_name(form.options)
+    raise AttributeError(f"module 'refbrowser' has no attribute {name!r}")
 
 
 def _function(name: str) -> Any:

@@ -30,7 +30,7 @@ def info(dataset: Dataset | Path, *, allow: Iterable[str] = ()) -> Description:
     -------
     Description
         Its text is what ``refbrowser info`` prints; `to_json()`, of which ``info(...)["arrays"]`` is part, is
-        what ``--json`` prints; `problems` are findings.
+        what ``--json`` prints; `findings` are findings.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def check(
     warning 1 of 12 chunks have no reference, the others have one
     warning 4 of 96 chunks have no reference, the others have one
     """
-    from refbrowser.engine.problems.checking import checked_findings
+    from refbrowser.engine.findings.checked_findings import checked_findings
 
     path, allowed = path_of(document), texts_of(allow)
     settings = settings_of(storage_options, [path, *allowed])

@@ -33,9 +33,9 @@ from refbrowser.io.origins import local_path
 
 if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute
+    from refbrowser.engine.findings.checked_findings import Watched
     from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.opening import OpenRequest
-    from refbrowser.engine.problems.checking import Watched
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -128,7 +128,7 @@ def _no(error: RefbrowserError) -> bool:
 
 
 def _checked(request: OpenRequest, watched: Watched) -> Checked:
-    from refbrowser.engine.problems.checking import checked_findings
+    from refbrowser.engine.findings.checked_findings import checked_findings
 
     try:
         return Checked(tuple(checked_findings(request, watched)))

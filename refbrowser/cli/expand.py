@@ -23,8 +23,8 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
-    from refbrowser.references.checks.lacking import LeftOut
     from refbrowser.references.document.document import Document
+    from refbrowser.references.findings.expansion_faults import LeftOut
 
 #: Rows that are made together.
 PAGE = 4096
@@ -66,14 +66,14 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _write_rows(document: Document, arguments: argparse.Namespace, whole: bool, token: CancelToken) -> None:
-    from refbrowser.references.checks.lacking import LeftOut, lacking
-    from refbrowser.references.checks.positions import as_known
+    from refbrowser.references.findings.expansion_faults import LeftOut, expansion_faults
+    from refbrowser.references.findings.finding_places import as_known
 
     if arguments.count != 0:
         _tell_warnings(document, whole)
     left_out = LeftOut.of(document) if arguments.skip_bad else LeftOut()
     if arguments.skip_bad:
-        tell_findings(as_known(document, lacking(document)))
+        tell_findings(as_known(document, expansion_faults(document)))
     if arguments.json:
         _write_json(document, arguments, left_out, token)
     elif arguments.count == 0:
@@ -86,17 +86,17 @@ def _write_rows(document: Document, arguments: argparse.Namespace, whole: bool, 
 
 def _check_rows(document: Document, whole: bool) -> None:
     """Raise for rows that are not there and not counted; where all of it is asked for, for all it lacks."""
-    from refbrowser.references.checks.lacking import lacking
+    from refbrowser.references.findings.expansion_faults import expansion_faults
 
-    for finding in lacking(document) if whole else ():
+    for finding in expansion_faults(document) if whole else ():
         raise finding.error()
     for error in document.expansion.lost_rows():
         raise error
 
 
 def _tell_warnings(document: Document, whole: bool) -> None:
-    from refbrowser.references.checks.positions import as_known
-    from refbrowser.references.checks.rule_checks import all_findings
+    from refbrowser.references.findings.finding_places import as_known
+    from refbrowser.references.findings.rule_findings import all_findings
 
     # A few rows of a large document do not wait for a look at all of its rules; `check` does that.
     few = not whole and document.expansion.rows > MOST_CHECKED
@@ -130,9 +130,9 @@ def _check_size(rows: int, arguments: argparse.Namespace) -> None:
 
 
 def _write_object(document: Document, skip_bad: bool, token: CancelToken) -> None:
-    from refbrowser.references.checks.positions import as_known
-    from refbrowser.references.checks.rule_checks import all_findings
     from refbrowser.references.document.version0 import Version0
+    from refbrowser.references.findings.finding_places import as_known
+    from refbrowser.references.findings.rule_findings import all_findings
 
     def blocks() -> Iterator[bytes]:
         for block in made.chunks():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from refbrowser.cli.console import ProgressBar, say, tell
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.option_fields import Kind, Option, declared, usual
-from refbrowser.formats.registry import CORE, WINGS, foreign, opening_options
+from refbrowser.formats.registry import formats, opening_options
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.opening import OpenRequest
-    from refbrowser.formats.format import Format
     from refbrowser.model.listing import StoreListing
     from refbrowser.model.selection import Selection
 
@@ -51,7 +50,7 @@ def add_allow(parser: argparse.ArgumentParser) -> None:
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add what every verb that reads data takes."""
-    add_opening(parser, CORE)
+    add_opening(parser)
     add_origins(parser)
     add_stale(parser)
 
@@ -67,25 +66,25 @@ def add_stale(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_opening(parser: argparse.ArgumentParser, among: Iterable[Format]) -> None:
-    """Add the options of opening that some formats have.
+def add_opening(parser: argparse.ArgumentParser) -> None:
+    """Let the options of opening be added that single formats have, once something asks for more."""
+    parser.set_defaults(opening={})
+
+
+def add_further(parser: argparse.ArgumentParser) -> None:
+    """Add to a verb that opens the options of opening that single formats have.
 
     Raises
     ------
     RefbrowserError
         Another package has an option whose name means something else here.
     """
-    known: dict[str, Option] = parser.get_default("opening") or {}
-    further = {name: each for name, each in opening_options(among).items() if name not in known}
-    for each in further.values():
+    if parser.get_default("opening") is None:
+        return
+    known = opening_options(formats())
+    for each in known.values():
         add_option(parser, each)
-    parser.set_defaults(opening={**known, **further})
-
-
-def add_further(parser: argparse.ArgumentParser) -> None:
-    """Add to a verb that opens what wings and the formats of other packages have."""
-    if parser.get_default("opening") is not None:
-        add_opening(parser, (*WINGS, *foreign().values))
+    parser.set_defaults(opening=known)
 
 
 def add_option(group: argparse._ActionsContainer, option: Option, *, is_required: bool = False) -> None:

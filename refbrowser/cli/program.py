@@ -410,7 +410,7 @@ def parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
     found, unknown = (None, joined) if wants_help else parser.parse_known_intermixed_args(joined)
     if found is not None and not unknown:
         return found
-    # What rarer formats and those of other packages add is not looked for where nothing asks for it.
+    # What single formats add, those of other packages too, is not looked for where nothing asks for it.
     from refbrowser.cli.options import add_further
 
     add_further(parser)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.formats.expansion_manifest import single_manifests
-from refbrowser.formats.stores.audit import Listed, StoreAudit, list_archive, list_folder, list_reader
+from refbrowser.formats.stores.listing_check import (
+    Listed,
+    ListingCheck,
+    list_archive,
+    list_folder,
+    list_reader,
+)
 from refbrowser.io.archives.reading import read_archive
 from refbrowser.io.origins import OBJECT_STORES, scheme_of
 from refbrowser.model.listing import StoreListing
@@ -49,7 +55,7 @@ def list_store(dataset: Dataset, control: JobControl | None = None) -> StoreList
 
 
 def _audit(dataset: Dataset, control: JobControl) -> StoreListing:
-    audit = StoreAudit(dataset.document.expansion.metadata_keys())
+    audit = ListingCheck(dataset.document.expansion.metadata_keys())
     for node in dataset.hierarchy.walk():
         if isinstance(node, ArrayNode) and not node.has_manifest:
             audit.add_unknown(f"{node.path}/".lstrip("/"))
@@ -65,7 +71,7 @@ def _audit(dataset: Dataset, control: JobControl) -> StoreListing:
     return audit.result(_of_container(dataset))
 
 
-def _listed(dataset: Dataset, control: JobControl, audit: StoreAudit) -> Iterator[Listed]:
+def _listed(dataset: Dataset, control: JobControl, audit: ListingCheck) -> Iterator[Listed]:
     store, token = dataset.document.store, control.token
     assert store is not None
     if store.container == "folder":
@@ -89,6 +95,6 @@ def _of_container(dataset: Dataset) -> list[Finding]:
     directory = dataset.access.memory.archives.known(store.root)
     names = () if directory is None else directory.names()
     beside = (name for name in names if not name.startswith(store.folder))
-    audit = StoreAudit(())
+    audit = ListingCheck(())
     audit.add("", list(itertools.islice(beside, _TOLD)))
     return list(audit.result().findings)

@@ -27,7 +27,7 @@ from refbrowser.formats.registry import form_named
 from refbrowser.io.archives.known import Confirm
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.references.checks.lacking import lacking
+from refbrowser.references.findings.expansion_faults import expansion_faults
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -378,7 +378,7 @@ def _lacking(dataset: Dataset, request: ExportRequest, kind: type[Target]) -> li
     is_whole = request.arrays is None or kind.is_document
     if not is_whole or not dataset.document.has_keys:
         return []
-    found = [finding.error() for finding in lacking(dataset.document)]
+    found = [finding.error() for finding in expansion_faults(dataset.document)]
     if found and not request.skip_bad:
         raise found[0]
     return found

@@ -47,7 +47,7 @@ def unrecorded(dataset: Dataset) -> Iterator[Loss]:
 def unread_attributes(hierarchy: Hierarchy, nodes: Iterable[Node]) -> Iterator[Loss]:
     """Yield a loss for each node with attributes in a document that could not be read."""
     why: dict[str, str] = {}
-    for finding in hierarchy.problems:
+    for finding in hierarchy.findings:
         path, _, name = (finding.place.key or "").rpartition("/")
         if name in _DOCUMENTS and finding.severity is Severity.FAULT:
             why.setdefault(f"/{path}", finding.message)

@@ -129,6 +129,7 @@ _FACETS = "refbrowser.app.facets"
 _OPTIONS = f"{_TARGETS}.options"
 _NCSTREAM = "refbrowser.wings.ncstream"
 _DRAFT = "refbrowser.wings.zarr_draft"
+_ICECHUNK = "refbrowser.wings.icechunk"
 _REFERENCES: dict[str, Any] = {
     "target": f"{_TARGETS}.references:ReferencesTarget",
     "options": f"{_TARGETS}.reference_options:ReferenceOptions",
@@ -409,21 +410,21 @@ ICECHUNK = Format(
     name="icechunk",
     title="Icechunk",
     holds="Icechunk repositories",
-    opener="refbrowser.formats.icechunk.opening:open_named_icechunk",
+    opener=f"{_ICECHUNK}.reading.opening:open_named_icechunk",
     suffixes=(".icechunk", ".icechunk/"),
     sniff=_of_icechunk,
     noun="the repository",
     plural="Icechunk repositories",
     brief="Icechunk: folders, URLs",
-    options="refbrowser.formats.options:IcechunkOptions",
+    options=f"{_ICECHUNK}.reading.snapshot_options:IcechunkOptions",
     writes=(
         Written(
             "icechunk",
             "Icechunk repository",
             ".icechunk",
-            "refbrowser.exporting.icechunk.icechunk_target:IcechunkTarget",
-            layout="refbrowser.exporting.icechunk.icechunk_target:IcechunkLayout",
-            options="refbrowser.exporting.icechunk.icechunk_options:CommitOptions",
+            f"{_ICECHUNK}.writing.icechunk_target:IcechunkTarget",
+            layout=f"{_ICECHUNK}.writing.icechunk_target:IcechunkLayout",
+            options=f"{_ICECHUNK}.writing.commit_options:CommitOptions",
             adds=True,
             rank=13,
         ),
@@ -431,7 +432,7 @@ ICECHUNK = Format(
     pages=(
         Page(
             name="snapshots",
-            made=f"{_FACETS}.snapshots_page:SnapshotsPage",
+            made=f"{_ICECHUNK}.window.snapshots_page:SnapshotsPage",
             title="S&napshots",
             tip="Show the history of the repository, and open or compare its branches, tags and snapshots",
         ),
@@ -453,9 +454,6 @@ RULES = {
     ),
 }
 BUILT_IN = (REFERENCES, ZARR, ICECHUNK, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, GRIB, TIFF, SERVICE, TABLES)
-#: Those that are wings: what they say beside their rows is loaded where it is asked for.
-WINGS = (ICECHUNK, STREAM, AWKWARD0, SERVICE)
-CORE = tuple(each for each in BUILT_IN if each not in WINGS)
 
 
 # Formats of other packages

@@ -264,7 +264,7 @@ class Hierarchy:
         Whose rules the metadata follows, one of `Flavour`.
     age
         What is known of the writer's age, for people (``netcdf-c 4.8.1 to 4.9.0``); empty where nothing is.
-    problems
+    findings
         Findings about the metadata.
     has_characters
         Whether single bytes are characters in its format.
@@ -274,7 +274,7 @@ class Hierarchy:
     format: str
     flavour: Flavour = Flavour.ZARR_V2
     age: str = ""
-    problems: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()
     has_characters: bool = False
 
     def walk(self) -> Iterator[Node]:

@@ -202,9 +202,9 @@ def _entry(item: ShownRow) -> list[Section]:
             for number, rule in enumerate(state.rules)
         ]
         found.append(_section("Gen rules", pairs))
-    problem = item.document.problem_at(str(item.kind), item.place)
-    if problem:
-        found.append(_section("Fault", [("Problem", problem)]))
+    finding = item.document.finding_at(str(item.kind), item.place)
+    if finding:
+        found.append(_section("Fault", [("Problem", finding)]))
     return found
 
 

@@ -68,8 +68,8 @@ class ShownDocument(Protocol):
         """What differs from the saved state; None where nothing does, or it is not known."""
         ...
 
-    def problem_at(self, kind: str, place: str | int) -> str:
-        """Return the first problem of a row of the tree itself; nothing where it is sound."""
+    def finding_at(self, kind: str, place: str | int) -> str:
+        """Return the first finding of a row of the tree itself; nothing where it is sound."""
         ...
 
 

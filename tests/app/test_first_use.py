@@ -173,7 +173,7 @@ def test_words_are_whole_in_a_small_window(
         wanted = [bar.tabSizeHint(place).width() for place in range(bar.count()) if bar.isTabVisible(place)]
         room = [bar.tabRect(place).width() for place in range(bar.count()) if bar.isTabVisible(place)]
         assert room >= wanted, [bar.tabText(place) for place in range(bar.count())]
-    assert window.problems.minimumSizeHint().width() <= window.centre.width() - 2
+    assert window.findings.minimumSizeHint().width() <= window.centre.width() - 2
     spin = window.findChild(QSpinBox, "genRuleNumber")
     title = spin.parentWidget().findChild(QLabel, "genTitle")
     assert spin.width() >= spin.sizeHint().width()

@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import close_shared
 from window_reset import SharedWindow
 
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.format_places import FormatPlaces
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 from refbrowser.views.hierarchy import format_words, short_format
 
 

@@ -15,11 +15,11 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.panes.jobs_pane import SHARE_ROLE, WORDS_ROLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.parts import show_progress
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -14,8 +14,8 @@ from unnamed_widgets import unnamed
 import refbrowser
 from refbrowser.app.actions.menus import TOOLBAR, actions
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 
 Open = Callable[[str | Path], OpenDocument]
 

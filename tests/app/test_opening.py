@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button, drop
 
-from refbrowser.app.combining.combine_sheet import CombineSheet
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.make_sheet import MakeSheet
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.tools.make.window.combine_sheet import CombineSheet
+from refbrowser.tools.make.window.make_sheet import MakeSheet
 
 Settle = Callable[[], None]
 

@@ -27,7 +27,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
 from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
-from refbrowser.app.panes.problems_pane import ProblemsPane
+from refbrowser.app.panes.findings_pane import FindingsPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.dropped import Drop
 from refbrowser.formats.registry import title_of
@@ -161,9 +161,9 @@ class TestOpening:
         settle()
         listing = document.store.listing
         assert listing is not None
-        told = [problem.place.key for problem in document.problems.found.items]
+        told = [finding.place.key for finding in document.findings.found.items]
         assert "stray.txt" in told
-        assert window.findChild(ProblemsPane) is not None
+        assert window.findChild(FindingsPane) is not None
 
     @pytest.mark.slow
     def test_a_prefix_over_http(self, window: MainWindow, folder: Path, settle: Settle, qtbot: QtBot) -> None:

@@ -22,10 +22,10 @@ from servers.http_server import ServerProcess
 from window_rest import is_at_rest
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 
 SIDE, CHUNK = 1200, 20
 RULE = {

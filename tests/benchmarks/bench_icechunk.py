@@ -19,7 +19,7 @@ from report import figure, heading
 REFERENCES, ARRAYS = 1_000_000, 1_000
 _OURS = """
 import shutil, sys, icechunk, zarr
-import refbrowser.exporting.icechunk.icechunk_target, refbrowser.formats.references
+import refbrowser.wings.icechunk.writing.icechunk_target, refbrowser.formats.references
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest
@@ -58,7 +58,8 @@ listing = range(virtual["v"].size // 4)
 """
 _OPEN = """
 import sys, numpy
-import refbrowser.formats.icechunk.opening, refbrowser.formats.hierarchies, refbrowser.formats.zarr.hierarchy
+import refbrowser.wings.icechunk.reading.opening, refbrowser.formats.hierarchies
+import refbrowser.formats.zarr.hierarchy
 from refbrowser.engine.opening import OpenRequest, open_dataset
 """
 _OPENED = """

@@ -16,7 +16,7 @@ import refbrowser
 
 def findings(dataset: refbrowser.Dataset) -> str:
     """Return what is told of a file, as text."""
-    return "\n".join(each.message for each in (*dataset.document.findings, *dataset.hierarchy.problems))
+    return "\n".join(each.message for each in (*dataset.document.findings, *dataset.hierarchy.findings))
 
 
 def written(tmp_path: Path, encoder: Encoder, root: dict[str, Any], **fields: Any) -> Path:

@@ -24,8 +24,8 @@ def store(tmp_path, layout):
     return folder
 
 
-def problems(dataset):
-    return [*dataset.hierarchy.problems, *dataset.document.notes]
+def findings(dataset):
+    return [*dataset.hierarchy.findings, *dataset.document.notes]
 
 
 def the_rest_works(dataset):
@@ -43,7 +43,7 @@ def test_the_store_is_good_before(store):
     with refbrowser.open(store) as dataset:
         the_rest_works(dataset)
         assert np.array_equal(dataset["/group/bad"][...], VALUES)
-        assert problems(dataset) == []
+        assert findings(dataset) == []
 
 
 @pytest.mark.parametrize("what", BAD_METADATA)
@@ -58,8 +58,8 @@ def test_bad_metadata(store, layout, what):
         assert error.kind is kind
         assert error.place.key == f"group/bad/{layout.array_name}"
         assert failure(dataset, "/group/bad").kind is kind
-        found = [problem for problem in dataset.hierarchy.problems if problem.kind is kind]
-        assert any((problem.place.key or "").startswith("group/bad") for problem in found)
+        found = [finding for finding in dataset.hierarchy.findings if finding.kind is kind]
+        assert any((finding.place.key or "").startswith("group/bad") for finding in found)
 
 
 @pytest.mark.parametrize("what", BAD_CHUNKS)
@@ -144,7 +144,7 @@ def test_names_that_lead_out_in_consolidated_metadata(tmp_path):
         the_rest_works(dataset)
         paths = {node.path for node in dataset.hierarchy.walk() if isinstance(node, ArrayNode)}
         assert paths <= {"/first", "/group/last", "/group/bad"}
-        found = [item for item in problems(dataset) if item.severity is Severity.WARNING]
+        found = [item for item in findings(dataset) if item.severity is Severity.WARNING]
         assert len(found) >= len(outside)
 
 
@@ -171,7 +171,7 @@ def test_consolidated_metadata_that_is_broken(tmp_path):
     write(folder, ".zmetadata", "{")
     with refbrowser.open(folder) as dataset:
         the_rest_works(dataset)
-        assert [problem.place.key for problem in problems(dataset)] == [".zmetadata"]
+        assert [finding.place.key for finding in findings(dataset)] == [".zmetadata"]
 
 
 def test_a_bad_group_keeps_its_members(store, layout):

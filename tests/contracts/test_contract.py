@@ -7,15 +7,7 @@ import json
 import fsspec
 import numpy as np
 import pytest
-from contract_writers import (
-    FILL,
-    ROOT_ATTRIBUTES,
-    SERVED,
-    TEMP_ATTRIBUTES,
-    WIND,
-    WRITERS,
-    expected,
-)
+from contract_writers import FILL, ROOT_ATTRIBUTES, SERVED, TEMP_ATTRIBUTES, WIND, WRITERS, expected
 from servers.http_server import HttpServer
 
 import refbrowser
@@ -90,7 +82,7 @@ class AdapterContract:
         assert node.error is not None
         with pytest.raises(RefbrowserError):
             dataset["/broken"][...]
-        assert any("broken" in str(problem.place) for problem in dataset.hierarchy.problems)
+        assert any("broken" in str(finding.place) for finding in dataset.hierarchy.findings)
 
     def edited(self, dataset):
         node = dataset["/temp"].node

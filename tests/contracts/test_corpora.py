@@ -36,7 +36,7 @@ def test_every_array_reads_as_its_writer_reads_it(corpus, dataset):
 
 
 def test_nothing_is_found_fault_with(dataset):
-    assert dataset.hierarchy.problems == ()
+    assert dataset.hierarchy.findings == ()
 
 
 def test_every_node_is_there(corpus, dataset):
@@ -63,14 +63,14 @@ def test_the_consolidated_metadata_alone_is_enough(corpus, tmp_path):
     with refbrowser.open(document) as opened:
         paths = {node.path for node in opened.hierarchy.walk() if isinstance(node, ArrayNode)}
         assert paths == {f"/{path}" for path in expected(corpus)}
-        assert opened.hierarchy.problems == ()
+        assert opened.hierarchy.findings == ()
 
 
 @pytest.mark.slow
 def test_a_folder_opens_as_its_references_do(corpus):
     with refbrowser.open(corpus / "store") as opened:
         assert differences(opened, corpus) == []
-        assert opened.hierarchy.problems == ()
+        assert opened.hierarchy.findings == ()
 
 
 @pytest.fixture(scope="module")

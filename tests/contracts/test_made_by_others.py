@@ -13,7 +13,7 @@ import pytest
 import xarray
 
 import refbrowser
-from refbrowser.engine.problems.findings import dataset_findings
+from refbrowser.engine.findings.dataset_findings import dataset_findings
 from refbrowser.xarray_backend import RefbrowserBackendEntrypoint
 
 pytest.importorskip("kerchunk")

@@ -52,7 +52,7 @@ def test_what_zarr_python_writes_is_read(version, tree, data):
         write_tree(tree, store, version)
         with refbrowser.open(store) as dataset:
             assert_kept(dataset, tree)
-            assert dataset.hierarchy.problems == ()
+            assert dataset.hierarchy.findings == ()
             for path, array in tree.arrays.items():
                 if math.prod(array.values.shape):
                     index = data.draw(index_of(array.values.shape))

@@ -11,7 +11,7 @@ import eccodes
 import numpy as np
 
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.problems.findings import dataset_findings
+from refbrowser.engine.findings.dataset_findings import dataset_findings
 from refbrowser.errors import RefbrowserError
 
 _MISSING = 9.0e36

@@ -17,13 +17,13 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.editors.gen_editor import GenEditor
 from refbrowser.app.editors.preview_view import PreviewView, TallyChip
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.saving.save import SaveOrder
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 from refbrowser.views.editing.preview import PreviewMark
 from refbrowser.views.hierarchy import ItemKind
 

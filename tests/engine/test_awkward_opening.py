@@ -253,7 +253,7 @@ def test_a_schema_that_is_damaged_leaves_the_others(tmp_path: Path) -> None:
     checked(path)
     with refbrowser.open(str(path)) as dataset:
         assert dataset["/bad"].node.error.kind is ErrorKind.JSON
-        assert any(problem.kind is ErrorKind.JSON for problem in dataset.hierarchy.problems)
+        assert any(finding.kind is ErrorKind.JSON for finding in dataset.hierarchy.findings)
         with pytest.raises(RefbrowserError):
             dataset["/bad"][...]
 

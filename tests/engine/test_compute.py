@@ -17,13 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.engine import compute as module
-from refbrowser.engine.compute import (
-    INLINE,
-    MOST_PROCESSES,
-    Compute,
-    ComputeStatus,
-    shared,
-)
+from refbrowser.engine.compute import INLINE, MOST_PROCESSES, Compute, ComputeStatus, shared
 from refbrowser.engine.workers.peers import check_versions, versions_here
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken

@@ -18,7 +18,7 @@ import refbrowser
 from refbrowser.app.controller.document_files import source_words
 from refbrowser.cli.program import main
 from refbrowser.engine.dataset import damage_of
-from refbrowser.engine.problems.collect import collect, failures_of, turns_of
+from refbrowser.engine.findings.collected_findings import collect, failures_of, turns_of
 from refbrowser.engine.reading.fetching import confirm_later
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.io.byte_sources import MemoryBytes
@@ -418,9 +418,9 @@ def test_members_that_prove_to_be_damaged_are_told_like_other_damage(tmp_path: P
             assert f"member '{key}': the CRC-32 of the member is not" in found.message
             assert found.place.path == ("/a" if name == "a.zip" else None)
             assert source_words(name, dataset.damage).startswith(f"{name} is damaged: member '{key}'")
-            problems = collect(dataset.document, dataset.hierarchy, failures=failures_of(dataset))
-            (problem,) = [each for each in problems.items if "CRC-32" in each.message]
-            assert problem.spot == (("array", "/a") if name == "a.zip" else ("document", ""))
+            findings = collect(dataset.document, dataset.hierarchy, failures=failures_of(dataset))
+            (finding,) = [each for each in findings.items if "CRC-32" in each.message]
+            assert finding.spot == (("array", "/a") if name == "a.zip" else ("document", ""))
             if name == "a.zip":
                 assert (len(dataset["a"].damage), dataset["b"].damage) == (1, ())
             # Reading it adds nothing to what is known.

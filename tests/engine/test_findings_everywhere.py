@@ -15,10 +15,10 @@ import pytest
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.problems import ranges
-from refbrowser.engine.problems.collect import collect
-from refbrowser.engine.problems.findings import DatasetFindings, dataset_findings
-from refbrowser.engine.problems.ranges import TOLD
+from refbrowser.engine.findings import range_findings
+from refbrowser.engine.findings.collected_findings import collect
+from refbrowser.engine.findings.dataset_findings import DatasetFindings, dataset_findings
+from refbrowser.engine.findings.range_findings import TOLD
 from refbrowser.engine.store_listing import list_store
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.references.document.document import ReferenceDocument
@@ -274,9 +274,9 @@ def test_what_is_found_can_be_repaired_and_edits_count(tmp_path: Path) -> None:
         document = dataset.document
         found = collect(document, dataset.hierarchy, access=dataset.access)
         assert len(found.items) == 3
-        for problem in found.items:
-            assert problem.fix is not None, problem.message
-            document = document.apply(problem.fix.edit)
+        for finding in found.items:
+            assert finding.fix is not None, finding.message
+            document = document.apply(finding.fix.edit)
         again = dataset.with_document(document)
         assert collect(again.document, again.hierarchy, access=again.access).items == ()
         for key, value in (("a/7", ["s3://b/x", 0, 2]), ("a/1", ["s3://b/x", BIG, 2])):
@@ -344,7 +344,7 @@ def test_findings_grow_with_what_is_broken_and_not_with_its_square() -> None:
         document = ReferenceDocument.of(json.dumps({"version": 1, "gen": rules, "refs": refs}).encode())
         hierarchy = hierarchy_of(document)
         # What of rules is compared with each other is bounded by steps of its own.
-        with patch("refbrowser.engine.problems.findings.all_findings", lambda *_: document.findings):
+        with patch("refbrowser.engine.findings.dataset_findings.all_findings", lambda *_: document.findings):
             return calls_of(lambda: found.append(dataset_findings(document, hierarchy)))
 
     found: list[DatasetFindings] = []
@@ -379,13 +379,13 @@ def test_odd_references_are_counted_and_only_some_described(monkeypatch: pytest.
     past = {f"a/{number}": ["", 0, 1] if number % 2 else ["x.bin", 0, 9] for number in range(3_000)}
     large = {f"b/{number}": ["s3://b/x", BIG, 1] for number in range(1_000)}
     document = ReferenceDocument.of(json.dumps(REFS | past | large).encode())
-    monkeypatch.setattr(ranges, "_PAGE", 500)
-    monkeypatch.setattr(ranges.FileEnds, "_size", lambda *_: 8)
-    described = Mock(side_effect=ranges.past_end_words)
-    monkeypatch.setattr(ranges, "past_end_words", described)
+    monkeypatch.setattr(range_findings, "_PAGE", 500)
+    monkeypatch.setattr(range_findings.FileEnds, "_size", lambda *_: 8)
+    described = Mock(side_effect=range_findings.past_end_words)
+    monkeypatch.setattr(range_findings, "past_end_words", described)
 
     def messages(left: SearchTime) -> list[str]:
-        return [each.message for each in ranges.range_findings(document, None, left)]
+        return [each.message for each in range_findings.range_findings(document, None, left)]
 
     found = messages(SearchTime())
     assert described.call_count == TOLD

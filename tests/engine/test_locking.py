@@ -18,16 +18,10 @@ from servers.object_servers import ObjectServer
 import refbrowser
 from refbrowser.engine.audit.lock_comparing import lock_cost
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.locking import (
-    files_of,
-    hold_against,
-    lock_findings,
-    make_lock,
-    prefixes_of,
-)
-from refbrowser.engine.problems.collect import collect
-from refbrowser.engine.problems.findings import dataset_findings
-from refbrowser.engine.problems.problem import Remedy
+from refbrowser.engine.findings.collected_findings import collect
+from refbrowser.engine.findings.dataset_findings import dataset_findings
+from refbrowser.engine.findings.listed_finding import Remedy
+from refbrowser.engine.locking import files_of, hold_against, lock_findings, make_lock, prefixes_of
 from refbrowser.errors import AbsentError, ErrorKind, Finding, RefbrowserError
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.looking import LookTask, look_at
@@ -633,8 +627,8 @@ def test_a_lock_that_is_none_is_told_and_not_used(tmp_path: Path) -> None:
         assert [each.code for each in dataset.access.memory.warnings] == ["lock-invalid"]
         told = dataset_findings(dataset.document, dataset.hierarchy, dataset.access).all
         assert [each.code for each in told if each.code] == ["lock-invalid"]
-        (problem,) = collect(dataset.document, dataset.hierarchy, access=dataset.access).items
-        assert "the lock beside the document is not used" in problem.message
+        (finding,) = collect(dataset.document, dataset.hierarchy, access=dataset.access).items
+        assert "the lock beside the document is not used" in finding.message
     with pytest.raises(RefbrowserError, match="refuse, allow, ignore"):
         refbrowser.open(document, stale="perhaps")
 
@@ -646,10 +640,10 @@ def test_stale_files_are_problems_of_the_arrays_that_refer_to_them(tmp_path: Pat
     (tmp_path / "a").write_bytes(content(0) + b"x")
     with refbrowser.open(document, stale="allow") as dataset:
         dataset["t"][0]
-        (problem,) = collect(dataset.document, dataset.hierarchy, access=dataset.access).items
-        assert problem.spot == ("array", "/t")
-        assert (problem.fix.remedy, problem.fix.text) == (Remedy.ACCEPT, "a")
-        assert "8000 bytes then, 8001 now" in problem.message
+        (finding,) = collect(dataset.document, dataset.hierarchy, access=dataset.access).items
+        assert finding.spot == ("array", "/t")
+        assert (finding.fix.remedy, finding.fix.text) == (Remedy.ACCEPT, "a")
+        assert "8000 bytes then, 8001 now" in finding.message
         # Once it is accepted there is none any more.
         written = refbrowser.lock(dataset, update=["a"])
         hold_against(dataset.access, written.lock)

@@ -1,4 +1,4 @@
-"""Listing an opened store: counts, missing chunks, stray keys as problems, edits that stay."""
+"""Listing an opened store: counts, missing chunks, stray keys as findings, edits that stay."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from stores_made import CONTAINERS, COUNTS, fill, packed, store_in
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.engine.findings.collected_findings import collect
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.problems.collect import collect
 from refbrowser.engine.store_listing import can_be_listed, list_store
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nodes import ArrayNode
@@ -157,7 +157,7 @@ def test_stray_keys_are_problems_at_their_place(tmp_path: Path, container: str) 
     with refbrowser.open(path) as dataset:
         list_store(dataset)
         found = collect(dataset.document, dataset.hierarchy).items
-    strays = {problem.place.key: problem.spot for problem in found}
+    strays = {finding.place.key: finding.spot for finding in found}
     wanted = {
         "temp/9.9": ("array", "/temp"),
         "temp/note.txt": ("array", "/temp"),
@@ -209,6 +209,6 @@ def test_info_and_check_tell_it(tmp_path: Path, container: str, capsys: pytest.C
     told = json.loads(capsys.readouterr().out)
     counts = {name: (each["stored_chunks"], each["missing_chunks"]) for name, each in told["arrays"].items()}
     assert counts == COUNTS
-    assert [problem["key"] for problem in told["problems"]] == ["temp/c/7/0"]
+    assert [finding["key"] for finding in told["problems"]] == ["temp/c/7/0"]
     assert main(["check", str(path)]) == 0
     assert "temp/c/7/0" in capsys.readouterr().out

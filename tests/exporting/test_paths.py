@@ -10,13 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.paths import (
-    PART_LIMIT,
-    check_collisions,
-    escaped_key,
-    path_below,
-    unescaped_key,
-)
+from refbrowser.exporting.paths import PART_LIMIT, check_collisions, escaped_key, path_below, unescaped_key
 
 
 @given(st.text(st.characters() | st.sampled_from("./%~ \\:"), max_size=300))

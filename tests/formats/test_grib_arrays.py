@@ -69,7 +69,7 @@ def verdicts(path: Path, data: bytes) -> list[tuple[str, str]]:
         return [each for each in compare(path, dataset) if each[0] != "agree"]
 
 
-def problems(path: Path) -> list[str]:
+def findings(path: Path) -> list[str]:
     with refbrowser.open(str(path)) as dataset:
         return [each.message for each in dataset.document.notes]
 
@@ -83,7 +83,7 @@ def test_values_are_where_the_iterator_of_eccodes_has_them(tmp_path: Path) -> No
     made = [on_grid(kind, 20 * at, scanning) for at, (kind, scanning) in enumerate(grids)]
     path = tmp_path / "a.grib2"
     assert verdicts(path, b"".join(made)) == []
-    assert problems(path) == []
+    assert findings(path) == []
 
 
 def test_rows_of_regular_grids_that_alternate_are_turned(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_samples_are_read_as_eccodes_does(sample: str, tmp_path: Path) -> None:
         made.append(message(sample, missing, bitsPerValue=24, bitmapPresent=1, missingValue=9999))
     path = tmp_path / "a.grib"
     assert verdicts(path, b"".join(made)) == []
-    assert problems(path) == []
+    assert findings(path) == []
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ def test_fields_of_one_name_time_and_level_are_told_apart(tmp_path: Path) -> Non
     ]
     path = tmp_path / "a.grib"
     assert verdicts(path, b"".join(made)) == []
-    assert problems(path) == []
+    assert findings(path) == []
     with refbrowser.open(str(path)) as dataset:
         names = {each.rpartition("/")[2] for each in dataset.arrays}
         assert {"tp_interval6", "tp_interval12", "tp_interval3"} <= names
@@ -202,7 +202,7 @@ def test_what_is_there_twice_or_of_another_edition_is_named(tmp_path: Path) -> N
     short = first[:8] + (19).to_bytes(8, "big") + first[16:20]
     path = tmp_path / "a.grib"
     path.write_bytes(first + second + third + short)
-    told = problems(path)
+    told = findings(path)
     size = len(first)
     assert told[-1].startswith(f"the message at byte 0 is not shown: that at byte {size} is of the same")
     assert f"the message at byte {2 * size} is of edition 3, which is not read" in told
@@ -210,7 +210,7 @@ def test_what_is_there_twice_or_of_another_edition_is_named(tmp_path: Path) -> N
     with refbrowser.open(str(path)) as dataset:
         assert np.array_equal(dataset["/t"][...].reshape(-1), own_values(second))
     path.write_bytes(first * 200)
-    told = problems(path)
+    told = findings(path)
     assert len(told) == 100
     assert told[-1] == "100 more of its messages are lost or not shown"
 
@@ -219,7 +219,7 @@ def test_values_without_places_are_shown_without(tmp_path: Path) -> None:
     wrong = message("regular_ll_sfc_grib2", np.arange(496.0), jScansPositively=1)
     path = tmp_path / "a.grib2"
     path.write_bytes(on_grid("albers", 0) + wrong)
-    told = problems(path)
+    told = findings(path)
     assert len(told) == 2
     assert told[0].startswith("the latitudes and longitudes of its grid (albers) cannot be computed: ")
     assert told[1].startswith("the latitudes and longitudes of its grid (regular_ll) cannot be computed: ")

@@ -11,12 +11,7 @@ import pytest
 import zstandard
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.references import (
-    OpenProgress,
-    document_chunks,
-    hierarchy_of,
-    open_references,
-)
+from refbrowser.formats.references import OpenProgress, document_chunks, hierarchy_of, open_references
 from refbrowser.formats.sniffing import looks_like_references
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS

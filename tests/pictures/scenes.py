@@ -14,15 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 from nczarr_documents import nczarr_document
-from PySide6.QtCore import (
-    QElapsedTimer,
-    QMimeData,
-    QPoint,
-    QSize,
-    Qt,
-    QTimer,
-    QUrl,
-)
+from PySide6.QtCore import QElapsedTimer, QMimeData, QPoint, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -39,10 +31,9 @@ from servers.http_server import Fault, HttpServer
 from window_reset import SharedWindow
 from window_rest import is_at_rest
 
-from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.commands.view import PreferenceCommands, ViewCommands
-from refbrowser.app.controller import exporting
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs import preferences_dialog
 from refbrowser.app.panes import jobs_pane
@@ -50,7 +41,8 @@ from refbrowser.app.widgets import parts
 from refbrowser.engine.compute import ComputeStatus
 from refbrowser.engine.jobs import Job, JobState, JobStatus
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.tools.compare.window.compare_commands import CompareCommands
+from refbrowser.tools.compare.window.commands import CompareCommands
+from refbrowser.tools.export.window import export_work as exporting
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SAMPLE = CHECKOUT / "resources" / "sample"
@@ -427,9 +419,9 @@ def problems(stage: Stage) -> None:
     }
     stage.open(stage.write("faults.json", {"version": 1, "templates": {"u": "{{v"}, "refs": refs}))
     stage.settle()
-    stage.window.groups[ProblemCommands].show_problems()
+    stage.window.groups[FindingCommands].show_problems()
     stage.settle()
-    stage.window.problems.table.selectRow(0)
+    stage.window.findings.table.selectRow(0)
     stage.settle()
 
 
@@ -635,9 +627,9 @@ def export_store(stage: Stage) -> QWidget:
 
 @scene
 def make_references(stage: Stage) -> QWidget:
-    from refbrowser.app.controller.making import FileFacts, Hindered
-    from refbrowser.app.dialogs.make_sheet import MakeSheet
     from refbrowser.exporting.saving.making import Made
+    from refbrowser.tools.make.window.make_sheet import MakeSheet
+    from refbrowser.tools.make.window.make_work import FileFacts, Hindered
 
     sheet = stage.dialog("make_references")
     assert isinstance(sheet, MakeSheet)
@@ -668,7 +660,7 @@ def make_references(stage: Stage) -> QWidget:
 
 @scene
 def combine_files(stage: Stage) -> QWidget:
-    from refbrowser.app.combining.combine_sheet import CombineSheet
+    from refbrowser.tools.make.window.combine_sheet import CombineSheet
 
     paths = []
     for number in range(12):

@@ -8,14 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-import refbrowser.api
-
 # Modules that are imported late would be too late for `limits`.
-import refbrowser.cli.program
-import refbrowser.formats.references
-import refbrowser.io.http.client
-import refbrowser.references.checks.rule_checks
-import refbrowser.references.document.document  # noqa: F401
 
 
 @pytest.fixture

@@ -187,7 +187,7 @@ def test_names_given_twice_are_told(tmp_path: Path) -> None:
     members = [*sound_members().items(), ("sound-0.raw", bytes(24))]
     path.write_bytes(enc.raw_zip(members))
     with refbrowser.open(path) as dataset:
-        found = [*dataset.document.findings, *dataset.hierarchy.problems]
+        found = [*dataset.document.findings, *dataset.hierarchy.findings]
     assert any("sound-0.raw" in f"{each.message} {each.place}" for each in found), found
 
 

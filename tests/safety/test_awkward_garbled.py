@@ -40,7 +40,7 @@ def use(path: Path) -> None:
             with contextlib.suppress(RefbrowserError):
                 if array.shape[:1] < (10_000,):
                     read_values(array)
-        for finding in (*dataset.document.findings, *dataset.hierarchy.problems):
+        for finding in (*dataset.document.findings, *dataset.hierarchy.findings):
             str(finding)
 
 

@@ -36,7 +36,7 @@ def archive(case: Hostile, canary: str) -> bytes:
 def refusals(dataset: refbrowser.Dataset, path: str) -> set[str]:
     """Return the kinds of all errors at and below an array; ``fine`` where there are none."""
     found = {
-        str(each.kind) for each in dataset.hierarchy.problems if (each.place.path or "").startswith(path)
+        str(each.kind) for each in dataset.hierarchy.findings if (each.place.path or "").startswith(path)
     }
     array = dataset.arrays.get(path)
     if array is not None:

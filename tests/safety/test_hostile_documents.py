@@ -15,8 +15,8 @@ import pytest
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind
 from refbrowser.formats.references import open_references
-from refbrowser.references.checks import rule_checks
 from refbrowser.references.document.chunk_codes import split_key
+from refbrowser.references.findings import rule_findings
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.templates.templates import TemplateSet
 
@@ -60,10 +60,10 @@ def test_long_keys_of_numbers_take_no_time() -> None:
 def test_rules_that_collide_are_compared_within_a_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rule_checks.Steps, "__init__", lambda steps: setattr(steps, "left", 2000))
+    monkeypatch.setattr(rule_findings.Steps, "__init__", lambda steps: setattr(steps, "left", 2000))
     rules = [{"key": "k{{ i }}", "url": "u", "dimensions": {"i": {"stop": 2}}}] * 60
     found = document(tmp_path, json.dumps({"version": 1, "refs": {}, "gen": rules}))
-    findings = rule_checks.all_findings(found)
+    findings = rule_findings.all_findings(found)
     assert any("not decided" in finding.message for finding in findings)
     assert len(findings) < 60 * 59 / 2
     assert any("replaces 2 rows of rule 0" in finding.message for finding in findings)

@@ -15,15 +15,7 @@ from refbrowser.io.cancel import Cancelled
 from refbrowser.references.document.chunk_codes import pack
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, RenameReference, SetReference
-from refbrowser.views.key_search import (
-    EACH,
-    Hit,
-    HitKind,
-    row_number,
-    search,
-    starting_with,
-    tail_of,
-)
+from refbrowser.views.key_search import EACH, Hit, HitKind, row_number, search, starting_with, tail_of
 
 ARRAY = json.dumps({
     "zarr_format": 2, "shape": [30, 30], "chunks": [1, 1], "dtype": "<i2", "compressor": None,

@@ -110,22 +110,6 @@ FILE: tuple[ActionSpec | None, ...] = (
         tip="Write the data in another format",
     ),
     ActionSpec(
-        "make_references",
-        "Ma&ke references…",
-        tip="Make reference documents of netCDF, HDF5 and other files of data, and compare them with these",
-    ),
-    ActionSpec(
-        "combine_files",
-        "Com&bine files…",
-        tip="Combine many files into one dataset along a dimension; their differences are shown first",
-    ),
-    ActionSpec(
-        "append_files",
-        "Append f&iles…",
-        when="can_append",
-        tip="Add files of data at the end of this document, as one step",
-    ),
-    ActionSpec(
         "export_view",
         "Export &view…",
         shortcut="Ctrl+Shift+E",

@@ -1,4 +1,4 @@
-"""Opening documents, what they may read, exporting them, and the submenu of those opened lately."""
+"""Opening documents, what they may read, and the submenu of those opened lately."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialog, QFileDialog
+from PySide6.QtWidgets import QFileDialog
 
-from refbrowser.app.commands.view import PreferenceCommands
 from refbrowser.app.dialogs.trust import TrustSheet, open_wants
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.theme import plain_tooltip
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.views.hierarchy import ItemKind, takes_rules
+from refbrowser.views.hierarchy import takes_rules
 from refbrowser.views.words import FLAVOURS, one_line
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.dialogs.export_dialog import ExportDialog
     from refbrowser.app.dialogs.recovery import RecoveryBar
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.journal import Recovery
@@ -101,13 +99,11 @@ _WAYS = {
 
 
 class FileCommands(CommandGroup):
-    """The commands of the menu File that open and export."""
+    """The commands of the menu File that open."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
-        self._change_compute = workspace.groups[PreferenceCommands].compute
         self._centre = workspace.centre
-        self._navigation = workspace.navigation
         self._settings = workspace.settings
         self._permissions = workspace.groups[PermissionCommands]
         self._beside = Latest(self, "beside")
@@ -116,20 +112,16 @@ class FileCommands(CommandGroup):
         """Return what each action of this group does."""
         own = (self.open_files, self.open_store, self.open_url, self.open_remote, self.open_sample)
         ways = {way: partial(self.open_as, flavour) for way, flavour in _WAYS.items()}
-        made = (self.export, self.make_references, self.combine_files, self.append_files, self.clear_recent)
-        return {**by_name(*own, *made), **ways}
+        return {**by_name(*own, self.clear_recent), **ways}
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be done with the current document."""
         document = self._current
         can_open_as = document is not None and (document.store.is_here or document.error is not None)
         chosen = document.store.flavour if document is not None and can_open_as else None
-        state = None if document is None else document.document
         return {
             **{way.replace("open_", "is_"): flavour == chosen for way, flavour in _WAYS.items()},
             "can_open_as": can_open_as,
-            # Of a store or a file nobody wrote the references.
-            "can_append": state is not None and not state.rules_are_made,
             "has_document": document is not None,
             "has_recent": bool(self._settings.recent()),
             "is_open": document is not None and document.is_open,
@@ -203,20 +195,10 @@ class FileCommands(CommandGroup):
 
     def open_instead(self, paths: list[str]) -> None:
         """Open documents in place of the current one, which could not be opened."""
-        self._close_failed()
+        self.close_failed()
         self._workspace.open_all(paths)
 
-    def combine_instead(self, paths: list[str]) -> None:
-        """Show the sheet that combines the files of a folder; the folder itself is nothing to be opened."""
-        self._close_failed()
-        self.combine_of(paths)
-
-    def make_instead(self, paths: list[str]) -> None:
-        """Show the sheet that makes references of the files of a folder."""
-        self._close_failed()
-        self.make_of(paths)
-
-    def _close_failed(self) -> None:
+    def close_failed(self) -> None:
         """Close the current document where it could not be opened."""
         failed = self._current
         if failed is not None and not failed.is_open:
@@ -245,101 +227,6 @@ class FileCommands(CommandGroup):
             done,
             lambda _error: done(()),
         )
-
-    # Exporting
-
-    def export(self) -> None:
-        """Show the export dialog for the current document."""
-        self.export_as("")
-
-    def export_with_chunks(self, path: str, chunks: str) -> None:
-        """Show the export dialog with the chunks of an array filled in."""
-        dialog = self.export_as("")
-        if dialog is not None:
-            dialog.choose_chunks(path, chunks)
-
-    def export_as(self, name: str) -> ExportDialog | None:
-        """Show the export dialog with a format chosen, by its name; the first one when empty."""
-        from refbrowser.app.dialogs.export_dialog import ExportDialog
-
-        document = self._current
-        if document is not None and document.dataset is not None:
-            item = self._navigation.item()
-            chosen = str(item.place) if item is not None and item.kind is ItemKind.ARRAY else None
-            dialog = ExportDialog(document, chosen, self._workspace.window())
-            if name:
-                dialog.choose_format(name)
-            dialog.openPath.connect(self._workspace.open_path)
-            dialog.connectTarget.connect(lambda url: self._permissions.connect_origin(url, dialog))
-            dialog.changeCompute.connect(self._change_compute)
-            self._workspace.documents.computeChanged.connect(dialog.refresh)
-            dialog.show()
-            return dialog
-        return None
-
-    # Making references
-
-    def make_references(self) -> None:
-        """Show the sheet that makes references, with the current document where it is a file of data."""
-        document = self._current
-        self.make_of([document.path] if document is not None and document.is_data else [])
-
-    def make_of(self, paths: Sequence[str]) -> None:
-        """Show the sheet that makes references, with some files in it beside those that are there."""
-        from refbrowser.app.dialogs.make_sheet import MakeSheet
-
-        sheet = self._workspace.window().findChild(MakeSheet)
-        if sheet is None:
-            sheet = MakeSheet(self._workspace.documents, self._workspace.tasks, self._workspace.window())
-            sheet.openPaths.connect(self._workspace.open_all)
-            sheet.changeCompute.connect(self._change_compute)
-            sheet.combineWanted.connect(self.combine_of)
-        if paths:
-            sheet.add(paths)
-        self._show_sheet(sheet)
-
-    # Combining
-
-    def combine_files(self) -> None:
-        """Show the sheet that combines files, with those of data that are open in it."""
-        several = [document.path for document in self._workspace.documents.all() if document.is_data]
-        self.combine_of(several if len(several) > 1 else [])
-
-    def combine_of(self, paths: Sequence[str]) -> None:
-        """Show the sheet that combines files, with some files in it beside those that are there."""
-        from refbrowser.app.combining.combine_sheet import CombineSheet
-
-        sheet = self._workspace.window().findChild(CombineSheet)
-        if sheet is None:
-            sheet = CombineSheet(self._workspace.documents, self._workspace.tasks, self._workspace.window())
-            sheet.openPaths.connect(self._workspace.open_all)
-            sheet.told.connect(self._workspace.say)
-            sheet.changeCompute.connect(self._change_compute)
-        if paths:
-            sheet.add(paths)
-        self._show_sheet(sheet)
-
-    def append_files(self) -> None:
-        """Show the sheet that adds files to the current document."""
-        from refbrowser.app.combining.combine_sheet import AppendSheet
-
-        document = self._current
-        if document is None or document.dataset is None:
-            return
-        shown = self._workspace.window().findChildren(AppendSheet)
-        sheet = next((each for each in shown if each.document is document), None)
-        if sheet is None:
-            sheet = AppendSheet(document, self._workspace.documents, self._workspace.window())
-            sheet.changeCompute.connect(self._change_compute)
-            sheet.told.connect(self._workspace.say)
-        self._show_sheet(sheet)
-
-    @staticmethod
-    def _show_sheet(sheet: QDialog) -> None:
-        sheet.show()
-        sheet.raise_()
-        # What was dropped comes from a window that has the keyboard.
-        sheet.activateWindow()
 
 
 class CdlCommands(CommandGroup):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
+from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
-from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
 from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.commands.values import ValueCommands
@@ -18,7 +18,7 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     PreferenceCommands,
     CopyCommands,
     PrefixCommands,
-    ProblemCommands,
+    FindingCommands,
     FileCommands,
     SaveCommands,
     EditCommands,

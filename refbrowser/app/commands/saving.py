@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
-from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.questions import Unsaved
 from refbrowser.app.tasks.tasks import TaskControl
@@ -34,7 +34,7 @@ class SaveCommands(CommandGroup):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._centre = workspace.centre
-        self._problem_commands = workspace.groups[ProblemCommands]
+        self._finding_commands = workspace.groups[FindingCommands]
         self._typed_words: dict[int, str] = {}
         #: Numbers of the documents whose typing is being applied.
         self._applying: set[int] = set()
@@ -225,7 +225,7 @@ class SaveCommands(CommandGroup):
         words = self.typed_words(document)
         more = f" ({len(left) - 1} more like it)" if len(left) > 1 else ""
         heading = f"{document.title} {NOT_SAVED}{more}"
-        self._problem_commands.go_to_typed(document, left[0].typed, left[0].error.place)
+        self._finding_commands.go_to_typed(document, left[0].typed, left[0].error.place)
         error = left[0].error
         # Its words name the field, and the keyboard is in it.
         shown = RefbrowserError(error.kind, error.message, advice=error.advice)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.frame.keyboard import move_to_pane
 from refbrowser.app.settings.preferences import THEMES
+from refbrowser.app.widgets.parts import bring_up
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 
 if TYPE_CHECKING:
@@ -169,9 +170,7 @@ class PreferenceCommands(CommandGroup):
         shown = window.findChild(PreferencesDialog)
         if shown is None:
             shown = PreferencesDialog(self._preferences, self._workspace.tasks, window)
-        shown.show()
-        shown.raise_()
-        shown.activateWindow()
+        bring_up(shown)
         return shown
 
     def toggle_internal(self) -> None:
@@ -208,9 +207,7 @@ class HelpCommands(CommandGroup):
         from refbrowser.app.dialogs.shortcut_list import ShortcutList
 
         shown = self._workspace.window().findChild(ShortcutList) or ShortcutList(self._workspace.window())
-        shown.show()
-        shown.raise_()
-        shown.activateWindow()
+        bring_up(shown)
 
     def about(self) -> None:
         """Show the versions of the program and of what it stands on."""

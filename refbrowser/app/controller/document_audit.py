@@ -107,7 +107,7 @@ class DocumentAudit(QObject):
         return self._handle is not None
 
     def asked_groups(self) -> list[FindingGroup]:
-        """Return what asking and reading told: all but what the list of problems tells by itself."""
+        """Return what asking and reading told: all but what the list of findings tells by itself."""
         return [] if self.result is None else self.result.asked
 
     def ask(self, request: AuditRequest) -> None:

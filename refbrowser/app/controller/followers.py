@@ -1,4 +1,4 @@
-"""What follows edits and readings off the thread: problems, changed rows, journal, confirmed members."""
+"""What follows edits and readings off the thread: findings, changed rows, journal, confirmed members."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.parts import one_shot
+from refbrowser.engine.findings.listed_finding import FindingList, ListedFinding
 from refbrowser.engine.jobs import Priority
-from refbrowser.engine.problems.problem import Problem, Problems
 from refbrowser.views.words import one_line
 from refbrowser.words import counted_plain
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PAUSE = 300
 
 
-class DocumentProblems(QObject):
+class DocumentFindings(QObject):
     """Follows one `OpenDocument`.
 
     Signals
@@ -47,7 +47,7 @@ class DocumentProblems(QObject):
         super().__init__(document)
         self._document, self._audit = document, audit
         self._turns, self._is_audited = 0, False
-        self.found = Problems()
+        self.found = FindingList()
         self._latest = Latest(self, "problems")
         self._pause = one_shot(self, PAUSE, self._look_at_reads)
         # What may be read changes with it alone: `wants` are new by then.
@@ -58,15 +58,15 @@ class DocumentProblems(QObject):
         document.tasks.statusChanged.connect(self._statuses_changed)
 
     def look_again(self) -> None:
-        """Look for problems; nothing is read for it."""
+        """Look for findings; nothing is read for it."""
         dataset, wants = self._document.dataset, self._document.wants
         if dataset is None:
             return
         groups = self._audit.asked_groups()
         self._is_audited = bool(groups)
 
-        def find(control: TaskControl) -> tuple[Problems, int]:
-            from refbrowser.engine.problems.collect import collect, failures_of, turns_of
+        def find(control: TaskControl) -> tuple[FindingList, int]:
+            from refbrowser.engine.findings.collected_findings import collect, failures_of, turns_of
 
             turns, failures = turns_of(dataset), failures_of(dataset)
 
@@ -83,25 +83,25 @@ class DocumentProblems(QObject):
         title = f"Check for problems of {self._document.title}"
         self._latest.run(self._document, title, find, self._take, priority=Priority.STATISTICS)
 
-    def _take(self, answer: tuple[Problems, int]) -> None:
+    def _take(self, answer: tuple[FindingList, int]) -> None:
         self.found, self._turns = answer
         self.changed.emit()
         self._reads_went_on()
 
     def _look_if_audited(self) -> None:
-        """Look again where an audit tells what problems do not, or did."""
+        """Look again where an audit tells what findings do not, or did."""
         if self._is_audited or self._audit.asked_groups():
             self.look_again()
 
     def _take_error(self) -> None:
         """Take over why the document could not be opened: that is its one fault."""
-        from refbrowser.engine.problems.problem import problem_of_opening
+        from refbrowser.engine.findings.listed_finding import finding_of_opening
         from refbrowser.errors import RefbrowserError
 
         error = self._document.error
         if self._document.is_open or not isinstance(error, RefbrowserError):
             return
-        self.found = Problems.of([problem_of_opening(error)])
+        self.found = FindingList.of([finding_of_opening(error)])
         self.changed.emit()
 
     def _statuses_changed(self, _statuses: object) -> None:
@@ -112,16 +112,16 @@ class DocumentProblems(QObject):
             self._pause.start()
 
     def _look_at_reads(self) -> None:
-        from refbrowser.engine.problems.collect import turns_of
+        from refbrowser.engine.findings.collected_findings import turns_of
 
         dataset = self._document.dataset
         if dataset is not None and turns_of(dataset) != self._turns:
             self._turns = turns_of(dataset)
             self.look_again()
 
-    def fix(self, problem: Problem) -> bool:
-        """Make the edit that repairs a problem one step of the history; whether it could be made."""
-        edit = None if problem.fix is None else problem.fix.edit
+    def fix(self, finding: ListedFinding) -> bool:
+        """Make the edit that repairs a finding one step of the history; whether it could be made."""
+        edit = None if finding.fix is None else finding.fix.edit
         return edit is not None and self._document.apply(edit)
 
 

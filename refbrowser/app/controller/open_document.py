@@ -17,7 +17,7 @@ from refbrowser.app.controller.document_files import (
     FormatPart,
 )
 from refbrowser.app.controller.edited_document import EditedDocument
-from refbrowser.app.controller.followers import DocumentChanges, DocumentJournal, DocumentProblems
+from refbrowser.app.controller.followers import DocumentChanges, DocumentFindings, DocumentJournal
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class OpenDocument(EditedDocument):
-    """An edited document with its file or store, its journal, its problems, and what its format adds.
+    """An edited document with its file or store, its journal, its findings, and what its format adds.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class OpenDocument(EditedDocument):
         self._format: Format | None = None
         self.journal = DocumentJournal(self)
         self.audit = DocumentAudit(self)
-        self.problems = DocumentProblems(self, self.store, self.audit)
+        self.findings = DocumentFindings(self, self.store, self.audit)
         self.changes = DocumentChanges(self)
         self.lock = DocumentLock(self)
         self.file = DocumentFile(self, self.store, self.saving, lambda: self.part)
@@ -100,10 +100,10 @@ class OpenDocument(EditedDocument):
         """Whether there is one file that the document can be compared with."""
         return self.can_save_in_place and not Path(self.path).is_dir()
 
-    def problem_at(self, kind: str, place: str | int) -> str:
-        """Return the first problem of a row of the tree itself; nothing where it is sound."""
-        problem = self.problems.found.first_at((kind, place))
-        return "" if problem is None else problem.message
+    def finding_at(self, kind: str, place: str | int) -> str:
+        """Return the first finding of a row of the tree itself; nothing where it is sound."""
+        finding = self.findings.found.first_at((kind, place))
+        return "" if finding is None else finding.message
 
     @property
     def is_store(self) -> bool:

@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.dialogs.shortcut_list import as_markdown
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import push_button, resize_within_screen
+from refbrowser.app.widgets.parts import bring_up, push_button, resize_within_screen
 from refbrowser.bundled import resource
 from refbrowser.formats.registry import foreign, openable, opening_options
 from refbrowser.tools import registry as tools
@@ -189,9 +189,7 @@ class ManualWindow(QDialog):
     def show_page(self, name: str) -> None:
         """Show a page and bring the window to the front."""
         self._list.setCurrentRow(PAGES.index(name))
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        bring_up(self)
         self._view.setFocus()
 
     def page(self) -> str:

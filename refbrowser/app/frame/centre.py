@@ -64,7 +64,7 @@ class Centre(QWidget):
     referencesWanted(bool)
         References to the file of data that is shown are looked for; true: what was made is to be opened.
     fixWanted(object, object)
-        A `Problem` of a document that could not be opened is to be repaired.
+        A `ListedFinding` of a document that could not be opened is to be repaired.
     combineWanted(list), makeWanted(list)
         One dataset is to be made of the files of data in a folder, or references of each.
     """
@@ -277,7 +277,7 @@ class Centre(QWidget):
         found = getattr(error, "found", None)
         if found is None:
             self.error.set_error(f"{document.title} could not be opened", error)
-            fix = document.problems.found.items[0].fix if document.problems.found.items else None
+            fix = document.findings.found.items[0].fix if document.findings.found.items else None
             self.error.offer_fix("" if fix is None else fix.title)
             self._show_source(document, error)
             return self._error_page
@@ -357,8 +357,8 @@ class Centre(QWidget):
 
     def _fix(self) -> None:
         document = self._document
-        if document is not None and document.problems.found.items:
-            self.fixWanted.emit(document, document.problems.found.items[0])
+        if document is not None and document.findings.found.items:
+            self.fixWanted.emit(document, document.findings.found.items[0])
 
     def _retry(self) -> None:
         if self._document is not None:

@@ -34,7 +34,7 @@ class StatusLine(QObject):
     Signals
     -------
     jobsWanted(), problemsWanted()
-        The user wants to see the jobs, or the problems.
+        The user wants to see the jobs, or the findings.
     serviceWanted(str)
         The user wants the address at which a dataset is offered.
     confirmWanted()
@@ -42,7 +42,7 @@ class StatusLine(QObject):
     """
 
     jobsWanted = Signal()
-    problemsWanted = Signal()
+    findingsWanted = Signal()
     serviceWanted = Signal(str)
     confirmWanted = Signal()
 
@@ -60,11 +60,11 @@ class StatusLine(QObject):
         self._jobs.setAccessibleName("Show jobs")
         self._jobs.setAutoRaise(True)
         self._jobs.clicked.connect(self.jobsWanted.emit)
-        self._problems = LineButton()
-        self._problems.setObjectName("statusProblemsButton")
-        self._problems.setAutoRaise(True)
-        self._problems.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._problems.clicked.connect(self.problemsWanted.emit)
+        self._findings = LineButton()
+        self._findings.setObjectName("statusProblemsButton")
+        self._findings.setAutoRaise(True)
+        self._findings.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._findings.clicked.connect(self.findingsWanted.emit)
         self._service = LineButton()
         self._service.setObjectName("statusServiceButton")
         self._service.setAutoRaise(True)
@@ -95,7 +95,7 @@ class StatusLine(QObject):
             self._jobs,
             self._amount,
             self._pending,
-            self._problems,
+            self._findings,
             self._version,
         ):
             facts.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -119,14 +119,14 @@ class StatusLine(QObject):
         self._hover.set_text(text)
 
     def show_problems(self, faults: int, warnings: int) -> None:
-        """Show how many problems there are in all documents."""
+        """Show how many findings there are in all documents."""
         scheme, count = theme.colors(), faults + warnings
         name, color = ("fault", scheme.fault) if faults else ("warning", scheme.warning)
-        self._problems.setIcon(icons.icon(name, color) if count else icons.icon("done", scheme.muted))
-        self._problems.setText(f"Problems {count_text(count)}" if count else "No problems")
+        self._findings.setIcon(icons.icon(name, color) if count else icons.icon("done", scheme.muted))
+        self._findings.setText(f"Problems {count_text(count)}" if count else "No problems")
         words = f"Show problems: {count_text(faults)} faults, {count_text(warnings)} warnings"
-        self._problems.setAccessibleName(words)
-        self._problems.setToolTip(words)
+        self._findings.setAccessibleName(words)
+        self._findings.setToolTip(words)
 
     def show_service(self, urls: Sequence[str]) -> None:
         """Show where datasets are offered: the address that came last; nothing where none is."""

@@ -26,13 +26,7 @@ from refbrowser.model.json_values import json_ready
 from refbrowser.model.nested import NestedRows
 from refbrowser.views.hierarchy import nested_text
 from refbrowser.views.nested.nested_lines import LineMaker, NestedPath
-from refbrowser.views.nested.nested_values import (
-    NestedColumn,
-    NestedValue,
-    ValueKind,
-    exact_text,
-    fault_of,
-)
+from refbrowser.views.nested.nested_values import NestedColumn, NestedValue, ValueKind, exact_text, fault_of
 from refbrowser.views.rows import NoRows
 from refbrowser.words import count_text
 

@@ -1,1 +1,1 @@
-"""What shows one side of a document each: tree, references, attributes, chunks, problems."""
+"""What shows one side of a document each: tree, references, attributes, chunks, findings."""

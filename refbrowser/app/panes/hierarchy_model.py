@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import icons, theme
-from refbrowser.engine.problems.problem import Badge
+from refbrowser.engine.findings.listed_finding import Badge
 from refbrowser.views.hierarchy import (
     ItemKind,
     changed_words,
@@ -38,13 +38,13 @@ _GLYPH, _GAP = 12, 3
 
 
 def badge_of(item: Item) -> Badge:
-    """Return how many problems an item of the tree has, with all that is below it."""
+    """Return how many findings an item of the tree has, with all that is below it."""
     is_list = str(item.kind) in ("document", "templates", "rules")
-    return item.document.problems.found.badge((str(item.kind), "" if is_list else item.place))
+    return item.document.findings.found.badge((str(item.kind), "" if is_list else item.place))
 
 
 def badge_words(badge: Badge) -> str:
-    """Return the number of problems in words; nothing where there are none."""
+    """Return the number of findings in words; nothing where there are none."""
     parts = [
         counted_spaced(number, word)
         for number, word in ((badge.faults, "fault"), (badge.warnings, "warning"))
@@ -413,7 +413,7 @@ class HierarchyModel(QAbstractItemModel):
             return theme.plain_tooltip(tooltip_of(item))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             words = [f"{item.kind} {name_of(item)} {detail_of(item)}", *coordinate_words(item.node)]
-            words += [problem_of(item), badge_words(badge_of(item)), changed_words(item)]
+            words += [finding_of(item), badge_words(badge_of(item)), changed_words(item)]
             return ", ".join(word for word in words if word)
         return None
 
@@ -493,7 +493,7 @@ def _titles(node: Node | None) -> list[str]:
     return [title[:_TITLE] for title in found if isinstance(title, str)]
 
 
-def problem_of(item: Item) -> str:
+def finding_of(item: Item) -> str:
     """Return what is wrong with the item, or nothing."""
     if item.kind is ItemKind.DOCUMENT and item.document.error is not None:
         return str(item.document.error)
@@ -501,7 +501,7 @@ def problem_of(item: Item) -> str:
         error = getattr(item.node, name, None)
         if error is not None:
             return str(error)
-    return item.document.problem_at(str(item.kind), item.place)
+    return item.document.finding_at(str(item.kind), item.place)
 
 
 def is_broken(item: Item) -> bool:
@@ -510,12 +510,12 @@ def is_broken(item: Item) -> bool:
         return True
     if any(getattr(item.node, name, None) is not None for name in ("error", "unreadable")):
         return True
-    first = item.document.problems.found.first_at((str(item.kind), item.place))
+    first = item.document.findings.found.first_at((str(item.kind), item.place))
     return first is not None and first.is_fault
 
 
 def tooltip_of(item: Item) -> str:
-    """Return the full name, and the problem where there is one."""
+    """Return the full name, and the finding where there is one."""
     full = item.document.path if item.kind is ItemKind.DOCUMENT else name_of(item)
     if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
         titles = (*map(one_line, _titles(item.node)), *coordinate_words(item.node), *node_words(item.node))
@@ -524,9 +524,9 @@ def tooltip_of(item: Item) -> str:
         full = f"Dimension {one_line(str(item.place))}"
     elif item.kind is ItemKind.DOCUMENT:
         full = "\n".join(part for part in (full, format_words(item.document)) if part)
-    detail, problem = detail_of(item), problem_of(item)
+    detail, finding = detail_of(item), finding_of(item)
     below = badge_words(badge_of(item))
-    return "\n".join(part for part in (full, detail, changed_words(item), problem, below) if part)
+    return "\n".join(part for part in (full, detail, changed_words(item), finding, below) if part)
 
 
 def icon_of(item: Item) -> Any:

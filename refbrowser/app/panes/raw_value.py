@@ -33,7 +33,7 @@ from refbrowser.views.rows import Column, NoRows
 from refbrowser.words import size_text
 
 if TYPE_CHECKING:
-    from refbrowser.references.checks.positions import Excerpt
+    from refbrowser.references.findings.finding_places import Excerpt
 
 
 WIDTH = 16
@@ -274,7 +274,7 @@ class RawValuePane(QWidget):
         self._stop_showing("Reading…", document.title)
 
         def read(control: TaskControl) -> Excerpt:
-            from refbrowser.references.checks.positions import excerpt
+            from refbrowser.references.findings.finding_places import excerpt
 
             return excerpt(state, line, column, control.check)
 

@@ -85,9 +85,9 @@ class Presenter(QObject):
         self._pane.header.set_parts(self._choice.names(whole), self._choice.name(document, whole))
         document.hierarchyChanged.connect(self._follow)
         self._pane.header.set_title(subject.label, node.path)
-        problem = node.error or node.unreadable
-        if problem is not None:
-            self._pane.cards.show_error(f"{node.path} cannot be plotted", problem, can_retry=False)
+        finding = node.error or node.unreadable
+        if finding is not None:
+            self._pane.cards.show_error(f"{node.path} cannot be plotted", finding, can_retry=False)
             stage.show_card()
         elif node.dtype is None or not node.has_grid:
             stage.show_hint("Nothing to plot", f"The type of {node.path} is not known.")

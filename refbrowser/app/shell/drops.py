@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRectF, Qt
@@ -70,24 +69,11 @@ class DropOverlay(QFrame):
 
 
 class DropTarget(QObject):
-    """Takes what is dropped on one window.
+    """Takes what is dropped on one window."""
 
-    Parameters
-    ----------
-    make
-        Offers to make references of files of data.
-    combine
-        Offers to make one dataset of files of data that are called alike.
-    """
-
-    def __init__(
-        self,
-        workspace: Workspace,
-        make: Callable[[Sequence[str]], object],
-        combine: Callable[[Sequence[str]], object],
-    ) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace.window())
-        self._workspace, self._make, self._combine = workspace, make, combine
+        self._workspace = workspace
         self.overlay = DropOverlay(workspace.window())
         self._workspace.window().setAcceptDrops(True)
 
@@ -155,7 +141,8 @@ class DropTarget(QObject):
         elif drop.is_accepted:
             self._workspace.open_all(drop.opened)
             if drop.is_data:
-                (self._combine if drop.is_alike else self._make)(drop.targets)
+                workspace = self._workspace
+                (workspace.combine_of if drop.is_alike else workspace.make_of)(drop.targets)
             self._workspace.window().activateWindow()
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from refbrowser.app.commands.files import FileCommands
-from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.commands.saving import NOT_SAVED, SaveCommands
 from refbrowser.app.controller.documents import DiskWatch, Titles
 from refbrowser.app.controller.followers import DocumentConfirming
@@ -45,7 +44,7 @@ class DocumentFollower(QObject):
         self._hierarchy = workspace.hierarchy
         self._attributes = workspace.attributes
         self._editors = workspace.editors
-        self._problems = workspace.problems
+        self._findings = workspace.findings
         self._navigation = workspace.navigation
         self._chunk_map = workspace.chunk_map
         self._settings = workspace.settings
@@ -65,7 +64,7 @@ class DocumentFollower(QObject):
         self._centre.begin_document()
         document.firstRows.connect(lambda rows: self._centre.show_first_rows(document, rows))
         document.sizeAsked.connect(lambda question: self._ask_size(document, question))
-        document.problems.changed.connect(self._hierarchy.update_titles)
+        document.findings.changed.connect(self._hierarchy.update_titles)
         document.changes.changed.connect(lambda: self._changes_known(document))
         document.progressChanged.connect(
             lambda done, total: self._centre.show_progress(document, done, total)
@@ -82,7 +81,7 @@ class DocumentFollower(QObject):
         confirming.changed.connect(self._show_unconfirmed)
         confirming.failed.connect(lambda: self._read_again(document))
         # What is damaged may turn out when it is read, or confirmed.
-        document.problems.changed.connect(lambda: self._damage_changed(document))
+        document.findings.changed.connect(lambda: self._damage_changed(document))
         document.journal.recoveriesChanged.connect(lambda: self._recoveries_changed(document))
         document.journal.failed.connect(self._journal_failed)
         document.editFailed.connect(lambda error: self._edit_failed(document, error))
@@ -121,7 +120,7 @@ class DocumentFollower(QObject):
         self._leave(self._seen)
         self._seen = document
         self._centre.set_document(document)
-        self._problems.set_document(document)
+        self._findings.set_document(document)
         if document is None:
             self._centre.start.set_recent(self._settings.recent(), self._settings.more_words)
             self.look_for_lost()
@@ -242,7 +241,7 @@ class DocumentFollower(QObject):
 
 
 class Filing(QObject):
-    """Connects files, problems and histories with the panes that show them."""
+    """Connects files, findings and histories with the panes that show them."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace.window())
@@ -250,14 +249,13 @@ class Filing(QObject):
         self._centre = workspace.centre
         self._hierarchy = workspace.hierarchy
         self._attributes = workspace.attributes
-        self._problems = workspace.problems
+        self._findings = workspace.findings
         self._history = workspace.history
         self._settings = workspace.settings
-        self._problem_commands = workspace.groups[ProblemCommands]
+        self._finding_commands = workspace.groups[FindingCommands]
         self._status = workspace.status
         self._saving = workspace.groups[SaveCommands]
         self._actions = workspace.actions_
-        self._files = workspace.groups[FileCommands]
         documents = self._workspace.documents
         Titles(documents)
         self._watch = DiskWatch(documents)
@@ -269,12 +267,12 @@ class Filing(QObject):
         self._centre.damage_bar.wanted.connect(self._repair)
         self._centre.disk_bar.follow.connect(self._follow)
         self._centre.copy_bar.openPath.connect(self._workspace.open_path)
-        self._problems.placeWanted.connect(self._problem_commands.go_to)
-        self._problems.fixWanted.connect(self._problem_commands.fix)
-        self._centre.fixWanted.connect(self._problem_commands.fix)
-        self._problems.counted.connect(self._counted)
-        self._status.problemsWanted.connect(self._problem_commands.show_problems)
-        self._centre.restyled.connect(self._problems.refresh)
+        self._findings.placeWanted.connect(self._finding_commands.go_to)
+        self._findings.fixWanted.connect(self._finding_commands.fix)
+        self._centre.fixWanted.connect(self._finding_commands.fix)
+        self._findings.counted.connect(self._counted)
+        self._status.findingsWanted.connect(self._finding_commands.show_problems)
+        self._centre.restyled.connect(self._findings.refresh)
 
     def close(self) -> None:
         """Watch no file any more."""
@@ -289,7 +287,7 @@ class Filing(QObject):
         if document.part.repairing:
             self._actions[document.part.repairing].trigger()
         else:
-            self._files.export_as(state.format)
+            self._workspace.export_as(state.format)
 
     def _follow(self) -> None:
         """Follow the current file as it grows."""
@@ -340,7 +338,7 @@ class Filing(QObject):
 
         typed = drafts_of(document).all()
         if typed:
-            self._problem_commands.go_to_typed(document, typed[0], NOWHERE)
+            self._finding_commands.go_to_typed(document, typed[0], NOWHERE)
 
     def _applied(self, document: OpenDocument, typed: tuple[Typed, ...]) -> None:
         if document is self._workspace.documents.current:

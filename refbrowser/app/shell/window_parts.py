@@ -25,10 +25,10 @@ from refbrowser.app.frame.layout_kept import LayoutKept, PlotAlone
 from refbrowser.app.frame.navigation import Navigation
 from refbrowser.app.frame.status_line import StatusLine
 from refbrowser.app.panes.attributes_pane import AttributesPane
+from refbrowser.app.panes.findings_pane import FindingsPane
 from refbrowser.app.panes.hierarchy_pane import HierarchyPane
 from refbrowser.app.panes.history_pane import HistoryPane
 from refbrowser.app.panes.jobs_pane import JobsPane
-from refbrowser.app.panes.problems_pane import ProblemsPane
 from refbrowser.app.settings.preferences import Preferences
 from refbrowser.app.shell.drops import DropTarget
 from refbrowser.app.shell.following import DocumentFollower, Filing
@@ -85,7 +85,7 @@ def _make_panes(workspace: Workspace, window: QMainWindow) -> None:
     workspace.attributes = AttributesPane()
     workspace.editors = EditorStack()
     workspace.jobs = JobsPane(workspace.tasks)
-    workspace.problems = ProblemsPane(workspace.documents)
+    workspace.findings = FindingsPane(workspace.documents)
     workspace.history = HistoryPane()
     workspace.docks.fill(
         {
@@ -94,7 +94,7 @@ def _make_panes(workspace: Workspace, window: QMainWindow) -> None:
             "editorDock": workspace.editors,
             "previewDock": workspace.editors.preview_slot,
             "jobsDock": workspace.jobs,
-            "problemsDock": workspace.problems,
+            "problemsDock": workspace.findings,
             "historyDock": workspace.history,
         }
     )
@@ -138,9 +138,7 @@ def _make_commands(workspace: Workspace) -> Parts:
     context_menus = ContextMenus(workspace)
     workspace.actions_.complete(groups.table())
     workspace.actions_.add_panes(workspace.docks.all())
-    files = groups[FileCommands]
-    drops = DropTarget(workspace, files.make_of, files.combine_of)
-    return Parts(follower, Filing(workspace), drops, context_menus)
+    return Parts(follower, Filing(workspace), DropTarget(workspace), context_menus)
 
 
 def _connect_bars(workspace: Workspace) -> None:
@@ -158,10 +156,7 @@ def _connect_bars(workspace: Workspace) -> None:
     centre.raw.permissionWanted.connect(permissions.review_trust)
     centre.cdl.saveWanted.connect(groups[CdlCommands].save_cdl)
     centre.restyled.connect(workspace.actions_.set_icons)
-    centre.make_bar.wanted.connect(files.make_references)
     centre.openPaths.connect(files.open_instead)
-    centre.combineWanted.connect(files.combine_instead)
-    centre.makeWanted.connect(files.make_instead)
     centre.referencesWanted.connect(files.look_for_references)
     workspace.status.jobsWanted.connect(groups[ViewCommands].show_jobs)
     workspace.status.serviceWanted.connect(groups[CopyCommands].put)

@@ -141,6 +141,14 @@ def grow_to_words(dialog: QWidget) -> None:
     dialog.resize(dialog.width(), max(dialog.height(), dialog.heightForWidth(dialog.width())))
 
 
+def bring_up(window: QWidget) -> None:
+    """Show a dialog or a window above all others, with the keyboard."""
+    window.show()
+    window.raise_()
+    # What was dropped comes from a window that has the keyboard.
+    window.activateWindow()
+
+
 def hint_label(text: str) -> QLabel:
     """Return the words of a pane that has nothing to show yet."""
     # Not one that can be selected: what Qt loads for that would take a tenth of the time to the first paint.

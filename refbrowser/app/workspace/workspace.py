@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from refbrowser.app.frame.navigation import Navigation
     from refbrowser.app.frame.status_line import StatusLine
     from refbrowser.app.panes.attributes_pane import AttributesPane
+    from refbrowser.app.panes.findings_pane import FindingsPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.history_pane import HistoryPane
     from refbrowser.app.panes.jobs_pane import JobsPane
-    from refbrowser.app.panes.problems_pane import ProblemsPane
     from refbrowser.app.settings.preferences import Preferences
     from refbrowser.app.settings.settings import Settings
     from refbrowser.app.tasks.tasks import Tasks
@@ -68,6 +68,11 @@ class Workspace:
         Shows what the current document wants to read.
     accept_stale
         Shows the files of a document that are not those of its lock, one of them ticked.
+    export_as
+        Shows the export dialog for the current document with a format chosen, by its name; the first one when
+        empty.
+    make_of, combine_of
+        Show the sheets that make references, and combine files, with some files in them.
     show_places
         Shows where the files of a document lie, with what some of their URLs begin with chosen.
     """
@@ -87,7 +92,7 @@ class Workspace:
     attributes: AttributesPane
     editors: EditorStack
     jobs: JobsPane
-    problems: ProblemsPane
+    findings: FindingsPane
     history: HistoryPane
     navigation: Navigation
     chunk_map: ChunkMapDock
@@ -99,6 +104,9 @@ class Workspace:
     compare_paths: Callable[[Sequence[str]], object]
     review_trust: Callable[[], object]
     accept_stale: Callable[[OpenDocument, str], object]
+    export_as: Callable[[str], object]
+    make_of: Callable[[Sequence[str]], object]
+    combine_of: Callable[[Sequence[str]], object]
     show_places: Callable[[OpenDocument, str], object]
 
     def window(self) -> QWidget:

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping, joined_fix
 from refbrowser.engine.audit.audit_run import set_findings
-from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkTable, Ints, coords_of
-from refbrowser.engine.problems.finding_kinds import code_of, kind_of
+from refbrowser.engine.findings.chunk_table import ChunkMarks, ChunkTable, Ints, coords_of
 from refbrowser.engine.reading.chunk_log import marks_of
 from refbrowser.errors import Finding, Place
+from refbrowser.findings.kinds import code_of, kind_of
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.rules.rule_search import SearchTime
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.engine.problems.chunk_table import ChunkOwner, ChunkTable, Ints, coords_of
+from refbrowser.engine.findings.chunk_table import ChunkOwner, ChunkTable, Ints, coords_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.option_fields import Item, Kind, documented, option
 from refbrowser.io.access import storage_url

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from refbrowser.engine.audit.audit_plan import BlockedOrigin, Level
 from refbrowser.engine.audit.reader_notes import ReaderNote
-from refbrowser.engine.problems.chunk_table import ChunkMarks, Ints
-from refbrowser.engine.problems.finding_kinds import FindingKind, code_of, kind_of
+from refbrowser.engine.findings.chunk_table import ChunkMarks, Ints
 from refbrowser.errors import Finding, Severity
+from refbrowser.findings.kinds import FindingKind, code_of, kind_of
 from refbrowser.model.report import Report, first_of
 from refbrowser.words import counted
 

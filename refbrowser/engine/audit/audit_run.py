@@ -18,25 +18,25 @@ from refbrowser.engine.audit.audit_tasks import AuditTask, FileState, Outcome, T
 from refbrowser.engine.audit.reader_notes import reader_notes
 from refbrowser.engine.audit.state_findings import StateFindings
 from refbrowser.engine.compute import HERE, Compute, check_workers
+from refbrowser.engine.findings.chunk_findings import SHIFTED
+from refbrowser.engine.findings.chunk_table import coords_of, stored_sizes
+from refbrowser.engine.findings.dataset_findings import dataset_findings
 from refbrowser.engine.frozen import why_here
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.problems.chunk_ranges import SHIFTED
-from refbrowser.engine.problems.chunk_table import coords_of, stored_sizes
-from refbrowser.engine.problems.finding_kinds import code_of
-from refbrowser.engine.problems.findings import dataset_findings
 from refbrowser.engine.reading.collecting import collected_later
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.findings.kinds import code_of
 from refbrowser.formats.registry import facet
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.model.listing import flat_index
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.references.checks.positions import in_refs
+from refbrowser.references.findings.finding_places import in_refs
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_journal import AuditJournal
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.engine.problems.chunk_table import ChunkMarks
+    from refbrowser.engine.findings.chunk_table import ChunkMarks
 
 #: Codes of faults that are told before chunks are read: these fail for the same reason then.
 _KNOWN_BEFORE = frozenset(

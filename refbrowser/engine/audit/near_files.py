@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.engine.problems.chunk_table import ChunkTable, Ints
+from refbrowser.engine.findings.chunk_table import ChunkTable, Ints
 from refbrowser.errors import RefbrowserError, quoted
 
 if TYPE_CHECKING:

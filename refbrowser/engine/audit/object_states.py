@@ -143,8 +143,8 @@ class _Asking:
         except RefbrowserError as error:
             return ObjectState(url, error=error)
         except (OSError, ValueError) as error:
-            problem = error if isinstance(error, OSError) else OSError(0, "it is not a file name")
-            return ObjectState(url, error=failed(problem, location.path))
+            finding = error if isinstance(error, OSError) else OSError(0, "it is not a file name")
+            return ObjectState(url, error=failed(finding, location.path))
         return ObjectState(url, identity, ranges=True)
 
     def _by_head(self, asked: list[tuple[int, Location]]) -> None:

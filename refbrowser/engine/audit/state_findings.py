@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.audit.audit_tasks import FileState
-from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkTable, Ints, stored_sizes
+from refbrowser.engine.findings.chunk_table import ChunkMarks, ChunkTable, Ints, stored_sizes
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
@@ -109,7 +109,7 @@ class StateFindings:
 
     def _hidden(self, texts: Sequence[WrongText]) -> Iterator[Finding]:
         """Yield rules that are shifted as well, as the ends of files tell once their names are right."""
-        from refbrowser.engine.problems.ranges import range_findings
+        from refbrowser.engine.findings.range_findings import range_findings
         from refbrowser.references.rules.rule_search import SearchTime
 
         document, access = self._dataset.document, self._dataset.access

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.engine.audit.near_files import NearFiles, may_hold
-from refbrowser.engine.problems.chunk_table import ChunkTable, Ints
+from refbrowser.engine.findings.chunk_table import ChunkTable, Ints
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.references.checks.positions import located
 from refbrowser.references.edits.edits import Compound
 from refbrowser.references.edits.moving import Moved, MoveUrls
 from refbrowser.references.edits.outer_edits import SetRuleField, SetTemplate
 from refbrowser.references.edits.url_texts import url_tokens
+from refbrowser.references.findings.finding_places import located
 from refbrowser.references.templates.syntax import names_in
 from refbrowser.references.text.json_text import pointer
 

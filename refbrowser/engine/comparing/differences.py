@@ -33,7 +33,7 @@ class DifferenceKind(StrEnum):
     SHAPE = "shapes"
     FILL = "fill"
     LAYOUT = "layout"
-    PROBLEM = "problems"
+    FINDING = "problems"
     REFERENCES = "references"
     VALUES = "values"
     TEMPLATE = "templates"

@@ -47,7 +47,7 @@ def group_differences(
         Full names of the dimensions that arrays have: names and lengths of these differ there.
     """
     if _text_of(here.error) != _text_of(there.error):
-        yield _problem(here.path, "the group", here.error, there.error)
+        yield _finding(here.path, "the group", here.error, there.error)
         return
     for name in dict.fromkeys((*here.dimensions, *there.dimensions)):
         mine, theirs = here.dimensions.get(name), there.dimensions.get(name)
@@ -67,7 +67,7 @@ def array_differences(here: ArrayNode, there: ArrayNode) -> Iterator[Difference]
         ("the codecs or the type", here.unreadable, there.unreadable),
     ):
         if _text_of(mine) != _text_of(theirs):
-            yield _problem(path, what, mine, theirs)
+            yield _finding(path, what, mine, theirs)
     if here.error is not None or there.error is not None:
         return
     if here.shape != there.shape:
@@ -101,11 +101,11 @@ def _dimension_text(dimension: Any) -> str:
     return f"{dimension.size}, unlimited" if dimension.unlimited else str(dimension.size)
 
 
-def _problem(
+def _finding(
     path: str, what: str, mine: RefbrowserError | None, theirs: RefbrowserError | None
 ) -> Difference:
     texts = _text_of(mine) or "can be read", _text_of(theirs) or "can be read"
-    return Difference(DifferenceKind.PROBLEM, path, what, Side.BOTH, *texts)
+    return Difference(DifferenceKind.FINDING, path, what, Side.BOTH, *texts)
 
 
 def _text_of(error: RefbrowserError | None) -> str:

@@ -365,7 +365,7 @@ class _TakingOver:
         if difference.kind is DifferenceKind.ATTRIBUTE:
             self._take_attribute(mine, theirs, difference.name)
             return
-        if difference.kind is DifferenceKind.PROBLEM:
+        if difference.kind is DifferenceKind.FINDING:
             self._take_documents(difference, theirs)
             return
         v2, v3 = _LAYOUT[difference.name] if difference.kind is DifferenceKind.LAYOUT else _MEMBERS.get(

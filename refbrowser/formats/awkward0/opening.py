@@ -97,7 +97,7 @@ class Awkward0Origin(PlainAnswers):
                 for path, why in _without_references(array):
                     added.at(path).refused = why
         root = _completed(hierarchy.root, added)
-        return replace(hierarchy, root=root, problems=(*hierarchy.problems, *self._problems()))
+        return replace(hierarchy, root=root, findings=(*hierarchy.findings, *self._findings()))
 
     def told(self) -> Sequence[Fact]:
         """Return how many arrays there are, and what holds them."""
@@ -124,7 +124,7 @@ class Awkward0Origin(PlainAnswers):
         lengths = self.lengths
         return {array.path: value_arrays(array, lengths.get(array.path), memory) for array in self.arrays}
 
-    def _problems(self) -> list[Finding]:
+    def _findings(self) -> list[Finding]:
         return [
             Finding(
                 severity=Severity.FAULT,

@@ -42,7 +42,7 @@ class FitsArrays:
 
     Attributes
     ----------
-    problems
+    findings
         Which arrays cannot be referenced.
     sources
         What has arrays that are chunks read by the library, by path.
@@ -50,7 +50,7 @@ class FitsArrays:
 
     file: LibraryFile
     units: Units
-    problems: list[Finding] = field(init=False, default_factory=list)
+    findings: list[Finding] = field(init=False, default_factory=list)
     sources: dict[str, LibrarySource] = field(init=False, default_factory=dict)
     _sizes: dict[str, int] = field(init=False, default_factory=dict)
     _sums: dict[str, UnitSum] = field(init=False, default_factory=dict)
@@ -213,7 +213,7 @@ class FitsArrays:
         source = LibrarySource(self.file, node.path, tree, grid, look=None if sum is None else sum.look)
         place = Place(url=self.file.url, path=node.path)
         message = f"it cannot be referenced: {why}"
-        self.problems.append(
+        self.findings.append(
             Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=place)
         )
         manifest = SourceManifest(source, node.path, grid)

@@ -46,7 +46,7 @@ def open_named_fits(opening: Opening) -> Opened:
         path=named.url,
         format="fits",
         file=named.file,
-        problems=tuple(arrays.problems),
+        findings=tuple(arrays.findings),
         sources=arrays.sources,
         facts=(Fact("Size", named.size, is_size=True), Fact("Header-data units", len(units.told))),
     )

@@ -174,7 +174,7 @@ class Arrays:
     #: Paths of arrays of which every chunk is stored.
     complete: set[str] = field(init=False, default_factory=set)
     #: Which arrays cannot be referenced.
-    problems: list[Finding] = field(init=False, default_factory=list)
+    findings: list[Finding] = field(init=False, default_factory=list)
     _stored: dict[str, Stored] = field(init=False, default_factory=dict)
     _proofs: dict[str, str] = field(init=False, default_factory=dict)
     #: Chunks that were encoded anew, by coordinates.
@@ -373,7 +373,7 @@ class Arrays:
         """Return an array that the library reads."""
         source = self._source(node, path, told, tree, inner)
         grid = source.grid
-        self.problems.append(
+        self.findings.append(
             Finding(
                 severity=Severity.WARNING,
                 kind=ErrorKind.META,

@@ -96,7 +96,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
         path=named.url,
         format=FORMAT,
         file=named.file,
-        problems=tuple(arrays.problems),
+        findings=tuple(arrays.findings),
         facts=(Fact("Size", named.size, is_size=True), *_facts(contents)),
         sources=arrays.sources,
         values=arrays.known_values(),

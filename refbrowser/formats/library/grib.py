@@ -49,7 +49,7 @@ class GribArrays:
 
     Attributes
     ----------
-    problems
+    array_findings
         Which arrays cannot be referenced.
     sources
         What has arrays that are chunks here read by the library, by path.
@@ -61,7 +61,7 @@ class GribArrays:
     manifest: ManifestBuilder
     messages: int = 0
     findings: list[Finding] = field(default_factory=list)
-    problems: list[Finding] = field(default_factory=list)
+    array_findings: list[Finding] = field(default_factory=list)
     sources: dict[str, LibrarySource] = field(default_factory=dict)
     reads: int | None = None
     _groups: set[str] = field(default_factory=set)
@@ -119,7 +119,9 @@ class GribArrays:
             why = f"a field of it has more than {LIMITS.chunk_size} bytes (chunk_size)"
         if why:
             message = f"it cannot be referenced: {why}"
-            self.problems.append(replace(self._finding(message, path, Severity.WARNING), kind=ErrorKind.META))
+            self.array_findings.append(
+                replace(self._finding(message, path, Severity.WARNING), kind=ErrorKind.META)
+            )
             values = Pieces(
                 grid=asked,
                 manifest=SourceManifest(source, path, asked),
@@ -211,7 +213,7 @@ def open_named_grib(opening: Opening) -> Opened:
         path=named.url,
         format="grib",
         file=named.file,
-        problems=tuple(arrays.problems),
+        findings=tuple(arrays.array_findings),
         sources=arrays.sources,
         facts=(Fact("Size", named.size, is_size=True), Fact("Messages", arrays.messages)),
     )

@@ -120,7 +120,7 @@ class LibraryOrigin(PlainAnswers):
         The name of its format.
     file
         What reads values that no byte range gives.
-    problems
+    findings
         Which arrays cannot be referenced, and why.
     facts
         What is told of it.
@@ -133,14 +133,14 @@ class LibraryOrigin(PlainAnswers):
     path: str
     format: str
     file: LibraryFile
-    problems: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()
     facts: tuple[Fact, ...] = ()
     sources: Mapping[str, LibrarySource] = field(default_factory=dict)
     values: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, Node]) -> Hierarchy:
         """Return a hierarchy with what is to be known of its arrays."""
-        return replace(hierarchy, problems=(*hierarchy.problems, *self.problems))
+        return replace(hierarchy, findings=(*hierarchy.findings, *self.findings))
 
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return an array that the library reads; None where it does not, or has another shape there."""

@@ -60,7 +60,7 @@ def build_hierarchy(source: MetadataSource, manifests: ManifestMaker, format: st
         root=root,
         flavour=Flavour.NCZARR,
         age=translation.age,
-        problems=(*plain.problems, *presenter.findings),
+        findings=(*plain.findings, *presenter.findings),
     )
 
 

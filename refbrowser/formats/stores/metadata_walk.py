@@ -17,7 +17,7 @@ from refbrowser.model.metadata_keys import DRAFT_ROOTS, is_metadata_key
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.text.json_text import has_too_many_values
 
-#: Problems with one message that are told one by one; the rest is counted.
+#: Findings with one message that are told one by one; the rest is counted.
 _TOLD = 50
 
 
@@ -35,7 +35,7 @@ class StoreContents:
         The objects that some of them were made of, by key; equal ones are one.
     unread
         Metadata keys that are there and could not be read.
-    problems
+    findings
         What was found to be wrong.
     is_consolidated
         Whether the root repeats all metadata; it stands alone in `metadata` all the same.
@@ -47,7 +47,7 @@ class StoreContents:
     folder: str = ""
     metadata: dict[str, bytes] = field(default_factory=dict)
     unread: dict[str, RefbrowserError] = field(default_factory=dict)
-    problems: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     is_consolidated: bool = False
     has: Callable[[str], bool] = lambda key: False
     parsed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -90,12 +90,12 @@ class StoreContents:
         """Note something that hides a part of the store."""
         alike = self._alike.setdefault(message, [])
         if len(alike) > _TOLD:
-            last = self.problems[alike[-1]]
-            self.problems[alike[-1]] = replace(last, count=last.count + 1)
+            last = self.findings[alike[-1]]
+            self.findings[alike[-1]] = replace(last, count=last.count + 1)
             return
-        alike.append(len(self.problems))
+        alike.append(len(self.findings))
         place = Place(key=key)
-        self.problems.append(
+        self.findings.append(
             Finding(
                 severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=place, advice=advice
             )

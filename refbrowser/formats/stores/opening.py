@@ -270,7 +270,7 @@ def _document_of(
     return manifest.document(
         name=name,
         origin=replace(origin, is_consolidated=contents.is_consolidated),
-        notes=(*_unread(contents), *contents.problems),
+        notes=(*_unread(contents), *contents.findings),
     )
 
 

@@ -34,7 +34,7 @@ def open_named_tiff(opening: Opening) -> Opened:
         path=named.url,
         format=FORMAT,
         file=named.file,
-        problems=tuple(arrays.problems),
+        findings=tuple(arrays.findings),
         facts=_facts(contents, named.size),
         sources=arrays.sources,
     )

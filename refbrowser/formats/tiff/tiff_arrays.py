@@ -77,7 +77,7 @@ class TiffArrays:
 
     Attributes
     ----------
-    problems
+    findings
         Which arrays cannot be referenced.
     sources
         What has arrays that are chunks here read by the library, by path.
@@ -88,7 +88,7 @@ class TiffArrays:
     size: int
     is_remote: bool
     token: CancelToken | None
-    problems: list[Finding] = field(init=False, default_factory=list)
+    findings: list[Finding] = field(init=False, default_factory=list)
     sources: dict[str, LibrarySource] = field(init=False, default_factory=dict)
 
     def add_to(self, manifest: ManifestBuilder) -> None:
@@ -249,7 +249,7 @@ class TiffArrays:
         source = self._source(node, grid)
         place = Place(url=self.file.url, path=path)
         message = f"it cannot be referenced: {why}"
-        self.problems.append(
+        self.findings.append(
             Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=place)
         )
         manifest = SourceManifest(source, path, grid)

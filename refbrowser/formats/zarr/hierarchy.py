@@ -120,7 +120,7 @@ def build_hierarchy(source: MetadataSource, manifests: ManifestMaker, format: st
 def hierarchy_of_documents(reader: MetadataReader, manifests: ManifestMaker, format: str) -> Hierarchy:
     """Return what `build_hierarchy` does, from metadata that was read already."""
     builder = _Builder(reader, manifests)
-    return Hierarchy(root=builder.root(), format=format, problems=tuple(builder.findings))
+    return Hierarchy(root=builder.root(), format=format, findings=tuple(builder.findings))
 
 
 class _FoundArray(NamedTuple):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
-from refbrowser.references.checks.findings import document_findings
 from refbrowser.references.document.content import DocumentContent, Edit, Packed, ReferenceText
 from refbrowser.references.document.expansion import Expansion
+from refbrowser.references.findings.text_findings import document_findings
 from refbrowser.references.rules.rule_search import SearchTime
 from refbrowser.references.templates.syntax import uses_in
 

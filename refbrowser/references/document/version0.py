@@ -13,10 +13,10 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, ReferenceKind, WholeFile
-from refbrowser.references.checks.lacking import LeftOut, lacking
-from refbrowser.references.checks.rule_checks import may_meet
 from refbrowser.references.document.content import DocumentContent
 from refbrowser.references.document.reference_values import ValueKind
+from refbrowser.references.findings.expansion_faults import LeftOut, expansion_faults
+from refbrowser.references.findings.rule_findings import may_meet
 from refbrowser.references.rules.gen import GenRule
 
 _ROWS = 4096
@@ -65,7 +65,7 @@ class Version0:
         if self._skip_bad:
             self.left_out = LeftOut.of(self._expansion.document)
             return
-        for finding in lacking(self._expansion.document):
+        for finding in expansion_faults(self._expansion.document):
             raise finding.error()
 
     def _check_refs(self) -> None:

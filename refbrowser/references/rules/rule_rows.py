@@ -91,7 +91,7 @@ def read_field(name: str, fields: Mapping[str, Any], scope: Scope) -> RuleField 
         compiled = compile_template(template, scope)
     except RefbrowserError as error:
         return RuleField(name, text, None, None, (error,))
-    return RuleField(name, text, template, compiled, compiled.problems)
+    return RuleField(name, text, template, compiled, compiled.errors)
 
 
 def rule_scope(names: Iterable[str], templates: TemplateSet) -> Scope:

@@ -67,14 +67,14 @@ class Compiled:
         Most evaluation steps of one run, text sizes aside.
     uses
         Names of slots that are read.
-    problems
+    errors
         Errors that any run raises, whatever the values are.
     """
 
     run: Callable[[Frame], str]
     steps: int
     uses: frozenset[str]
-    problems: tuple[RefbrowserError, ...]
+    errors: tuple[RefbrowserError, ...]
 
     def render(self, arguments: tuple[Any, ...] = ()) -> str:
         """Return the text for the values of the slots, in their order.
@@ -99,7 +99,7 @@ def compile_expression(syntax: Syntax, node: nodes.Node, scope: Scope) -> Compil
     """Turn one expression of a template into a closure that gives its value."""
     compiler = _Compiler(syntax, scope)
     run = compiler.expression(node)
-    return Compiled(run, compiler.steps, frozenset(compiler.uses), tuple(compiler.problems))
+    return Compiled(run, compiler.steps, frozenset(compiler.uses), tuple(compiler.errors))
 
 
 class _Compiler(OperatorCompiler):
@@ -128,9 +128,9 @@ class _Compiler(OperatorCompiler):
             run = _with_locals(run, len(self._locals))
         if self.steps > LIMITS.template_steps_entry and not self._is_called:
             error = too_many_steps((0, len(self.syntax.text)))
-            self.problems.append(error)
+            self.errors.append(error)
             run = raiser(error)
-        return Compiled(run, self.steps, frozenset(self.uses), tuple(self.problems))
+        return Compiled(run, self.steps, frozenset(self.uses), tuple(self.errors))
 
     # Text
 
@@ -216,13 +216,13 @@ class _Compiler(OperatorCompiler):
             self.uses.add(name)
             return itemgetter(self.scope.slots[name])
         if name in self.scope.faults:
-            return self._problem(self._faulty_template(name, node))
+            return self._fail(self._faulty_template(name, node))
         if name not in self.scope.templates:
-            return self._problem(self._undefined(name, node))
+            return self._fail(self._undefined(name, node))
         template = self.scope.templates[name]
         if template.needed:
             needs = quoted(", ".join(template.needed))[1:-1]
-            return self._problem(
+            return self._fail(
                 template_error(
                     ErrorKind.TEMPLATE,
                     f"template {quoted(name)} needs arguments ({needs}) and is used without a call",
@@ -254,7 +254,7 @@ class _Compiler(OperatorCompiler):
         assert node.node is not None
         if node.name not in FILTERS:
             advice = f"known are {', '.join(sorted(FILTERS))}"
-            return self._problem(
+            return self._fail(
                 template_error(
                     ErrorKind.TEMPLATE,
                     f"filter {quoted(node.name)} is not known",
@@ -267,7 +267,7 @@ class _Compiler(OperatorCompiler):
         if node.name in TAKE_ITEMS:
             self._taken.add(id(node.node))
         if node.name == "unique" and id(node) not in self._taken:
-            return self._problem(_not_alone(span))
+            return self._fail(_not_alone(span))
         if node.name == "sum" and not node.args and not node.kwargs and _plain_slice(node.node) is not None:
             return self._sum_of_slice(node.node, span)
         try:
@@ -277,7 +277,7 @@ class _Compiler(OperatorCompiler):
                 _keywords(self, node),
             )
         except RefbrowserError as error:
-            return self._problem(at(error, span))
+            return self._fail(at(error, span))
         arguments = [item if callable(item) else constant(item) for item in bound]
         if node.name == "default":
             return self._default(node.node, *arguments)
@@ -368,7 +368,7 @@ class _Compiler(OperatorCompiler):
         text = method.node.value
         span = self._span(node)
         if node.kwargs:
-            return self._problem(at(values.fault("a format takes arguments by position only"), span))
+            return self._fail(at(values.fault("a format takes arguments by position only"), span))
         arguments = [self.expression(item) for item in node.args]
 
         def filtered(frame: Frame) -> Any:
@@ -380,25 +380,25 @@ class _Compiler(OperatorCompiler):
     def _template_call(self, name: str, node: nodes.Call) -> Closure:
         span = self._span(node)
         if name in self.scope.slots or name in self._set:
-            return self._problem(
+            return self._fail(
                 at(values.fault(f"{quoted(name)} is not a template, it cannot be called"), span)
             )
         if name in self.scope.faults:
-            return self._problem(self._faulty_template(name, node))
+            return self._fail(self._faulty_template(name, node))
         if name not in self.scope.templates:
             advice = (
                 "a template sees only its arguments: pass the other one, f(c=g), or its text, f(c=g(d=1))"
             )
-            return self._problem(self._undefined(name, node, advice if self._is_called else ""))
+            return self._fail(self._undefined(name, node, advice if self._is_called else ""))
         template = self.scope.templates[name]
         if template.is_literal:
             error = values.fault(
                 f"template {quoted(name)} is plain text and takes no arguments", "use it without brackets"
             )
-            return self._problem(at(error, span))
+            return self._fail(at(error, span))
         if self._calls > LIMITS.template_call_depth:
             message = f"template calls nest deeper than {LIMITS.template_call_depth}"
-            return self._problem(template_error(ErrorKind.BUDGET, message, span))
+            return self._fail(template_error(ErrorKind.BUDGET, message, span))
         arguments: dict[str, Closure | Template] = {}
         for item in node.kwargs:
             arguments[item.key] = self._template_named(item.value) or self.expression(item.value)
@@ -419,8 +419,8 @@ class _Compiler(OperatorCompiler):
         scope = Scope({key: slot for slot, key in enumerate(keys)}, passed)
         compiled = _Compiler(template.syntax, scope, self).template()
         self.steps = compiled.steps
-        if compiled.problems:
-            return self._problem(_inside(name, compiled.problems[0], span))
+        if compiled.errors:
+            return self._fail(_inside(name, compiled.errors[0], span))
         run = compiled.run
 
         def call(frame: Frame) -> str:

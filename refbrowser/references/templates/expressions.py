@@ -148,7 +148,7 @@ class OperatorCompiler:
         self.syntax = syntax
         self.steps = 0
         self.uses: set[str] = set()
-        self.problems: list[RefbrowserError] = []
+        self.errors: list[RefbrowserError] = []
         self._branches = 0
 
     def expression(self, node: nodes.Node) -> Closure:
@@ -168,9 +168,9 @@ class OperatorCompiler:
     def _span(self, node: nodes.Node) -> Span:
         return self.syntax.span(node)
 
-    def _problem(self, error: RefbrowserError) -> Closure:
+    def _fail(self, error: RefbrowserError) -> Closure:
         if not self._branches:
-            self.problems.append(error)
+            self.errors.append(error)
         return raiser(error)
 
     def _printed(self, node: nodes.Node) -> Closure:
@@ -260,7 +260,7 @@ class OperatorCompiler:
         error = template_error(
             ErrorKind.UNSAFE, "'...'.format must be called, attributes are not values", self._span(node)
         )
-        return self._problem(error)
+        return self._fail(error)
 
     # Operators
 

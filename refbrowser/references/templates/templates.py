@@ -173,9 +173,9 @@ def _parse_template(name: str, text: Any) -> Template:
     if template.syntax is not None:
         # What it calls is to be passed, as a template; whether it is shows where this one is used.
         slots = {key: slot for slot, key in enumerate(template.names) if key not in template.calls}
-        for problem in compile_template(template, Scope(slots)).problems:
-            if not isinstance(problem, UndefinedNameError):
-                raise problem
+        for error in compile_template(template, Scope(slots)).errors:
+            if not isinstance(error, UndefinedNameError):
+                raise error
     return template
 
 

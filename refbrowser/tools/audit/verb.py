@@ -121,7 +121,7 @@ def _check(arguments: argparse.Namespace) -> None:
     """Raise `E_USAGE` for codes that are none, and reports of unknown form, before anything is done."""
     from refbrowser.engine.audit.audit_result import WARNING
     from refbrowser.engine.audit.reader_notes import NOTES
-    from refbrowser.engine.problems.finding_kinds import KINDS
+    from refbrowser.findings.kinds import KINDS
     from refbrowser.tools.audit.report.audit_reports import check_report
 
     for code in arguments.fail_on:

@@ -54,11 +54,8 @@ def export(
         Leave out what cannot be read, and list it in the report.
     options
         How it is written, as one object in place of single keywords: `StoreOptions` (chunks, codec, shards,
-        container), `StreamOptions`, `TableOptions` or `Awkward0Writing` of
-        ``refbrowser.exporting.targets.options``, `ReferenceOptions` of
-        ``refbrowser.exporting.targets.reference_options``, `CommitOptions` of
-        ``refbrowser.exporting.icechunk.icechunk_options``, or what a format of another package has; the usual
-        ones when None.
+        container), `StreamOptions`, `TableOptions`, `Awkward0Writing`, `ReferenceOptions` or `CommitOptions`
+        of ``refbrowser``, or what a format of another package has; the usual ones when None.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress

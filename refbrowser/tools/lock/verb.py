@@ -16,7 +16,6 @@ from refbrowser.cli.options import (
     opening_of,
     request_of,
 )
-from refbrowser.formats.registry import CORE
 from refbrowser.io.cancel import CancelToken
 
 
@@ -27,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="DOC", help="a reference document")
     add_request(parser, LockRequest)
     add_json(parser)
-    add_opening(parser, CORE)
+    add_opening(parser)
     add_origins(parser)
     add_skip_bad(parser)
     add_templates(parser)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.problems.finding_kinds import KINDS
+from refbrowser.findings.kinds import KINDS
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.problems.chunk_table import coords_of
+from refbrowser.engine.findings.chunk_table import coords_of
 from refbrowser.engine.reading.chunk_log import ArrayLog, ReadState, marks_of
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.io.access import storage_url

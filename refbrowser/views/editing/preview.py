@@ -174,7 +174,7 @@ class CheckReport:
     """What a check of all rows found; a part that is None was not checked (yet).
 
     `removed` counts the keys that the document has here and the edit does not give any more. `findings`
-    are those of the checks of rules: the list of problems has the same ones when the edit is applied.
+    are those of the checks of rules: the list of findings has the same ones when the edit is applied.
     """
 
     faults: PreviewTally | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from refbrowser.views.editing.preview import PreviewMark, PreviewRow
 
 if TYPE_CHECKING:
-    from refbrowser.engine.problems.ranges import FileEnds
+    from refbrowser.engine.findings.range_findings import FileEnds
     from refbrowser.io.access import Access
     from refbrowser.references.rules.rule_search import SearchTime
 
@@ -25,7 +25,7 @@ class RangeEnds:
 
     def files(self, left: SearchTime) -> FileEnds:
         """Return what asks for the ends of files, in a task."""
-        from refbrowser.engine.problems.ranges import FileEnds
+        from refbrowser.engine.findings.range_findings import FileEnds
 
         return FileEnds(self.access, left, self._sizes)
 
@@ -37,7 +37,7 @@ class RangeEnds:
         end = int(row.offset) + int(row.length)
         if end <= size:
             return row
-        from refbrowser.engine.problems.ranges import past_end_words
+        from refbrowser.engine.findings.range_findings import past_end_words
 
         note = "; ".join(filter(None, (row.note, past_end_words(end, size, row.url))))
         return replace(row, note=note, mark=row.mark | PreviewMark.FAULT)

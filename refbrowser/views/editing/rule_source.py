@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from refbrowser.errors import Finding, RefbrowserError, Severity
-from refbrowser.references.checks.rule_checks import Aspect, RuleContext, findings_beside
+from refbrowser.references.findings.rule_findings import Aspect, RuleContext, findings_beside
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_changes import RowCount, rule_changes, same_keys
 from refbrowser.references.rules.rule_rows import GenRows
@@ -183,8 +183,8 @@ class RuleSource:
         return report
 
     def _ranges(self, pause: Pace) -> list[Finding]:
-        """Return the rows that no file can have: the list of problems has them when the edit is applied."""
-        from refbrowser.engine.problems.ranges import rule_range_findings
+        """Return the rows that no file can have: the list of findings has them when the edit is applied."""
+        from refbrowser.engine.findings.range_findings import rule_range_findings
 
         found = rule_range_findings(self.document, self.rule, self.ends.files(pause.search_time()))
         # A fix is an edit of the rule that the document has, not of what is typed.

@@ -20,7 +20,6 @@ from window_fixtures import Open, button
 
 from refbrowser.app.commands.view import PreferenceCommands
 from refbrowser.app.dialogs import preferences_dialog
-from refbrowser.app.dialogs.export_dialog import ExportDialog, is_bucket
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog
 from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
 from refbrowser.app.settings.preferences import Preferences
@@ -29,6 +28,7 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.compute import Compute, ComputeStatus
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.tools.export.window.export_dialog import ExportDialog, is_bucket
 from refbrowser.views.computing import (
     CLUSTER,
     PROCESSES,

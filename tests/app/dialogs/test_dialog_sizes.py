@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import parts
-from refbrowser.tools.compare.window.compare_commands import CompareCommands
+from refbrowser.tools.compare.window.commands import CompareCommands
 from refbrowser.tools.compare.window.compare_window import CompareWindow
+from refbrowser.tools.make.window.commands import MakeCommands
 
 SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample"
 APP = Path(parts.__file__).parents[1]
@@ -73,8 +73,8 @@ def test_every_dialog_fits_a_small_screen(
     ]
     steps += [
         *(window.actions_[name].trigger for name in ("shortcuts", "manual", "about")),
-        lambda: window.groups[FileCommands].make_of(files),
-        lambda: window.groups[FileCommands].combine_of(files),
+        lambda: window.groups[MakeCommands].make_of(files),
+        lambda: window.groups[MakeCommands].combine_of(files),
         lambda: window.groups[CompareCommands].compare_paths([str(path), str(other)]),
     ]
     seen, too_large = set(), {}

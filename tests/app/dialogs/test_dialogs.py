@@ -26,10 +26,8 @@ from PySide6.QtWidgets import (
 )
 from window_fixtures import Open
 
-from refbrowser.app.combining.own_words import OwnWordsDialog
 from refbrowser.app.controller.compared_side import ComparedSide, SavedSide
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ask_leftover
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog
@@ -43,8 +41,10 @@ from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.saving.prospect import Prospect
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.tools.compare.window.compare_window import CompareWindow
+from refbrowser.tools.export.window.export_dialog import ask_leftover
 from refbrowser.tools.lock.window.accept_sheet import AcceptSheet
-from refbrowser.views.combining.own_ways import OwnWay
+from refbrowser.tools.make.custom_remedies import CustomRemedy
+from refbrowser.tools.make.window.custom_remedy_dialog import CustomRemedyDialog
 from refbrowser.views.safety import FUNCTIONS, SafetyRow
 from refbrowser.wings.ncstream.window.byte_order_dialog import ByteOrderDialog
 from refbrowser.wings.ncstream.window.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
@@ -162,7 +162,9 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
     said = "'/time': 1 of 12 files has other units"
     differs = Mismatch(kind="units", path="/time", name="units", message=said)
     label, start = "Units", "days since 2000-01-01"
-    way = OwnWay("Express the times in", "Express", label, start, "time_units", differs, (), frozenset())
+    way = CustomRemedy(
+        "Express the times in", "Express", label, start, "time_units", differs, (), frozenset()
+    )
     makers: list[Callable[[], QDialog]] = [
         *(
             lambda text=text: ConnectionDialog(Origin.parse(text), ConnectionSettings(), window)
@@ -183,7 +185,7 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
         lambda: AllowDialog(document, [], "", window),
         lambda: AcceptSheet(document, "", window),
         lambda: CompareWindow(ComparedSide(document), SavedSide(document), window.tasks, window),
-        lambda: OwnWordsDialog(way, window),
+        lambda: CustomRemedyDialog(way, window),
     ]
     for number, make in enumerate(makers):
         yield f"made {number}", lambda make=make: make().open()

@@ -90,12 +90,14 @@ class TestManual:
         import argparse
 
         from refbrowser.cli import window
+        from refbrowser.cli.options import add_further
 
         known = {"--help", "--quiet", "--verbose", "--along", "--no-index"}  # old names, and what git has
         known |= {short for tool in BUILT_IN for short in tool.short_forms}
         for verb in (*map(verb_of, BUILT_IN), window):
             parser = argparse.ArgumentParser()
             verb.add_arguments(parser)
+            add_further(parser)
             known |= {option for action in parser._actions for option in action.option_strings}
         assert set(re.findall(r"(--[a-z][a-z0-9-]+)", ALL)) <= known
 

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSpinBox, QTo
 from refbrowser.app.editors.dimensions_table import DimensionsTable
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
-from refbrowser.references.checks import rule_checks
-from refbrowser.references.checks.rule_checks import Aspect, RuleCheck, RuleContext
 from refbrowser.references.edits.outer_edits import SetRule
+from refbrowser.references.findings import rule_findings
+from refbrowser.references.findings.rule_findings import Aspect, RuleCheck, RuleContext
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.views.editing.text_marks import FaultSpan
 
@@ -370,8 +370,8 @@ def test_what_checks_find_stands_beside_its_field_with_what_mends_it(
             )
         ]
 
-    checks = (*rule_checks.RULE_CHECKS, RuleCheck(Aspect.COLLISIONS, check))
-    monkeypatch.setattr(rule_checks, "RULE_CHECKS", checks)
+    checks = (*rule_findings.RULE_CHECKS, RuleCheck(Aspect.COLLISIONS, check))
+    monkeypatch.setattr(rule_findings, "RULE_CHECKS", checks)
     place = gen()
     button = "genLengthOutcomeFix"
     for as_json, line in ((False, "genLengthOutcome"), (True, "genJsonOutcome")):

@@ -15,11 +15,11 @@ from window_fixtures import Open, button
 
 import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.option_fields import chosen_options
 from refbrowser.exporting.targets.options import Awkward0Writing, TableOptions
 from refbrowser.formats.registry import form_named
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 
 Settle = Callable[[], None]
 

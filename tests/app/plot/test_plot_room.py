@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QDockWidget, QMenu, QPushButton, QTabBar
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.commands.view import ViewCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plot.axes_view import AxesView
@@ -124,7 +124,7 @@ def test_the_bottom_folds_to_its_tabs(window: MainWindow, plotted: OpenDocument,
     assert window.centre.height() == pytest.approx(high, abs=4)
     qtbot.mouseDClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(4).center())
     qtbot.waitUntil(lambda: not docks.is_seen("problemsDock"))
-    window.groups[ProblemCommands].show_problems()
+    window.groups[FindingCommands].show_problems()
     qtbot.waitUntil(lambda: docks.is_seen("problemsDock"))
 
 
@@ -160,7 +160,7 @@ def test_nothing_but_the_user_takes_the_room_of_the_plot(
     plot, first = window.centre.plot, dock_sizes(window)
     assert plot is not None
     others: dict[str, Callable[[], object]] = {
-        "problems": window.groups[ProblemCommands].show_problems,
+        "problems": window.groups[FindingCommands].show_problems,
         "jobs": window.groups[ViewCommands].show_jobs,
         "an array": lambda: window.hierarchy.select_node(plotted, "/ocean/sst_mean"),
     }
@@ -184,7 +184,7 @@ def test_nothing_but_the_user_takes_the_room_of_the_plot(
         "an array": lambda: window.hierarchy.select_node(plotted, "/ocean/sst"),
         "a rule": lambda: window.navigation.go_to_rule(plotted, 0),
         "an explanation": lambda: window.docks.raise_("explainDock"),
-        "problems": window.groups[ProblemCommands].show_problems,
+        "problems": window.groups[FindingCommands].show_problems,
         "jobs": window.groups[ViewCommands].show_jobs,
         "the array again": lambda: window.hierarchy.select_node(plotted, "/ocean/sst"),
         "a profile": plot.tools.toggle_profile,

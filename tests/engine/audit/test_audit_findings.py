@@ -11,8 +11,8 @@ from damaged_sets import CHUNKS, DAMAGES, FILES, Damage, sound
 
 import refbrowser
 from refbrowser.engine.audit.audit_result import AuditResult
-from refbrowser.engine.problems.collect import collect
-from refbrowser.engine.problems.finding_kinds import KINDS, code_of
+from refbrowser.engine.findings.collected_findings import collect
+from refbrowser.findings.kinds import KINDS, code_of
 
 
 def audited(path: Path, level: str = "full", **more: Any) -> AuditResult:
@@ -168,7 +168,7 @@ def _huge(many: int) -> str:
 def _codes(document: dict[str, Any]) -> dict[str, int]:
     import json
 
-    from refbrowser.engine.problems.findings import dataset_findings
+    from refbrowser.engine.findings.dataset_findings import dataset_findings
     from refbrowser.formats.references import hierarchy_of
     from refbrowser.references.document.document import ReferenceDocument
 

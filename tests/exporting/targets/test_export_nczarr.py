@@ -60,7 +60,7 @@ def exported(tmp_path, *, flavour=None, arrays=None, skip_bad=False, **options):
 def both(netcdf, tmp_path, problems=0):
     """Return what refbrowser and netCDF4 read of the target, which are the same."""
     with refbrowser.open(tmp_path / "target") as dataset:
-        assert len(dataset.hierarchy.problems) == problems
+        assert len(dataset.hierarchy.findings) == problems
         ours = described(dataset)
     assert netcdf.read(tmp_path / "target") == ours
     return ours

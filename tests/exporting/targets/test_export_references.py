@@ -158,7 +158,7 @@ def test_consolidated_metadata_follows_the_choice(document: Path, tmp_path: Path
     with refbrowser.open(document) as dataset:
         refbrowser.export(dataset, tmp_path / "p.json", format="refs-v1", arrays={"ocean/temp": np.s_[:2]})
     with refbrowser.open(tmp_path / "p.json") as part:
-        assert not part.hierarchy.problems
+        assert not part.hierarchy.findings
         consolidated = json.loads(part.read_key(".zmetadata"))["metadata"]
         assert consolidated["ocean/temp/.zarray"]["shape"] == [2, 8]
         assert not any(key.startswith(("lat", "ocean/salt")) for key in consolidated)

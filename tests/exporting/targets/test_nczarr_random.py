@@ -222,7 +222,7 @@ def check(netcdf, group):
         refs = dict(keys_of(group))
         (folder / "source.json").write_text(json.dumps({"version": 1, "refs": refs}))
         with refbrowser.open(folder / "source.json") as dataset:
-            assert dataset.hierarchy.problems == ()
+            assert dataset.hierarchy.findings == ()
             report = run_export(dataset, ExportRequest(str(folder / "target"), "nczarr"))
         assert report.losses == ()
         found = netcdf.read(folder / "target")

@@ -90,7 +90,7 @@ def exported(tmp_path, arrays=None, split=True, **options):
 
 def read(tmp_path):
     with refbrowser.open(tmp_path / "target") as dataset:
-        assert not dataset.hierarchy.problems
+        assert not dataset.hierarchy.findings
         return {path[1:]: array[...] for path, array in dataset.arrays.items()}
 
 

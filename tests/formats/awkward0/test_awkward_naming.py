@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.formats.awkward0.naming import (
-    array_paths,
-    name_of_path,
-    schema_name,
-)
+from refbrowser.formats.awkward0.naming import array_paths, name_of_path, schema_name
 from refbrowser.formats.format import Seen
 from refbrowser.formats.registry import AWKWARD0
 from refbrowser.limits import LIMITS

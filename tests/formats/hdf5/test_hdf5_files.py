@@ -187,7 +187,7 @@ def test_what_cannot_be_referenced_says_why(opened: refbrowser.Dataset) -> None:
         why = array.node.not_referencable
         assert bool(why) == (path in NOT_REFERENCABLE), (path, why)
         assert NOT_REFERENCABLE.get(path, "") in why
-    told = {each.place.path for each in opened.hierarchy.problems if "referenced" in each.message}
+    told = {each.place.path for each in opened.hierarchy.findings if "referenced" in each.message}
     assert told == set(NOT_REFERENCABLE)
 
 

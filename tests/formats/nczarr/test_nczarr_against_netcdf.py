@@ -107,7 +107,7 @@ def test_all_that_netcdf_writes(netcdf, tmp_path):
     with refbrowser.open(tmp_path / "store") as dataset:
         assert dataset.hierarchy.flavour is Flavour.NCZARR
         assert dataset.hierarchy.age == "netcdf-c 4.9.3 or later"
-        assert dataset.hierarchy.problems == ()
+        assert dataset.hierarchy.findings == ()
         ours = described(dataset)
         check(ours, with_fill_first(corpus()))
     theirs = netcdf.read(tmp_path / "store")

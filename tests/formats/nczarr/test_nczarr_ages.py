@@ -48,7 +48,7 @@ def dataset(age):
 @pytest.mark.parametrize("age", AGES)
 def test_a_dataset_of_each_age(age):
     tree = dataset(age).built()
-    assert tree.problems == ()
+    assert tree.findings == ()
     assert (tree.flavour, tree.age, tree.format) == (Flavour.NCZARR, TITLES[age], "nczarr")
     root, group = tree.root, tree.find("/g")
     assert root.dimensions["x"] == Dimension("x", 6)
@@ -110,7 +110,7 @@ def test_lower_case_in_attributes_counts_before_all_else():
     tree = built(keys)
     assert tree.root.dimensions == {"x": Dimension("x", 4)}
     assert tree.age == "netcdf-c 4.9.3 or later"
-    assert [(finding.place.key, "differs" in finding.message) for finding in tree.problems] == [
+    assert [(finding.place.key, "differs" in finding.message) for finding in tree.findings] == [
         (".zattrs", True),
         (".zgroup", True),
         (".zgroup", True),
@@ -138,7 +138,7 @@ def test_consolidated_metadata_alone_is_enough():
     tree = built({".zmetadata": {"zarr_consolidated_format": 1, "metadata": store.keys}})
     assert tree.find("/g/w").dimension_paths == ("/g/y", "/x")
     assert tree.find("/one").shape == ()
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 CHUNKS = {

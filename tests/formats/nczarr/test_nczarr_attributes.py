@@ -72,7 +72,7 @@ def test_values_as_their_type_has_them(stored, dtype, value):
     assert found == value
     assert type(found) is type(value)
     assert tree.root.attribute_types == {"a": netcdf_type(dtype)}
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 def test_not_a_number():
@@ -98,7 +98,7 @@ def test_what_does_not_fit_its_type_stays_and_is_told(stored, dtype):
     tree = root({"a": stored, "b": 1}, {"a": dtype, "b": "<i4"})
     assert tree.root.attributes["a"] == stored
     assert tree.root.attribute_types == {"b": "int"}
-    (finding,) = tree.problems
+    (finding,) = tree.findings
     assert finding.place.key == ".zattrs"
     assert finding.message.startswith("attribute 'a' is ")
 
@@ -112,7 +112,7 @@ def test_attributes_without_a_recorded_type_have_none():
 def test_types_that_are_no_object():
     tree = root({"a": 1}, ["a"])
     assert tree.root.attributes == {"a": 1}
-    assert [item.message for item in tree.problems] == ["'types' of the attributes is not an object"]
+    assert [item.message for item in tree.findings] == ["'types' of the attributes is not an object"]
 
 
 def one(document, **attributes):
@@ -136,7 +136,7 @@ def one(document, **attributes):
 def test_fill_values(dtype, fill, attribute, scalar):
     tree = one(zarray((3,), dtype=dtype, fill_value=fill), _FillValue=attribute)
     node = tree.find("/v")
-    assert tree.problems == ()
+    assert tree.findings == ()
     if scalar is None:
         assert node.fill_value is None or math.isnan(node.fill_value)
     else:
@@ -147,7 +147,7 @@ def test_fill_values(dtype, fill, attribute, scalar):
 @pytest.mark.parametrize(("fill", "attribute"), [(1, 2), (1, "x"), (1, 1.5)])
 def test_two_fill_values_that_differ(fill, attribute):
     tree = one(zarray((3,), fill_value=fill), _FillValue=attribute)
-    (finding,) = tree.problems
+    (finding,) = tree.findings
     assert finding.place.key == "v/.zattrs"
     assert "which counts" in finding.message
     assert tree.find("/v").fill_value == fill
@@ -161,7 +161,7 @@ def test_a_fill_text_longer_than_the_type():
 def test_fortran_order_is_told():
     store = Store().group(dimensions={"x": 3, "y": 2}, arrays=["v"])
     tree = store.array("v", zarray((3, 2), order="F"), ["/x", "/y"]).built()
-    assert [(item.place.key, "ignores" in item.message) for item in tree.problems] == [("v/.zarray", True)]
+    assert [(item.place.key, "ignores" in item.message) for item in tree.findings] == [("v/.zarray", True)]
 
 
 def test_version_three_nodes_are_left_as_they_are():

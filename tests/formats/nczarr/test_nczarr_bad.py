@@ -19,7 +19,7 @@ def good():
 
 
 def told(tree):
-    return [(item.place.key, item.message) for item in tree.problems]
+    return [(item.place.key, item.message) for item in tree.findings]
 
 
 def check_the_rest(tree, *but):
@@ -108,7 +108,7 @@ def test_metadata_that_is_elsewhere_and_not_read_yet_is_no_fault():
     store = good()
     store.keys["v/.zattrs"] = RefbrowserError(ErrorKind.BLOCKED, "not read yet")
     tree = store.built()
-    assert tree.problems == ()
+    assert tree.findings == ()
     check_the_rest(tree, "/v")
 
 
@@ -170,7 +170,7 @@ def spoil(document, data):
 def test_nothing_at_all():
     tree = built({})
     assert tree.root.path == "/"
-    assert [item.message for item in tree.problems] == [
+    assert [item.message for item in tree.findings] == [
         "there is no Zarr metadata: no key belongs to an array"
     ]
 

@@ -10,7 +10,7 @@ GROUP = {"zarr_format": 2}
 
 
 def messages(tree):
-    return [(item.place.key, item.message) for item in tree.problems]
+    return [(item.place.key, item.message) for item in tree.findings]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_variables_on_an_unlimited_dimension_take_its_size():
     store.array("full", zarray((7, 2), chunks=(1, 2)), ["/t", "/x"])
     store.array("short", zarray((3, 2), chunks=(2, 2)), ["/t", "/x"])
     tree = store.built()
-    assert tree.problems == ()
+    assert tree.findings == ()
     assert tree.find("/short").shape == (7, 2)
     assert tree.find("/short").grid.grid_shape == (4, 1)
     assert tree.find("/short").manifest[1].shape == (7, 2)
@@ -140,7 +140,7 @@ def test_plain_zarr_has_dimensions_in_the_group_of_each_array():
         "g/w/.zarray": zarray((6, 6)),
     }
     tree = built(keys)
-    assert tree.problems == ()
+    assert tree.findings == ()
     assert (tree.flavour, tree.age) == (Flavour.NCZARR, "")
     assert tree.find("/v").dimension_paths == ("/y", "/x")
     assert tree.find("/g/v").dimension_paths == ("/g/y", "/g/x")
@@ -191,7 +191,7 @@ def test_scalars_of_plain_zarr():
     tree = built(keys)
     assert tree.find("/a").dimensions == ()
     assert tree.find("/b").dimension_paths == ("/_scalar_",)
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 def test_a_root_array():

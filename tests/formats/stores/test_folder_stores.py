@@ -204,7 +204,7 @@ def test_a_broken_node_hides_no_other(tmp_path: Path, key: str, text: str, node:
     with refbrowser.open(tmp_path / "s") as dataset:
         assert dataset["/b"][...].tolist() == [0, 1, 2, 3]
         assert dataset[node].node.error is not None
-        assert {problem.place.key for problem in dataset.hierarchy.problems} == {key}
+        assert {finding.place.key for finding in dataset.hierarchy.findings} == {key}
 
 
 def test_special_files_are_not_read(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_consolidated_names_that_are_no_text_hide_no_others(tmp_path: Path, name
 def test_deep_consolidated_metadata_ends_in_order(tmp_path: Path, depth: int) -> None:
     deep = f'".zattrs": {{"x": {"[" * depth}{"]" * depth}}}'
     with refbrowser.open(consolidated(tmp_path, deep)) as dataset:
-        assert dataset.hierarchy.problems or dataset.document.notes
+        assert dataset.hierarchy.findings or dataset.document.notes
 
 
 def test_many_bad_entries_are_counted(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_metadata_with_too_many_values_is_not_parsed(tmp_path: Path, monkeypatch
     (tmp_path / "a" / ".zattrs").write_text(f'{{"x": [{values}]}}')
     with refbrowser.open(consolidated(tmp_path, f'"b/.zattrs": [{values}]')) as dataset:
         assert list(dataset.arrays) == ["/a"]
-        assert {each.kind for each in dataset.hierarchy.problems} == {ErrorKind.BUDGET}
+        assert {each.kind for each in dataset.hierarchy.findings} == {ErrorKind.BUDGET}
         assert ErrorKind.BUDGET in {each.kind for each in dataset.document.findings}
         assert any("consolidated metadata cannot be read" in note.message for note in dataset.document.notes)
 
@@ -412,10 +412,10 @@ def test_odd_attributes_are_told_of_consolidated_metadata_as_of_single_documents
 
 
 def told_of(folder: Path) -> list[tuple[str, ErrorKind, str]]:
-    """Return node, kind and message of the problems of a store, by node."""
+    """Return node, kind and message of the findings of a store, by node."""
     with refbrowser.open(folder) as dataset:
-        problems = dataset.hierarchy.problems
-    return sorted((str(each.place.key).partition("/")[0], each.kind, each.message) for each in problems)
+        findings = dataset.hierarchy.findings
+    return sorted((str(each.place.key).partition("/")[0], each.kind, each.message) for each in findings)
 
 
 def test_special_files_in_place_of_consolidated_metadata(tmp_path: Path) -> None:

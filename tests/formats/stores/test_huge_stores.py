@@ -19,10 +19,10 @@ from refbrowser.engine.sources import sources_of
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import Finding
 from refbrowser.io.access import Access
-from refbrowser.references.checks.rule_checks import all_findings
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.references.edits.outer_edits import RemoveRule
+from refbrowser.references.findings.rule_findings import all_findings
 from refbrowser.references.templates import syntax
 from refbrowser.references.text import json_text
 

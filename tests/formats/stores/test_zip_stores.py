@@ -159,7 +159,7 @@ def test_what_is_wrong_with_members_is_told(path: Path, zarr_format: int) -> Non
     path.write_bytes(rezipped(members))
     with refbrowser.open(path) as dataset:
         assert np.array_equal(dataset["/temp"][...], WANTED)
-        assert any(finding.place.key == bad for finding in dataset.hierarchy.problems)
+        assert any(finding.place.key == bad for finding in dataset.hierarchy.findings)
         stray = [finding for finding in dataset.document.notes if finding.place.key == "../up"]
         assert [finding.severity for finding in stray] == [Severity.WARNING]
 

@@ -389,10 +389,10 @@ def test_the_root_of_a_store_and_consolidated_metadata():
         root.create_array("b", shape=(2,), dtype="i2")
         zarr.consolidate_metadata(store, zarr_format=version)
         tree = tree_of(store)
-        assert tree.problems == ()
+        assert tree.findings == ()
         assert {node.path for node in tree.walk()} == {"/", "/g", "/g/a", "/b"}
         assert tree.root.attributes == {"title": "t"}
         only = {key: value for key, value in contents(store).items() if key in (".zmetadata", "zarr.json")}
         tree = built(only)
         assert {node.path for node in tree.walk()} == {"/", "/g", "/g/a", "/b"}
-        assert tree.problems == ()
+        assert tree.findings == ()

@@ -17,7 +17,7 @@ def paths(tree):
 
 
 def messages(tree, severity=None):
-    return [item.message for item in tree.problems if severity in (None, item.severity)]
+    return [item.message for item in tree.findings if severity in (None, item.severity)]
 
 
 def test_groups_and_arrays_in_document_order(hierarchy):
@@ -34,7 +34,7 @@ def test_groups_and_arrays_in_document_order(hierarchy):
     )
     assert paths(tree) == [("G", "/"), ("A", "/z"), ("A", "/a"), ("G", "/b"), ("G", "/b/c"), ("A", "/b/c/d")]
     assert tree.root.attributes == {"title": "x"}
-    assert tree.problems == ()
+    assert tree.findings == ()
     node = tree.find("/a")
     assert node.attributes["units"] == "m"
     assert node.dimensions == ("y", "x")
@@ -160,8 +160,8 @@ def test_a_bad_array_has_its_error_and_hides_nothing(hierarchy, name):
     error = tree.find("/bad").error
     assert error.place.key == key
     assert tree.find("/bad").metadata_keys == (key, "bad/.zattrs")
-    (problem,) = tree.problems
-    assert (problem.severity, problem.place.key, problem.message) == (Severity.FAULT, key, error.message)
+    (finding,) = tree.findings
+    assert (finding.severity, finding.place.key, finding.message) == (Severity.FAULT, key, error.message)
 
 
 UNREADABLE = {
@@ -189,12 +189,12 @@ def test_what_is_not_known_is_browsable(hierarchy, name):
     assert node.error is None
     assert node.unreadable.place.key == key
     assert node.shape == (4, 6)
-    (problem,) = tree.problems
-    assert problem.severity is Severity.WARNING
+    (finding,) = tree.findings
+    assert finding.severity is Severity.WARNING
 
 
 def test_optional_extensions_are_fine(hierarchy):
-    assert hierarchy({"a/zarr.json": zarr_json(made_up={"must_understand": False})}).problems == ()
+    assert hierarchy({"a/zarr.json": zarr_json(made_up={"must_understand": False})}).findings == ()
 
 
 def test_nesting_of_metadata_is_limited(hierarchy):
@@ -204,7 +204,7 @@ def test_nesting_of_metadata_is_limited(hierarchy):
     limit = LIMITS.json_nesting
     tree = hierarchy({"a/.zattrs": nested(limit), "b/.zattrs": nested(limit + 1), "c/.zattrs": nested(10**6)})
     assert tree.find("/a").attributes["a"]
-    assert [(item.place.key, item.kind) for item in tree.problems] == [
+    assert [(item.place.key, item.kind) for item in tree.findings] == [
         ("b/.zattrs", ErrorKind.BUDGET),
         ("c/.zattrs", ErrorKind.BUDGET),
     ]
@@ -220,7 +220,7 @@ def test_an_empty_dimension_may_have_chunks_of_nothing(hierarchy):
 def test_metadata_that_is_not_read_yet_is_no_fault(hierarchy):
     blocked = RefbrowserError(ErrorKind.BLOCKED, "not read yet")
     tree = hierarchy({"a/.zarray": blocked, "b/.zgroup": blocked, "b/c/.zarray": zarray()})
-    assert tree.problems == ()
+    assert tree.findings == ()
     assert tree.find("/a").error.kind is ErrorKind.BLOCKED
     assert tree.find("/b").error.kind is ErrorKind.BLOCKED
     assert tree.find("/b/c").error is None
@@ -229,9 +229,9 @@ def test_metadata_that_is_not_read_yet_is_no_fault(hierarchy):
 def test_bad_attributes_leave_the_array_readable(hierarchy):
     tree = hierarchy({"a/.zarray": zarray(), "a/.zattrs": "{"})
     assert tree.find("/a").error is None
-    assert [item.place.key for item in tree.problems] == ["a/.zattrs"]
-    assert tree.problems[0].kind is ErrorKind.JSON
-    assert (tree.problems[0].place.line, tree.problems[0].place.column) == (1, 2)
+    assert [item.place.key for item in tree.findings] == ["a/.zattrs"]
+    assert tree.findings[0].kind is ErrorKind.JSON
+    assert (tree.findings[0].place.line, tree.findings[0].place.column) == (1, 2)
 
 
 def test_words_that_are_not_json_and_duplicates_are_warnings(hierarchy):
@@ -262,7 +262,7 @@ def test_consolidated_metadata_stands_in_for_single_keys(hierarchy):
     assert paths(tree) == [("G", "/"), ("G", "/g"), ("A", "/g/a")]
     assert tree.find("/g/a").attributes == {"u": 1}
     assert tree.find("/g/a").metadata_keys == (".zmetadata",)
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 def test_differences_from_consolidated_metadata_are_warnings(hierarchy):
@@ -276,16 +276,16 @@ def test_differences_from_consolidated_metadata_are_warnings(hierarchy):
     }
     tree = hierarchy(single)
     assert tree.find("/a").fill_value == 2
-    found = [(item.place.key, item.place.pointer) for item in tree.problems if "NaN" not in item.message]
+    found = [(item.place.key, item.place.pointer) for item in tree.findings if "NaN" not in item.message]
     assert found == [(".zmetadata", "/metadata/a~1.zarray"), (".zmetadata", None)]
-    assert "b/.zarray" in tree.problems[-1].message
+    assert "b/.zarray" in tree.findings[-1].message
 
 
 def test_consolidated_metadata_that_is_broken(hierarchy):
     for value in ("{", '{"metadata": 1}', '{"metadata": {"a/.zarray": 3, "x": {}}}'):
         tree = hierarchy({".zmetadata": value, "a/.zarray": zarray()})
         assert tree.find("/a").error is None
-        assert {item.place.key for item in tree.problems} == {".zmetadata"}
+        assert {item.place.key for item in tree.findings} == {".zmetadata"}
 
 
 def test_consolidated_metadata_of_version_3(hierarchy):
@@ -301,26 +301,26 @@ def test_consolidated_metadata_of_version_3(hierarchy):
     tree = hierarchy({"g/zarr.json": group, "g/b/zarr.json": zarr_json(fill_value=2)})
     assert paths(tree) == [("G", "/"), ("G", "/g"), ("A", "/g/b"), ("A", "/g/a")]
     assert tree.find("/g/b").fill_value == 2
-    assert [item.place.pointer for item in tree.problems] == ["/consolidated_metadata/metadata/b"]
+    assert [item.place.pointer for item in tree.findings] == ["/consolidated_metadata/metadata/b"]
 
 
 def test_version_3_counts_where_both_are(hierarchy):
     tree = hierarchy({"a/.zarray": zarray(), "a/zarr.json": zarr_json(), "b/.zarray": zarray()})
     assert tree.find("/a").format == "zarr-v3"
     assert tree.find("/b").format == "zarr-v2"
-    assert len(tree.problems) == 1
+    assert len(tree.findings) == 1
 
 
 def test_version_2_counts_where_version_3_is_broken(hierarchy):
     tree = hierarchy({"a/zarr.json": "{", "a/.zarray": zarray(), "a/.zattrs": {"x": 1}})
     node = tree.find("/a")
     assert (node.format, node.error, node.attributes) == ("zarr-v2", None, {"x": 1})
-    assert [(item.severity, item.place.key) for item in tree.problems] == [(Severity.FAULT, "a/zarr.json")]
+    assert [(item.severity, item.place.key) for item in tree.findings] == [(Severity.FAULT, "a/zarr.json")]
 
 
 def test_the_kind_of_what_cannot_be_read(hierarchy):
     tree = hierarchy({"a/.zarray": zarray(dtype="|O", filters=[{"id": "pickle"}])})
-    assert [item.kind for item in tree.problems] == [ErrorKind.UNSAFE]
+    assert [item.kind for item in tree.findings] == [ErrorKind.UNSAFE]
 
 
 def test_dimensions_of_groups(hierarchy):
@@ -344,7 +344,7 @@ def test_dimensions_of_groups(hierarchy):
     assert tree.root.dimensions == {"y": Dimension("y", 4), "x": Dimension("x", 6)}
     assert tree.find("/g").dimensions == {"x": Dimension("x", 5)}
     assert tree.find("/d").dimensions == (None, None)
-    assert len(tree.problems) == 3
+    assert len(tree.findings) == 3
     assert tree.find("/a").dimension_paths == ("/y", "/x")
     assert tree.find("/g/b").dimension_paths == ("/y", "/g/x")
     assert tree.find("/c").dimension_paths == ("/y", None)
@@ -354,9 +354,9 @@ def test_dimensions_of_groups(hierarchy):
 def test_a_group_that_must_be_understood_warns_and_keeps_its_arrays(hierarchy):
     group = {"zarr_format": 3, "node_type": "group", "attributes": {"t": 1}}
     optional = {"extra": {"must_understand": False}, "consolidated_metadata": None}
-    assert hierarchy({"zarr.json": group | optional, "a/zarr.json": zarr_json()}).problems == ()
+    assert hierarchy({"zarr.json": group | optional, "a/zarr.json": zarr_json()}).findings == ()
     tree = hierarchy({"zarr.json": group | {"extra": {}}, "a/zarr.json": zarr_json()})
-    assert ["'extra'" in problem.message for problem in tree.problems] == [True]
+    assert ["'extra'" in finding.message for finding in tree.findings] == [True]
     assert tree.find("/a").unreadable is None
     assert tree.root.attributes == {"t": 1}
 
@@ -365,7 +365,7 @@ def test_a_group_that_must_be_understood_warns_and_keeps_its_arrays(hierarchy):
 def test_attributes_of_v3_that_are_no_object_warn(hierarchy, attributes):
     group = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
     tree = hierarchy({"zarr.json": group, "a/zarr.json": zarr_json(attributes=attributes)})
-    assert [problem.place.key for problem in tree.problems] == ["zarr.json", "a/zarr.json"]
+    assert [finding.place.key for finding in tree.findings] == ["zarr.json", "a/zarr.json"]
     assert tree.find("/a").attributes == {}
 
 
@@ -384,7 +384,7 @@ def test_nodes_below_an_array_are_kept(hierarchy):
     assert paths(tree) == [("G", "/"), ("A", "/a"), ("G", "/a"), ("A", "/a/b")]
     assert isinstance(tree.find("/a"), ArrayNode)
     assert tree.find("/a/b").path == "/a/b"
-    assert len(tree.problems) == 1
+    assert len(tree.findings) == 1
     tree = hierarchy({".zarray": zarray(), "b/.zarray": zarray()})
     assert paths(tree) == [("G", "/"), ("A", "/"), ("A", "/b")]
 
@@ -392,7 +392,7 @@ def test_nodes_below_an_array_are_kept(hierarchy):
 def test_keys_that_are_no_paths(hierarchy):
     tree = hierarchy({"/a/.zarray": zarray(), "b/../.zarray": zarray(), "c/.zarray": zarray()})
     assert paths(tree) == [("G", "/"), ("A", "/c")]
-    assert len(tree.problems) == 2
+    assert len(tree.findings) == 2
 
 
 def test_groups_are_nested_only_so_deep(hierarchy):
@@ -401,13 +401,13 @@ def test_groups_are_nested_only_so_deep(hierarchy):
         {f"{deep}/.zarray": zarray(), f"{deep}/a/.zarray": zarray(), f"{'a/' * 2000}.zgroup": GROUP}
     )
     assert tree.find(deep).shape == (4, 6)
-    assert [item.kind for item in tree.problems] == [ErrorKind.BUDGET] * 2
+    assert [item.kind for item in tree.findings] == [ErrorKind.BUDGET] * 2
 
 
 def test_no_metadata_at_all(hierarchy):
     tree = hierarchy({})
     assert isinstance(tree.root, GroupNode)
-    assert len(tree.problems) == 1
+    assert len(tree.findings) == 1
 
 
 def test_a_manifest_that_cannot_be_made_leaves_the_array_browsable(hierarchy):

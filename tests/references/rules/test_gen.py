@@ -11,7 +11,7 @@ from refbrowser.errors import ErrorKind, Severity
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ByteRange, ReferenceKind, WholeFile
-from refbrowser.references.checks.rule_checks import find_collisions, find_duplicates
+from refbrowser.references.findings.rule_findings import find_collisions, find_duplicates
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.rules.rule_faults import find_faults

@@ -12,7 +12,7 @@ from rules import TEMPLATES, make_rule, members
 from refbrowser.errors import Severity
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.references.checks.rule_checks import find_duplicates
+from refbrowser.references.findings.rule_findings import find_duplicates
 from refbrowser.references.rules.rule_faults import find_faults
 
 

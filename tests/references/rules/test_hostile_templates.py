@@ -10,7 +10,7 @@ from deep import some
 from looped import looped
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.references.checks.rule_checks import find_duplicates
+from refbrowser.references.findings.rule_findings import find_duplicates
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_faults import find_faults
 from refbrowser.references.templates.templates import TemplateSet

@@ -13,8 +13,8 @@ from fsspec.implementations.reference import ReferenceFileSystem
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange
-from refbrowser.references.checks.rule_checks import all_findings, find_duplicates
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.findings.rule_findings import all_findings, find_duplicates
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_faults import find_faults
 from refbrowser.references.templates.constant_lists import find_lists

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from refbrowser.errors import ErrorKind, Finding, Severity
-from refbrowser.references.checks.rule_checks import all_findings, find_duplicates
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.findings.rule_findings import all_findings, find_duplicates
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_faults import find_faults
 from refbrowser.references.rules.rule_search import SearchTime

@@ -102,7 +102,7 @@ def test_errors_say_where(text, part, message):
 
 def test_undefined_names_are_known_without_a_run():
     compiled = compile_template(Template.parse("{{ a }}{{ b if c else 1 }}{{ d|default(1) }}"), Scope())
-    assert [problem.message for problem in compiled.problems] == [
+    assert [error.message for error in compiled.errors] == [
         "name 'a' is not defined",
         "name 'c' is not defined",
     ]

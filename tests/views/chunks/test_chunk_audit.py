@@ -9,7 +9,7 @@ from test_chunk_map import INLINE, MISSING, at, document, entries, filled, manif
 
 from refbrowser.engine.audit.audit_plan import Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
-from refbrowser.engine.problems.chunk_table import ChunkMarks
+from refbrowser.engine.findings.chunk_table import ChunkMarks
 from refbrowser.errors import ErrorKind, Finding, Severity
 from refbrowser.views.chunks.chunk_audit import ChunkAudit
 from refbrowser.views.chunks.chunk_colouring import ColourBy, coloured

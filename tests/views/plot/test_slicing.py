@@ -5,13 +5,7 @@ import pytest
 from view_arrays import node
 
 from refbrowser.views.plot.coordinates import AxisRole, role_of
-from refbrowser.views.plot.slicing import (
-    SliceMemory,
-    SliceState,
-    chunk_window,
-    dimension_names,
-    first_slice,
-)
+from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, first_slice
 
 PLAIN = AxisRole.NONE
 

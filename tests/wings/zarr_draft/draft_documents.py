@@ -105,7 +105,7 @@ def one_array(**changes):
 
 
 def messages(tree, severity=None):
-    return [item.message for item in tree.problems if severity in (None, item.severity)]
+    return [item.message for item in tree.findings if severity in (None, item.severity)]
 
 
 def warnings_of(tree):

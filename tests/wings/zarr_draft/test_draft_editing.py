@@ -49,7 +49,7 @@ def test_attributes_are_edited_without_touching_the_store(store, tmp_path):
         assert changed["/g/a"].attrs == {"units": "K", "long_name": "temperature"}
         assert changed["/g"].attrs == {"of a group": 1}
         assert changed["/g"].node.error is None
-        assert changed.hierarchy.problems == ()
+        assert changed.hierarchy.findings == ()
         assert np.array_equal(changed["/g/a"][...], range(5))
         target = tmp_path / "saved.json"
         refbrowser.export(changed, target, format="refs-v1")

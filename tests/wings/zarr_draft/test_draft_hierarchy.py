@@ -39,7 +39,7 @@ def test_groups_that_are_only_implied():
         ("G", "/foo/bar/baz"),
         ("A", "/foo/bar/baz/qux"),
     ]
-    assert tree.problems == ()
+    assert tree.findings == ()
     assert tree.find("/foo").metadata_keys == ()
     assert tree.find("/foo/bar").metadata_keys == ("meta/foo/bar.group.json",)
 
@@ -58,7 +58,7 @@ def test_an_explicit_group_wins():
 def test_names_that_look_like_keys():
     tree = built({"meta/im.array.json/x.array.json": array_json(), "meta/a.b.group.json": group_json()})
     assert paths(tree) == [("G", "/"), ("G", "/im.array.json"), ("A", "/im.array.json/x"), ("G", "/a.b")]
-    assert tree.problems == ()
+    assert tree.findings == ()
     assert built({"meta/x.array.json.array.json": array_json()}).find("/x.array.json").error is None
 
 
@@ -75,7 +75,7 @@ def test_names_that_look_like_keys():
 def test_stray_keys_are_reported_and_ignored(key):
     tree = built({key: array_json(), "meta/good.array.json": array_json()})
     assert paths(tree) == [("G", "/"), ("A", "/good")]
-    assert [item.place.key for item in tree.problems] == [key]
+    assert [item.place.key for item in tree.findings] == [key]
 
 
 def test_siblings_that_differ_in_case_only_are_shown_and_reported():
@@ -83,7 +83,7 @@ def test_siblings_that_differ_in_case_only_are_shown_and_reported():
     assert tree.find("/foo").error is None
     assert tree.find("/FOO/x").error is None
     assert warnings_of(tree) == ["the names 'foo' and 'FOO' differ in case only"]
-    assert built({"meta/a/x.array.json": array_json(), "meta/b/X.array.json": array_json()}).problems == ()
+    assert built({"meta/a/x.array.json": array_json(), "meta/b/X.array.json": array_json()}).findings == ()
 
 
 def test_an_array_and_a_group_of_one_path():
@@ -103,7 +103,7 @@ def test_a_root_array():
     tree = built({"root.array.json": array_json()})
     assert tree.root.path == "/"
     assert tree.root.key_prefix == "data/"
-    assert tree.problems == ()
+    assert tree.findings == ()
     tree = built({"root.array.json": array_json(), "meta/a.array.json": array_json()})
     assert list(tree.root.arrays) == ["", "a"]
     assert warnings_of(tree)
@@ -148,7 +148,7 @@ def test_metadata_that_is_not_allowed_yet_is_no_fault():
     blocked = RefbrowserError(ErrorKind.BLOCKED, "elsewhere")
     tree = built({"meta/a.array.json": blocked, "meta/b.group.json": blocked})
     assert tree.find("/a").error.kind is ErrorKind.BLOCKED
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 VALUES = np.arange(24, dtype="<i2").reshape(4, 6)
@@ -170,7 +170,7 @@ def test_separators(separator, tmp_path):
     keys = {"meta/g/a.array.json": array_json(chunk_grid=grid)}
     with opened(keys | chunks_of("data/g/a/", separator=separator or "."), tmp_path) as dataset:
         assert np.array_equal(dataset["/g/a"][...], VALUES)
-        assert dataset.hierarchy.problems == ()
+        assert dataset.hierarchy.findings == ()
 
 
 @pytest.mark.parametrize("prefix", ["data/", "data//"])
@@ -192,7 +192,7 @@ def test_chunks_of_a_root_array_in_a_zip_file(prefix, separator, tmp_path):
             archive.writestr(key, data)
     with refbrowser.open(tmp_path / "store.zip") as dataset:
         assert np.array_equal(dataset["/"][...], VALUES)
-        assert dataset.hierarchy.problems == ()
+        assert dataset.hierarchy.findings == ()
 
 
 def test_the_usual_key_of_a_root_array_counts_first(tmp_path):

@@ -27,7 +27,7 @@ OTHER = "http://example.org/other"
 def test_the_array_of_the_text():
     tree = built({"meta/foo/baz.array.json": ARRAY_OF_THE_TEXT})
     node = tree.find("/foo/baz")
-    assert tree.problems == ()
+    assert tree.findings == ()
     assert tree.flavour is Flavour.DRAFT_2019
     assert (node.shape, node.grid.chunk_shape, node.grid.size) == ((10000, 1000), (1000, 100), 100)
     assert (node.dtype, node.type.name, node.order) == (np.dtype("<f8"), "<f8", "C")
@@ -47,7 +47,7 @@ def test_the_group_of_the_text_is_not_json():
     assert (error.place.line, error.place.key) == (7, "meta/foo.group.json")
     assert error.place.column is not None
     assert tree.find("/foo/a").error is None
-    assert [item.severity for item in tree.problems] == [Severity.FAULT]
+    assert [item.severity for item in tree.findings] == [Severity.FAULT]
 
 
 @pytest.mark.parametrize("name", sorted(CORE))
@@ -56,7 +56,7 @@ def test_core_types(name):
     assert node.dtype == np.dtype(name)
     assert node.dtype.str in (name, "|b1" if name == "bool" else f"|{name}")
     assert node.unreadable is None
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 @pytest.mark.parametrize("name", [">u2", ">u4", ">u8", "|b1", "|i1", "|u1"])
@@ -65,7 +65,7 @@ def test_types_that_are_read_with_a_notice(name):
     assert node.dtype == np.dtype(name)
     assert node.unreadable is None
     assert name in warnings_of(tree)[0]
-    assert tree.problems[0].place.pointer == "/data_type"
+    assert tree.findings[0].place.pointer == "/data_type"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_types_that_are_not_known(value):
     assert node.dtype is None
     assert node.unreadable.kind is ErrorKind.META
     assert node.unreadable.place.pointer == "/data_type"
-    assert len(tree.problems) == 1
+    assert len(tree.findings) == 1
 
 
 def test_a_type_of_a_known_extension():
@@ -85,7 +85,7 @@ def test_a_type_of_a_known_extension():
     node, tree = one_array(data_type=kind, fill_value=86400000)
     assert node.dtype == np.dtype("<M8[ms]")
     assert node.fill_value == np.datetime64("1970-01-02", "ms")
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 @pytest.mark.parametrize("kind", ["M8[s]", "<M8", "<M8[10s]", "<M8[generic]", "|M8[s]", "<M8[s]x"])
@@ -134,7 +134,7 @@ def test_fill_values(name, value, wanted):
     node, tree = one_array(data_type=name, fill_value=value)
     assert node.fill_value == wanted
     assert node.fill_value.dtype == np.dtype(name).newbyteorder("=")
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 def test_nan_fill_values():
@@ -147,7 +147,7 @@ def test_nan_fill_values():
 def test_an_undefined_fill_value():
     node, tree = one_array(fill_value=None)
     assert node.fill_value is None
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 BAD_FILLS = [
@@ -178,7 +178,7 @@ def test_fill_values_that_do_not_fit(name, value):
     assert node.fill_value is None
     assert node.unreadable is None
     assert "fill value" in warnings_of(tree)[0]
-    assert tree.problems[0].place.pointer == "/fill_value"
+    assert tree.findings[0].place.pointer == "/fill_value"
 
 
 def test_a_float_of_too_many_digits_for_its_type_is_reported():
@@ -211,7 +211,7 @@ def test_large_integers_stay_exact():
 def test_versions_that_are_read(uri):
     node, tree = one_array(zarr_format=uri, something_new={"x": 1})
     assert node.error is None
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_chunk_grids_that_are_not_read(grid):
 def test_a_dimension_of_length_zero_has_no_chunks():
     node, tree = one_array(shape=[0, 6])
     assert node.grid.size == 0
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 @pytest.mark.parametrize("layout", [None, "c", "A", "", 0, {"extension": OTHER, "type": "sparse"}])
@@ -323,7 +323,7 @@ def test_uris_of_codecs(uri, inline):
     options = {"level": 1} if inline else {"configuration": {"level": 1}}
     node, tree = one_array(chunk_codecs=[{"codec": uri, **options}])
     assert node.codecs == (CodecSpec("gzip", {"level": 1}),)
-    assert tree.problems == ()
+    assert tree.findings == ()
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_a_codec_that_is_not_known_is_named():
 def test_attributes_that_are_no_object():
     node, tree = one_array(attributes=[1])
     assert node.attributes == {}
-    assert tree.problems[0].place.pointer == "/attributes"
+    assert tree.findings[0].place.pointer == "/attributes"
 
 
 @pytest.mark.parametrize(

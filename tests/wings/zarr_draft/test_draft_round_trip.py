@@ -126,7 +126,7 @@ def keys_of(store):
 
 def check_api(hierarchy, values, attributes):
     if hierarchy.nodes():
-        assert hierarchy.describe().problems == ()
+        assert hierarchy.describe().findings == ()
     for path, model in values.items():
         array = hierarchy[path]
         assert same(array[...], model)
@@ -152,7 +152,7 @@ def check_other_reader(keys, values, attributes):
 def check_opened(path, values, attributes):
     with refbrowser.open(path) as dataset:
         assert set(dataset.arrays) == set(values)
-        assert dataset.hierarchy.problems == ()
+        assert dataset.hierarchy.findings == ()
         for each, model in values.items():
             assert same(dataset[each][...], model)
         for each, wanted in attributes.items():

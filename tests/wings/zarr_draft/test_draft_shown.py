@@ -1,4 +1,4 @@
-"""What the command line says of a store of the draft: undefined elements as such, problems in place."""
+"""What the command line says of a store of the draft: undefined elements as such, findings in place."""
 
 import json
 

@@ -101,7 +101,7 @@ def test_values_types_and_attributes(source, tmp_path):
         assert metadata_of(keys, f"/g/{name}")["attributes"] == {"name": name, "n": 2**60 + 1}
     with refbrowser.open(tmp_path / "target") as opened:
         assert opened.hierarchy.flavour is Flavour.DRAFT_2019
-        assert opened.hierarchy.problems == ()
+        assert opened.hierarchy.findings == ()
         assert np.array_equal(opened["/g/bi4"][...], values["bi4"])
 
 
@@ -252,7 +252,7 @@ def test_names_that_it_does_not_allow(source, tmp_path):
     # All below that group change their path; all of it is told.
     assert len(lost) == 9
     with refbrowser.open(tmp_path / "target") as opened:
-        assert opened.hierarchy.problems == ()
+        assert opened.hierarchy.findings == ()
         assert len(opened.arrays) == 8
 
 
@@ -376,4 +376,4 @@ def test_references_of_one_array_of_a_draft(source, tmp_path, index):
         assert list(opened.arrays) == ["/g/a"]
         assert opened["/g"].attrs == {"kept": 1}
         assert np.array_equal(opened["/g/a"][...], COUNTS[index])
-        assert opened.hierarchy.problems == ()
+        assert opened.hierarchy.findings == ()

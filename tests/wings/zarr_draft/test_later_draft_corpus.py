@@ -29,7 +29,7 @@ def dataset(request, corpus):
 @pytest.mark.slow
 def test_every_array_reads_as_its_writer_reads_it(corpus, dataset):
     assert dataset.hierarchy.flavour is Flavour.DRAFT_2020
-    assert dataset.hierarchy.problems == ()
+    assert dataset.hierarchy.findings == ()
     wanted = expected(corpus)
     assert len(wanted) > 30
     assert set(dataset.arrays) == {f"/{path}" for path in wanted}

@@ -53,7 +53,7 @@ def test_a_store_of_zarr_python_2(tmp_path):
     keys = store(later_json(), chunks_of("data/root/g/a/", "c{}/{}"))
     with opened(keys, tmp_path) as dataset:
         assert dataset.hierarchy.flavour is Flavour.DRAFT_2020
-        assert dataset.hierarchy.problems == ()
+        assert dataset.hierarchy.findings == ()
         assert dataset.attrs == {"t": 1}
         node = dataset["/g/a"].node
         assert node.codecs == (CodecSpec("gzip", {"level": 1}),)
@@ -122,7 +122,7 @@ def test_metadata_keys_without_a_suffix():
             {**first, "meta/root.group": {"attributes": {}}, "meta/root/a.array": later_json()}
         )
         assert tree.find("/a").shape == (4, 6)
-        assert tree.problems == ()
+        assert tree.findings == ()
 
 
 def test_extensions_of_data_types():
@@ -140,14 +140,14 @@ def test_extensions_of_data_types():
             data_type={"extension": extension, "fallback": None, "type": kind}, fill_value=fill
         )
         tree = built_later({"zarr.json": ENTRY, "meta/root/a.array.json": document})
-        assert tree.problems == (), kind
+        assert tree.findings == (), kind
         assert tree.find("/a").unreadable is None
 
 
 @pytest.mark.parametrize("name", [">u2", ">u4", ">u8", "bool", "i1", "u1", "<f2"])
 def test_types_that_are_part_of_it_by_then(name):
     tree = built_later({"zarr.json": ENTRY, "meta/root/a.array.json": later_json(data_type=name)})
-    assert tree.problems == ()
+    assert tree.findings == ()
     assert tree.find("/a").dtype == np.dtype(name)
 
 

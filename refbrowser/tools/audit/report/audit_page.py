@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.audit.audit_result import FindingGroup
-from refbrowser.engine.problems.finding_kinds import FindingKind, kind_of
 from refbrowser.errors import Finding, Severity
+from refbrowser.findings.kinds import FindingKind, kind_of
 from refbrowser.tools.audit.report.audit_advice import advice_on
 from refbrowser.tools.audit.report.audit_lines import place_words
 from refbrowser.views.words import one_line

@@ -9,8 +9,8 @@ from typing import Any
 
 from refbrowser.engine.audit.audit_plan import AuditCost
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
-from refbrowser.engine.problems.finding_kinds import code_of
 from refbrowser.errors import Finding
+from refbrowser.findings.kinds import code_of
 
 #: The columns of the table.
 COLUMNS = (

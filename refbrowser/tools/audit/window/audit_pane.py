@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.audit.audit_result import AuditResult
-    from refbrowser.engine.problems.problem import Problem
+    from refbrowser.engine.findings.listed_finding import ListedFinding
     from refbrowser.errors import Finding
     from refbrowser.tools.audit.report.audit_page import AuditLine
 
@@ -328,8 +328,8 @@ class AuditPane(QWidget):
     def _show_fixes(self, line: AuditLine | None) -> None:
         document = self._document
         finding = None if line is None else line.finding
-        problem = None if document is None or finding is None else problem_of_line(document, line)
-        fix = None if problem is None else problem.fix
+        listed = None if document is None or finding is None else finding_of_line(document, line)
+        fix = None if listed is None else listed.fix
         title = "Fix" if fix is None else fix.title
         show_fix(self.fix, title, title)
         self.fix.setVisible(fix is not None)
@@ -432,18 +432,18 @@ class AboutRows(QWidget):
         return "\n".join(f"{heading.text()}: {text.text()}" for heading, text in self._rows if text.text())
 
 
-def problem_of_line(document: OpenDocument, line: AuditLine | None) -> Problem | None:
-    """Return the place that a line stands for as a problem, with what one click does about it."""
+def finding_of_line(document: OpenDocument, line: AuditLine | None) -> ListedFinding | None:
+    """Return the place that a line stands for as a finding, with what one click does about it."""
     finding = None if line is None else line.first
-    return None if finding is None else audit_problem(document, finding)
+    return None if finding is None else audited_finding(document, finding)
 
 
-def audit_problem(document: OpenDocument, finding: Finding) -> Problem:
-    """Return a finding as a problem, with the row of the tree that it belongs to, and its fix."""
-    from refbrowser.engine.problems.collect import problem_of
-    from refbrowser.engine.problems.problem import ProblemOrigin
+def audited_finding(document: OpenDocument, finding: Finding) -> ListedFinding:
+    """Return a finding as a finding, with the row of the tree that it belongs to, and its fix."""
+    from refbrowser.engine.findings.collected_findings import listed_finding
+    from refbrowser.engine.findings.listed_finding import FindingOrigin
 
-    return problem_of(finding, ProblemOrigin.AUDIT, document.hierarchy)
+    return listed_finding(finding, FindingOrigin.AUDIT, document.hierarchy)
 
 
 def _sound(result: AuditResult) -> str:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.files import PermissionCommands
-from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
@@ -50,7 +50,7 @@ class AuditCommands(CommandGroup):
         self.dock.made.connect(self._connect_pane)
         self._chunk_map = workspace.chunk_map
         self._docks = workspace.docks
-        self._problems = workspace.groups[ProblemCommands]
+        self._findings = workspace.groups[FindingCommands]
         self._explain = workspace.groups[ExplainCommands]
         self._permissions = workspace.groups[PermissionCommands]
         self._navigation = workspace.navigation
@@ -81,9 +81,9 @@ class AuditCommands(CommandGroup):
         self._workspace.say(f"Repaired {counted_spaced(count, 'place')} in one step: Undo takes it back")
 
     def _go(self, document: OpenDocument, finding: Finding) -> None:
-        from refbrowser.tools.audit.window.audit_pane import audit_problem
+        from refbrowser.tools.audit.window.audit_pane import audited_finding
 
-        self._problems.go_to(document, audit_problem(document, finding))
+        self._findings.go_to(document, audited_finding(document, finding))
         self._place_cursor(document, finding)
 
     def _place_cursor(self, document: OpenDocument, finding: Finding) -> None:
@@ -111,14 +111,14 @@ class AuditCommands(CommandGroup):
             pane.view.setFocus()
 
     def _explain_finding(self, document: OpenDocument, finding: Finding) -> None:
-        from refbrowser.tools.audit.window.audit_pane import audit_problem
+        from refbrowser.tools.audit.window.audit_pane import audited_finding
 
-        self._explain.explain_found(document, audit_problem(document, finding))
+        self._explain.explain_found(document, audited_finding(document, finding))
 
     def _fix(self, document: OpenDocument, finding: Finding) -> None:
-        from refbrowser.tools.audit.window.audit_pane import audit_problem
+        from refbrowser.tools.audit.window.audit_pane import audited_finding
 
-        self._problems.fix(document, audit_problem(document, finding))
+        self._findings.fix(document, audited_finding(document, finding))
 
     # Reports
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
-from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.tools.bytes.window.byte_docks import ByteDocks
 from refbrowser.tools.explain.window.commands import ExplainCommands
+from refbrowser.tools.export.window.commands import ExportCommands
 
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
@@ -45,7 +45,7 @@ class ByteCommands(CommandGroup):
             workspace, centre=workspace.centre, docks=workspace.docks, navigation=workspace.navigation
         )
         self.docks.explainWanted.connect(workspace.groups[ExplainCommands].explain_key)
-        self.docks.exportWanted.connect(workspace.groups[FileCommands].export_with_chunks)
+        self.docks.exportWanted.connect(workspace.groups[ExportCommands].export_with_chunks)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""

@@ -41,16 +41,16 @@ from refbrowser.tools.explain.report.source import Source
 from refbrowser.tools.explain.report.verdicts import (
     Verdict,
     find_place,
-    of_problem,
-    problem_key,
-    problem_step,
+    finding_key,
+    finding_step,
+    of_finding,
 )
 from refbrowser.views.plot.slicing import dimension_names
 from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.engine.problems.problem import Problem
+    from refbrowser.engine.findings.listed_finding import ListedFinding
 
 
 def index_of(text: str) -> tuple[int, ...]:
@@ -69,7 +69,7 @@ def index_of(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """An element of an array, a key, or a problem.
+    """An element of an array, a key, or a finding.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Question:
         The stored element as a view has it already, a numpy scalar.
     pending
         What an edit that is not applied would make of the key; empty where there is none.
-    problem
+    finding
         Asked about in the place of an element or a key.
     """
 
@@ -104,11 +104,11 @@ class Question:
     read: bool = True
     seen: Any = None
     pending: str = ""
-    problem: Problem | None = None
+    finding: ListedFinding | None = None
 
     def __str__(self) -> str:
-        if self.problem is not None:
-            return self.problem.where
+        if self.finding is not None:
+            return self.finding.where
         if self.key is not None:
             return self.key
         return f"{self.array} [{', '.join(map(str, self.index))}]"
@@ -138,7 +138,7 @@ _DAMAGE_TOLD = 5
 
 
 def explain(dataset: Dataset, question: Question, token: CancelToken | None = None) -> Explanation:
-    """Return why an element, or a key, of a dataset shows as it does, or what a problem of it is about.
+    """Return why an element, or a key, of a dataset shows as it does, or what a finding of it is about.
 
     Raises
     ------
@@ -200,25 +200,25 @@ class _Explaining:
 
     def _verdict(self) -> Verdict:
         question = self.question
-        if question.problem is not None:
-            return self._of_problem(question.problem)
+        if question.finding is not None:
+            return self._of_finding(question.finding)
         if question.key is None:
             return self._of_element()
         if question.pending:
             self.steps.append(_pending_step(question.pending))
         return self._of_key(question.key)
 
-    def _of_problem(self, problem: Problem) -> Verdict:
-        """Explain the key in which a problem shows; the problem itself where there is none."""
-        self.steps.append(problem_step(problem))
-        key = problem_key(self.dataset, problem)
+    def _of_finding(self, finding: ListedFinding) -> Verdict:
+        """Explain the key in which a finding shows; the finding itself where there is none."""
+        self.steps.append(finding_step(finding))
+        key = finding_key(self.dataset, finding)
         if key is None:
-            return of_problem(problem)
+            return of_finding(finding)
         self.key = key
         self.question = replace(self.question, key=key)
         verdict = self._of_key(key)
         # A warning may be about a key that reads well: then the warning is the answer.
-        return of_problem(problem) if verdict.state is StepState.OK else verdict
+        return of_finding(finding) if verdict.state is StepState.OK else verdict
 
     def _of_element(self) -> Verdict:
         node = self.question.node(self.dataset.hierarchy)

@@ -95,8 +95,8 @@ class VerdictKind(StrEnum):
     METADATA = "metadata"
     STRAY = "stray"
     NO_KEY = "no_key"
-    #: A problem that no key shows.
-    PROBLEM = "problem"
+    #: A finding that no key shows.
+    FINDING = "problem"
 
     @property
     def word(self) -> str:
@@ -124,7 +124,7 @@ _WORDS = {
     VerdictKind.METADATA: "Metadata",
     VerdictKind.STRAY: "Unused key",
     VerdictKind.NO_KEY: "No such key",
-    VerdictKind.PROBLEM: "Problem",
+    VerdictKind.FINDING: "Problem",
 }
 #: Names of the lines that say most of a step, the best first.
 _TELLING = (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.problems.problem import Problem, ProblemOrigin, Remedy
+from refbrowser.engine.findings.listed_finding import FindingOrigin, ListedFinding, Remedy
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access, Location, storage_url
 from refbrowser.io.identity import moment_of
@@ -277,56 +277,56 @@ def _marks_text(etag: str | None, modified: str | None) -> str:
 #: Names of metadata documents, in the order in which they are looked for below a node.
 _METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs")
 _ORIGINS = {
-    ProblemOrigin.DOCUMENT: "the document itself",
-    ProblemOrigin.STRUCTURE: "groups and arrays, as their metadata give them",
-    ProblemOrigin.READING: "a chunk that was read",
-    ProblemOrigin.LOCK: "the lock beside the document",
-    ProblemOrigin.PERMISSION: "what the document wants to read",
-    ProblemOrigin.AUDIT: "an audit, which asked for files and read chunks",
+    FindingOrigin.DOCUMENT: "the document itself",
+    FindingOrigin.STRUCTURE: "groups and arrays, as their metadata give them",
+    FindingOrigin.READING: "a chunk that was read",
+    FindingOrigin.LOCK: "the lock beside the document",
+    FindingOrigin.PERMISSION: "what the document wants to read",
+    FindingOrigin.AUDIT: "an audit, which asked for files and read chunks",
 }
 
 
-def explain_problem(problem: Problem) -> Explanation:
-    """Return what a problem of a document says that could not be opened."""
-    verdict = of_problem(problem)
+def explain_finding(finding: ListedFinding) -> Explanation:
+    """Return what a finding of a document says that could not be opened."""
+    verdict = of_finding(finding)
     return Explanation(
-        subject=plain(problem.where),
+        subject=plain(finding.where),
         verdict=verdict.text,
         kind=verdict.kind,
         state=verdict.state,
-        steps=(problem_step(problem),),
+        steps=(finding_step(finding),),
         links=verdict.links,
     )
 
 
-def problem_step(problem: Problem) -> Step:
+def finding_step(finding: ListedFinding) -> Step:
     """Return the step that tells what is wrong, and where."""
-    place = problem.place
-    lines = [Line(plain(problem.message), "Problem"), Line(plain(problem.where), "Where")]
-    if problem.line is not None:
+    place = finding.place
+    lines = [Line(plain(finding.message), "Problem"), Line(plain(finding.where), "Where")]
+    if finding.line is not None:
         column = f", column {place.column}" if place.column is not None else ""
-        lines.append(Line(f"line {problem.line}{column} of the document", "Line"))
+        lines.append(Line(f"line {finding.line}{column} of the document", "Line"))
     if place.pointer:
         lines.append(Line(plain(place.pointer), "JSON pointer"))
-    if place.url and place.url != problem.where:
+    if place.url and place.url != finding.where:
         lines.append(Line(plain(place.url), "URL"))
-    if problem.count > 1:
-        lines.append(Line(f"{counted_plain(problem.count, 'place')} share it; this is the first", "Count"))
-    lines.append(Line(_ORIGINS[problem.origin], "Found in"))
-    lines += [Line(plain(problem.advice), "What to do")] if problem.advice else []
+    if finding.count > 1:
+        lines.append(Line(f"{counted_plain(finding.count, 'place')} share it; this is the first", "Count"))
+    lines.append(Line(_ORIGINS[finding.origin], "Found in"))
+    lines += [Line(plain(finding.advice), "What to do")] if finding.advice else []
     return Step(
         name="problem",
         title="The problem",
-        state=_state(problem),
+        state=_state(finding),
         lines=lines,
-        facts={"kind": str(problem.kind), "message": problem.message, "where": problem.where},
-        links=_links(problem),
+        facts={"kind": str(finding.kind), "message": finding.message, "where": finding.where},
+        links=_links(finding),
     )
 
 
-def problem_key(dataset: Dataset, problem: Problem) -> str | None:
-    """Return the key in which a problem shows; None where it shows in none."""
-    place, (kind, name) = problem.place, problem.spot
+def finding_key(dataset: Dataset, finding: ListedFinding) -> str | None:
+    """Return the key in which a finding shows; None where it shows in none."""
+    place, (kind, name) = finding.place, finding.spot
     if place.rule is not None and place.row is not None and place.rule < len(dataset.document.rules):
         rule = dataset.document.rules[place.rule]
         if 0 <= place.row < rule.count:
@@ -339,11 +339,11 @@ def problem_key(dataset: Dataset, problem: Problem) -> str | None:
     return None
 
 
-def of_problem(problem: Problem) -> Verdict:
+def of_finding(finding: ListedFinding) -> Verdict:
     """Return the verdict where no key tells more."""
-    kind = VerdictKind.BLOCKED if problem.origin is ProblemOrigin.PERMISSION else VerdictKind.PROBLEM
-    text = plain(problem.message)
-    return Verdict(kind, text[:1].upper() + text[1:], _state(problem), tuple(_links(problem)))
+    kind = VerdictKind.BLOCKED if finding.origin is FindingOrigin.PERMISSION else VerdictKind.FINDING
+    text = plain(finding.message)
+    return Verdict(kind, text[:1].upper() + text[1:], _state(finding), tuple(_links(finding)))
 
 
 def _metadata_key(dataset: Dataset, path: str) -> str | None:
@@ -358,16 +358,16 @@ def _metadata_key(dataset: Dataset, path: str) -> str | None:
     return None
 
 
-def _state(problem: Problem) -> StepState:
-    return StepState.FAULT if problem.is_fault else StepState.WARNING
+def _state(finding: ListedFinding) -> StepState:
+    return StepState.FAULT if finding.is_fault else StepState.WARNING
 
 
-def _links(problem: Problem) -> list[Link]:
-    kind, name = problem.spot
-    if problem.origin is ProblemOrigin.PERMISSION:
+def _links(finding: ListedFinding) -> list[Link]:
+    kind, name = finding.spot
+    if finding.origin is FindingOrigin.PERMISSION:
         return [PERMISSIONS]
-    if problem.fix is not None and problem.fix.remedy is Remedy.ACCEPT:
-        return [Link(LinkKind.ACCEPT, problem.fix.title, problem.fix.text)]
+    if finding.fix is not None and finding.fix.remedy is Remedy.ACCEPT:
+        return [Link(LinkKind.ACCEPT, finding.fix.title, finding.fix.text)]
     if kind == "rule":
         return [Link(LinkKind.RULE, f"Edit gen rule {name}", name)]
     if kind == "template":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
-    from refbrowser.engine.problems.problem import Problem
+    from refbrowser.engine.findings.listed_finding import ListedFinding
     from refbrowser.tools.explain.report.explain import Question
     from refbrowser.tools.explain.report.explanation import Link
 
@@ -49,7 +49,7 @@ class ExplainCommands(CommandGroup):
         self._attributes = workspace.attributes
         self._editors = workspace.editors
         self.pane = ExplainPane()
-        self._problems = workspace.problems
+        self._findings = workspace.findings
         self._navigation = workspace.navigation
         self._chunk_map = workspace.chunk_map
         self._actions = workspace.actions_
@@ -75,9 +75,9 @@ class ExplainCommands(CommandGroup):
         plot.elementPointed.connect(self._pointed)
 
     def offer_actions(self) -> None:
-        """Explain keys and problems from their menus."""
+        """Explain keys and findings from their menus."""
         self._offer(self._centre.references.table)
-        self._offer(self._problems.table)
+        self._offer(self._findings.table)
         self._editors.previewMade.connect(lambda preview: self._offer(preview.table()))
 
     def _added(self, document: OpenDocument) -> None:
@@ -113,7 +113,7 @@ class ExplainCommands(CommandGroup):
         for pane, ask in (
             (self._editors.preview_slot, self._explain_row),
             (self._chunk_map.pane, self._explain_chunk),
-            (self._problems, self._explain_problem),
+            (self._findings, self._explain_finding),
         ):
             if pane is not None and focus is not None and pane.isAncestorOf(focus):
                 yield ask
@@ -147,23 +147,23 @@ class ExplainCommands(CommandGroup):
         found = None if pane is None else pane.current_chunk()
         return found is not None and self._explain_key(*found)
 
-    def _explain_problem(self) -> bool:
-        """Explain the problem that is selected."""
+    def _explain_finding(self) -> bool:
+        """Explain the finding that is selected."""
         from refbrowser.tools.explain.report.explain import Question
 
-        row = self._problems.current()
+        row = self._findings.current()
         if row is None:
             return False
-        self._show(row.document, Question(problem=row.problem))
+        self._show(row.document, Question(finding=row.finding))
         return True
 
-    def explain_found(self, document: OpenDocument, problem: Problem) -> None:
-        """Explain what was found: the chunk that it is about, else the problem itself."""
+    def explain_found(self, document: OpenDocument, finding: ListedFinding) -> None:
+        """Explain what was found: the chunk that it is about, else the finding itself."""
         from refbrowser.tools.explain.report.explain import Question
 
-        key = problem.place.key
-        is_chunk = key is not None and problem.place.rule is None
-        self._show(document, Question(key=key) if is_chunk else Question(problem=problem))
+        key = finding.place.key
+        is_chunk = key is not None and finding.place.rule is None
+        self._show(document, Question(key=key) if is_chunk else Question(finding=finding))
 
     def _explain_selected_key(self) -> bool:
         document, key = self._current, self._centre.references.current_key()

@@ -204,10 +204,10 @@ class ExplainPane(QWidget):
         if before is not None:
             self._looking.cancel()
             before.tasks.statusChanged.disconnect(self._watch)
-            before.problems.changed.disconnect(self._follow_problems)
+            before.findings.changed.disconnect(self._follow_findings)
         if document is not None:
             document.tasks.statusChanged.connect(self._watch)
-            document.problems.changed.connect(self._follow_problems)
+            document.findings.changed.connect(self._follow_findings)
 
     def _watch(self, statuses: list[JobStatus]) -> None:
         """Say so where the work was cancelled: here, or in the list of jobs."""
@@ -216,13 +216,13 @@ class ExplainPane(QWidget):
             self._buttons.addWidget(push_button("Try again", "explain_retry_button", self._retry))
             self._actions.show()
 
-    def _follow_problems(self) -> None:
-        """Say so where the problem that is explained was solved."""
-        document, problem = self._document, None if self._question is None else self._question.problem
-        if document is None or problem is None:
+    def _follow_findings(self) -> None:
+        """Say so where the finding that is explained was solved."""
+        document, finding = self._document, None if self._question is None else self._question.finding
+        if document is None or finding is None:
             return
-        asked = (problem.kind, problem.message, problem.where)
-        if all((other.kind, other.message, other.where) != asked for other in document.problems.found.items):
+        asked = (finding.kind, finding.message, finding.where)
+        if all((other.kind, other.message, other.where) != asked for other in document.findings.found.items):
             self._looking.cancel()
             self._end("Solved", "This problem is gone.", "ok")
             self._question, self._is_asked = None, False
@@ -236,18 +236,18 @@ class ExplainPane(QWidget):
         document, question = self._document, self._question
         if document is None or question is None or not self._is_seen:
             return
-        dataset, problem = document.dataset, question.problem
-        if dataset is None and problem is None:
+        dataset, finding = document.dataset, question.finding
+        if dataset is None and finding is None:
             return
         self._is_asked = False
 
         def work(control: TaskControl) -> Explanation:
             from refbrowser.tools.explain.report.explain import explain
-            from refbrowser.tools.explain.report.verdicts import explain_problem
+            from refbrowser.tools.explain.report.verdicts import explain_finding
 
             if dataset is None:
-                assert problem is not None
-                return explain_problem(problem)
+                assert finding is not None
+                return explain_finding(finding)
             return explain(dataset, question, control.token)
 
         self._patience.start()

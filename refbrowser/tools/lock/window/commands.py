@@ -78,7 +78,7 @@ class LockCommands(CommandGroup):
                 f"The lock of {one_line(document.title)} was not written", error
             )
         )
-        document.problems.changed.connect(lambda: self._changed(document))
+        document.findings.changed.connect(lambda: self._changed(document))
         document.lock.staleChanged.connect(lambda: self._changed(document))
         document.saved.connect(lambda _path: self._saved(document))
 
@@ -101,7 +101,7 @@ class LockCommands(CommandGroup):
         elif written.lock is not None:
             count = len(written.made.lock.entries)
             self._workspace.say(f"{counted_spaced(count, 'file')} locked in {one_line(written.path)}")
-        document.problems.look_again()
+        document.findings.look_again()
         if document is self._current:
             self._centre.lock_bar.set_document(document)
             if self._centre.plot is not None and self._centre.table is not None:

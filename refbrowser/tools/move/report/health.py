@@ -63,7 +63,7 @@ def health_judge(
     Parameters
     ----------
     failures
-        Why reads failed, with the URLs (`engine.problems.collect.failures_of`).
+        Why reads failed, with the URLs (`engine.findings.collect.failures_of`).
     asked
         What an audit was told of files: by URL, as the document spells it, the code of what is worst.
     """

@@ -38,7 +38,7 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.engine.problems.probing import Probed
+    from refbrowser.engine.findings.probing import Probed
     from refbrowser.io.access import Want
     from refbrowser.references.document.document import Document
     from refbrowser.tools.move.report.move_preview import MovePreview
@@ -299,7 +299,7 @@ class MovePage(QDialog):
         asked = self._document.audit.states
 
         def load(control: TaskControl) -> _Places:
-            from refbrowser.engine.problems.collect import failures_of
+            from refbrowser.engine.findings.collected_findings import failures_of
             from refbrowser.engine.reading.collecting import collected_later
             from refbrowser.engine.sources import listed_sources_of
             from refbrowser.tools.move.report.health import health_judge
@@ -500,7 +500,7 @@ class MovePage(QDialog):
         document = places.said
 
         def look(control: TaskControl) -> list[Probed]:
-            from refbrowser.engine.problems.probing import probe, probes_of
+            from refbrowser.engine.findings.probing import probe, probes_of
 
             return probe(probes_of(document, edit), access, shared.get().fetcher, control)
 

@@ -166,8 +166,8 @@ class StreamOrigin(PlainAnswers):
         root: Node = hierarchy.root
         if isinstance(root, GroupNode):
             root = self._completed_group(root, self.definition.root, {}, {}, described)
-        problems = [*hierarchy.problems, *self._problems()]
-        return replace(hierarchy, root=root, problems=tuple(problems), has_characters=True)
+        findings = [*hierarchy.findings, *self._findings()]
+        return replace(hierarchy, root=root, findings=tuple(findings), has_characters=True)
 
     def told(self) -> Sequence[Fact]:
         """Return how many messages it has, and its size."""
@@ -190,7 +190,7 @@ class StreamOrigin(PlainAnswers):
         offset, stop = int(table.offset[int(digits)]), int(table.stop[int(digits)])
         return ByteRange(self.index.url, offset, stop - offset)
 
-    def _problems(self) -> list[Finding]:
+    def _findings(self) -> list[Finding]:
         found = []
         for path, layout in self.layouts.by_path.items():
             if layout.error is not None:

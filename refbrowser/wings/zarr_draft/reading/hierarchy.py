@@ -76,7 +76,7 @@ class TreeBuilder:
             message = "there is no metadata of the v3 drafts"
             self.findings.append(Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message))
         root = self._root()
-        return Hierarchy(root=root, format=format, flavour=self.draft.flavour, problems=tuple(self.findings))
+        return Hierarchy(root=root, format=format, flavour=self.draft.flavour, findings=tuple(self.findings))
 
     def _enter(self, key: str, found: DraftKey) -> None:
         path = found.path[1:]

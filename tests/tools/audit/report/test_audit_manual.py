@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from refbrowser.engine.audit.reader_notes import NOTES
-from refbrowser.engine.problems.finding_kinds import KINDS, kind_of
 from refbrowser.errors import ErrorKind, Finding, Severity
+from refbrowser.findings.kinds import KINDS, kind_of
 
 PAGE = (Path(__file__).resolve().parents[4] / "resources/manual/audit.md").read_text("utf-8")
 

@@ -9,8 +9,8 @@ import pytest
 
 from refbrowser.engine.audit.audit_plan import Level
 from refbrowser.engine.audit.audit_result import KEPT, AuditResult, Grouping
-from refbrowser.engine.problems.finding_kinds import KINDS
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.findings.kinds import KINDS
 from refbrowser.references.edits.edits import RemoveReference
 from refbrowser.tools.audit.report.audit_advice import advice_on
 from refbrowser.tools.audit.report.audit_page import (

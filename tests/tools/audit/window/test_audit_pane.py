@@ -25,7 +25,7 @@ from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.audit.audit_plan import AuditCost, AuditRequest, Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
-from refbrowser.engine.problems.chunk_table import ChunkMarks
+from refbrowser.engine.findings.chunk_table import ChunkMarks
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
 from refbrowser.references.edits.edits import RemoveReference
 from refbrowser.tools.audit.window.audit_pane import AuditPane
@@ -182,8 +182,8 @@ def test_findings_are_gone_to_explained_and_drawn(
         "read, and sound": 2 * STEPS - 5,
     }
     assert "audit: chunk that cannot be decoded" in map_pane.foot.readout.text()
-    # The tree tells of it as of problems.
-    assert shown.problems.found.badge(("array", "/temp")).faults == 3
+    # The tree tells of it as of findings.
+    assert shown.findings.found.badge(("array", "/temp")).faults == 3
     assert {url: code for url, code in shown.audit.states.items() if code and "/t" in url} == {
         "data/t2.bin": "url-dead",
         "data/t3.bin": "range-past-end",
@@ -243,16 +243,16 @@ def test_the_room_that_the_page_takes_is_given_back(
     window.actions_["show_problems"].trigger()
     opened(damaged)
     settle()
-    problems, audit = window.docks["problemsDock"], window.docks["auditDock"]
-    window.resizeDocks([problems], [180], Qt.Orientation.Vertical)
+    findings, audit = window.docks["problemsDock"], window.docks["auditDock"]
+    window.resizeDocks([findings], [180], Qt.Orientation.Vertical)
     settle()
-    before = problems.height()
+    before = findings.height()
     window.actions_["show_audit"].trigger()
     settle()
     assert audit.height() > before
     window.actions_["show_problems"].trigger()
     settle()
-    assert problems.height() == before
+    assert findings.height() == before
     # A height that the user gave it meanwhile stays.
     window.actions_["show_audit"].trigger()
     settle()
@@ -261,7 +261,7 @@ def test_the_room_that_the_page_takes_is_given_back(
     chosen = audit.height()
     window.actions_["show_problems"].trigger()
     settle()
-    assert problems.height() == chosen
+    assert findings.height() == chosen
 
 
 @pytest.mark.slow

@@ -33,13 +33,7 @@ from refbrowser.tools.bytes.report.byte_pixels import (
     picture_of,
 )
 from refbrowser.tools.bytes.report.byte_runs import Lattice, LatticeStep, Runs
-from refbrowser.tools.bytes.report.file_source import (
-    DOCUMENT,
-    FileSource,
-    FoundRanges,
-    OwnerKind,
-    OwnerName,
-)
+from refbrowser.tools.bytes.report.file_source import DOCUMENT, FileSource, FoundRanges, OwnerKind, OwnerName
 from refbrowser.tools.bytes.report.target_files import FileFacts, target_files
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)

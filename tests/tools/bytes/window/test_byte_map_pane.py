@@ -21,7 +21,6 @@ from unnamed_widgets import unnamed
 from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.panes.chunk_map_controls import look_of
 from refbrowser.app.panes.quick_list import QuickList
 from refbrowser.app.shell.main_window import MainWindow
@@ -34,6 +33,7 @@ from refbrowser.tools.bytes.window.byte_map_pane import ByteMapPane
 from refbrowser.tools.bytes.window.byte_map_view import ByteMapView
 from refbrowser.tools.bytes.window.commands import ByteCommands
 from refbrowser.tools.bytes.window.cost_pane import CostPane
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 from refbrowser.views.chunks.chunk_colouring import MapClass
 from refbrowser.words import size_text
 

@@ -23,7 +23,7 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.cli.program import main
 from refbrowser.references.merging.merge import Choice
 from refbrowser.tools.compare.compared_entries import ComparedSection
-from refbrowser.tools.compare.window.compare_commands import CompareCommands
+from refbrowser.tools.compare.window.commands import CompareCommands
 from refbrowser.tools.compare.window.compare_window import CompareWindow
 from refbrowser.tools.compare.window.source_field import CompareWithDialog
 from refbrowser.tools.merge.window.merge_sheet import MergeSheet

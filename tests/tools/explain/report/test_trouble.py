@@ -1,4 +1,4 @@
-"""Problems of the list explained: by the key in which they show, or by themselves; and edits at hand."""
+"""Findings of the list explained: by the key in which they show, or by themselves; and edits at hand."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ import pytest
 from explained import checked, dataset, document, line, of_key
 
 import refbrowser
-from refbrowser.engine.problems.collect import collect, problem_of
-from refbrowser.engine.problems.finding_kinds import KINDS
-from refbrowser.engine.problems.problem import Problem, ProblemOrigin, problem_of_opening
+from refbrowser.engine.findings.collected_findings import collect, listed_finding
+from refbrowser.engine.findings.listed_finding import FindingOrigin, ListedFinding, finding_of_opening
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.findings.kinds import KINDS
 from refbrowser.io.access import Source
 from refbrowser.tools.explain.report.explain import Question, explain
 from refbrowser.tools.explain.report.explanation import Explanation, LinkKind, StepState, VerdictKind
-from refbrowser.tools.explain.report.verdicts import explain_problem
+from refbrowser.tools.explain.report.verdicts import explain_finding
 
 
-def problems(opened: refbrowser.Dataset) -> list[Problem]:
-    """Return the problems of a dataset, as the list of the window has them."""
+def findings(opened: refbrowser.Dataset) -> list[ListedFinding]:
+    """Return the findings of a dataset, as the list of the window has them."""
     wants = opened.access.wanted([Source("http://127.0.0.1:9/x")])
     return list(collect(opened.document, opened.hierarchy, wants).items)
 
 
-def of_problem(opened: refbrowser.Dataset, problem: Problem) -> Explanation:
-    """Explain a problem."""
-    return checked(explain(opened, Question(problem=problem)))
+def of_finding(opened: refbrowser.Dataset, finding: ListedFinding) -> Explanation:
+    """Explain a finding."""
+    return checked(explain(opened, Question(finding=finding)))
 
 
-@pytest.mark.parametrize("origin", ProblemOrigin)
-def test_problems_of_every_kind_have_a_verdict(origin: ProblemOrigin) -> None:
+@pytest.mark.parametrize("origin", FindingOrigin)
+def test_problems_of_every_kind_have_a_verdict(origin: FindingOrigin) -> None:
     place = Place(document="d.json", url="data/x.bin")
     for kind, severity, code in product(ErrorKind, Severity, KINDS):
         finding = Finding(severity=severity, kind=kind, message="it is odd", place=place, code=code)
-        explanation = checked(explain_problem(problem_of(finding, origin, None)))
+        explanation = checked(explain_finding(listed_finding(finding, origin, None)))
         assert explanation.verdict == "It is odd"
         assert line(explanation.step("problem"), "Found in")
 
 
-class TestProblems:
+class TestListedFindings:
     def test_a_faulty_reference(self, tmp_path: Path) -> None:
         with dataset(document(tmp_path, {"a/0.1": ["{{nowhere}}"]})) as opened:
-            (problem,) = (each for each in problems(opened) if each.place.key == "a/0.1")
-            explanation = of_problem(opened, problem)
+            (finding,) = (each for each in findings(opened) if each.place.key == "a/0.1")
+            explanation = of_finding(opened, finding)
         assert explanation.kind is VerdictKind.FAULTY
         assert explanation.verdict.startswith("Chunk a/0.1 cannot be read because its reference is faulty")
         assert explanation.subject == "a/0.1"
         first = explanation.steps[0]
         assert (first.name, first.state) == ("problem", StepState.FAULT)
-        assert line(first, "Problem") == problem.message
+        assert line(first, "Problem") == finding.message
         assert line(first, "JSON pointer") == "/refs/a~10.1/0"
         assert LinkKind.KEY in [link.kind for link in explanation.links]
 
@@ -64,31 +64,31 @@ class TestProblems:
             "dimensions": {"j": {"stop": 2}},
         }
         with dataset(document(tmp_path, {}, gen=[rule])) as opened:
-            (problem,) = (each for each in problems(opened) if each.place.row is not None)
-            explanation = of_problem(opened, problem)
+            (finding,) = (each for each in findings(opened) if each.place.row is not None)
+            explanation = of_finding(opened, finding)
         assert explanation.step("key").facts["key"] == "a/0.1"
         assert explanation.step("entry").facts["rule"] == 0
         assert explanation.steps[0].links[0].kind is LinkKind.RULE
 
     def test_an_array_that_cannot_be_used(self, tmp_path: Path) -> None:
         with dataset(document(tmp_path, {}, array={"shape": "none"})) as opened:
-            problem = next(each for each in problems(opened) if each.is_fault)
-            explanation = of_problem(opened, problem)
+            finding = next(each for each in findings(opened) if each.is_fault)
+            explanation = of_finding(opened, finding)
         assert explanation.kind is VerdictKind.METADATA
         assert "which cannot be used" in explanation.verdict
 
     def test_a_template(self, tmp_path: Path) -> None:
         with dataset(document(tmp_path, {}, templates={"u": "{{ 1 +"})) as opened:
-            problem = next(each for each in problems(opened) if each.spot == ("template", "u"))
-            explanation = of_problem(opened, problem)
-        assert explanation.verdict.casefold() == problem.message.casefold()
+            finding = next(each for each in findings(opened) if each.spot == ("template", "u"))
+            explanation = of_finding(opened, finding)
+        assert explanation.verdict.casefold() == finding.message.casefold()
         assert explanation.step("key") is None
         assert [link.kind for link in explanation.links] == [LinkKind.TEMPLATE]
 
     def test_a_permission_that_is_needed_asks_nothing(self, tmp_path: Path) -> None:
         with dataset(document(tmp_path, {"a/0.0": ["http://127.0.0.1:9/x"]})) as opened:
-            problem = next(each for each in problems(opened) if each.origin is ProblemOrigin.PERMISSION)
-            explanation = of_problem(opened, problem)
+            finding = next(each for each in findings(opened) if each.origin is FindingOrigin.PERMISSION)
+            explanation = of_finding(opened, finding)
         assert explanation.kind is VerdictKind.BLOCKED
         assert [link.kind for link in explanation.links] == [LinkKind.PERMISSIONS]
         assert explanation.step("answer") is None
@@ -99,10 +99,10 @@ class TestProblems:
             text = path.read_text().replace('"a/0.0":', '"a/0.0": "y", "a/0.0":')
         path.write_text(text)
         with dataset(path) as opened:
-            problem = next(each for each in problems(opened) if each.place.key == "a/0.0")
-            assert not problem.is_fault
-            explanation = of_problem(opened, problem)
-        assert explanation.kind in (VerdictKind.PROBLEM, VerdictKind.READABLE)
+            finding = next(each for each in findings(opened) if each.place.key == "a/0.0")
+            assert not finding.is_fault
+            explanation = of_finding(opened, finding)
+        assert explanation.kind in (VerdictKind.FINDING, VerdictKind.READABLE)
         assert explanation.step("problem").state is StepState.WARNING
 
     def test_a_document_that_cannot_be_opened(self, tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ class TestProblems:
         path.write_text('{"version": 1,')
         with pytest.raises(RefbrowserError) as caught:
             refbrowser.open(path)
-        explanation = checked(explain_problem(problem_of_opening(caught.value)))
-        assert explanation.kind is VerdictKind.PROBLEM
+        explanation = checked(explain_finding(finding_of_opening(caught.value)))
+        assert explanation.kind is VerdictKind.FINDING
         assert explanation.state is StepState.FAULT
         assert line(explanation.steps[0], "Line").startswith("line 1")
 

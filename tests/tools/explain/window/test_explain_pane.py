@@ -303,7 +303,7 @@ class TestAsking:
         row = next(
             number
             for number in range(table.model().rowCount())
-            if any("depth/1" in row.problem.where for row in [window.problems.model.row(number)] if row)
+            if any("depth/1" in row.finding.where for row in [window.findings.model.row(number)] if row)
         )
         table.setFocus()
         table.setCurrentIndex(table.model().index(row, 1))

@@ -16,18 +16,18 @@ from window_fixtures import button
 
 import refbrowser
 from refbrowser.app.actions.menus import menus
-from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.frame.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.app.widgets import theme
+from refbrowser.engine.findings.listed_finding import Badge
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.problems.problem import Badge
 from refbrowser.io.locks.lock import Lock, LockEntry
 from refbrowser.io.locks.lock_format import read_lock
 from refbrowser.references.edits.edits import RemoveReference, SetReference
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 from refbrowser.tools.lock.window.accept_sheet import AcceptSheet
 
 Settle = Callable[[], None]
@@ -61,7 +61,7 @@ def stale(window: MainWindow, qtbot: QtBot, settle: Settle, tmp_path: Path) -> O
     document = window.open_path(str(path), "/t")
     qtbot.waitUntil(lambda: window.centre.plot is not None and window.centre.plot.array() is not None)
     settle()
-    qtbot.waitUntil(lambda: document.problems.found.count == 1)
+    qtbot.waitUntil(lambda: document.findings.found.count == 1)
     settle()
     return document
 
@@ -113,7 +113,7 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     window: MainWindow, stale: OpenDocument, settle: Settle, qtbot: QtBot, tmp_path: Path
 ) -> None:
     # Tree, bar, plot, its legend, the chunk map.
-    assert stale.problems.found.badge(("array", "/t")) == Badge(0, 1)
+    assert stale.findings.found.badge(("array", "/t")) == Badge(0, 1)
     assert "2 files differ from the lock" in bar(window)
     assert "f1 (other first bytes)" in bar(window)
     assert stale_chunks(window) == [[0, 1], [1, 0]]
@@ -136,9 +136,9 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     assert table.grid.cells_seen().stale.any()
     assert not table.stale.isHidden()
     window.centre.show_tab(PLOT)
-    # From the problem: its file is ticked.
-    (problem,) = stale.problems.found.items
-    window.groups[ProblemCommands].fix(stale, problem)
+    # From the finding: its file is ticked.
+    (finding,) = stale.findings.found.items
+    window.groups[FindingCommands].fix(stale, finding)
     sheet = sheet_of(window)
     assert sheet.ticked() == ["f1"]
     view = sheet.findChild(QTreeWidget, "acceptList")
@@ -162,7 +162,7 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     assert sheet.ticked() == ["f2"]
     with qtbot.waitSignal(stale.lock.written):
         sheet.apply()
-    qtbot.waitUntil(lambda: stale.problems.found.count == 0)
+    qtbot.waitUntil(lambda: stale.findings.found.count == 0)
     settle()
     assert bar(window) == ""
     assert stale_chunks(window) == []
@@ -220,7 +220,7 @@ def test_a_dismissed_bar_comes_back_with_news(
     tmp_path: Path,
 ) -> None:
     button(window, "lockDismissButton").click()
-    stale.problems.look_again()
+    stale.findings.look_again()
     settle()
     assert bar(window) == ""
     # The marks stay.
@@ -268,7 +268,7 @@ def test_explain_leads_to_the_sheet(
 def test_what_is_exported_bears_no_marks_so_stale_files_are_refused(
     stale: OpenDocument, tmp_path: Path
 ) -> None:
-    from refbrowser.app.controller.exporting import Order, carry_out
+    from refbrowser.tools.export.window.export_work import Order, carry_out
 
     def order(name: str, selection: str) -> Order:
         return Order(str(tmp_path / name), "zarr-v2", [("/t", selection)], False, False, False)

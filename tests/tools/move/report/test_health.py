@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import refbrowser
-from refbrowser.engine.problems.collect import failures_of
+from refbrowser.engine.findings.collected_findings import failures_of
 from refbrowser.engine.sources import sources_of
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Source

@@ -69,7 +69,7 @@ def days(first: int, count: int, *, title: str = "days", units: str = "K", defla
 def check_days(path: Path, *numbers: int) -> None:
     """Check that a stream holds these days, and nothing that is wrong."""
     with refbrowser.open(str(path)) as dataset:
-        assert not dataset.hierarchy.problems
+        assert not dataset.hierarchy.findings
         assert dataset["/time"][...].tolist() == list(numbers)
         wanted = [[number + at / 8 for at in range(SIDE)] for number in numbers]
         np.testing.assert_array_equal(dataset["/temp"][...], np.array(wanted).reshape(-1, SIDE))

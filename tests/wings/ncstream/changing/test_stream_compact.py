@@ -39,7 +39,7 @@ def compacted(source: Path | str, target: Path, **options) -> CompactReport:
 
 def values_in(path: Path) -> dict[str, object]:
     with refbrowser.open(str(path)) as dataset:
-        assert not dataset.hierarchy.problems
+        assert not dataset.hierarchy.findings
         return {name: plain(np.asarray(array[...])) for name, array in dataset.arrays.items()}
 
 

@@ -32,15 +32,15 @@ def after_good(*bad):
     return one("x", enc.INT, [N3], GOOD, *bad), FIRST + len(GOOD)
 
 
-def problems(dataset):
-    """Return code, severity and byte of each problem that a stream is told to have."""
-    found = [*dataset.document.notes, *dataset.hierarchy.problems]
+def findings(dataset):
+    """Return code, severity and byte of each finding that a stream is told to have."""
+    found = [*dataset.document.notes, *dataset.hierarchy.findings]
     return {(each.message.split(":")[0], each.severity.value, each.place.start) for each in found}
 
 
 def codes_of(dataset, path="/x"):
-    """Return the codes of problems, and of the error that reading an array ends with."""
-    codes = {(code, start) for code, _, start in problems(dataset)}
+    """Return the codes of findings, and of the error that reading an array ends with."""
+    codes = {(code, start) for code, _, start in findings(dataset)}
     try:
         np.asarray(dataset[path][...])
     except RefbrowserError as error:
@@ -105,7 +105,7 @@ def test_a_fault_harms_no_other_variable(code, tmp_path):
 def test_a_stream_that_ends_in_a_message_is_truncated(tmp_path):
     made, start = after_good(message(regular(VALUES), [(0, 3, 1)]))
     with opened(tmp_path, made[: start + 20]) as dataset:
-        told = {code for code, _, at in problems(dataset) if at == start}
+        told = {code for code, _, at in findings(dataset) if at == start}
         assert told & {"truncated", "length-too-large"}
         assert plain(dataset["/x"][...]) == [1, 2, 3]
 
@@ -120,7 +120,7 @@ def test_what_is_no_stream_is_refused(tmp_path):
 def test_coverage_streams_are_not_supported(tmp_path):
     for magic in (enc.MAGIC_COVERAGE_HEADER, enc.MAGIC_COVERAGE_DATA):
         with opened(tmp_path, stream(header(group()), magic + regular(b"")), f"{magic[0]}.ncs") as dataset:
-            (told,) = (each.message for each in [*dataset.document.notes, *dataset.hierarchy.problems])
+            (told,) = (each.message for each in [*dataset.document.notes, *dataset.hierarchy.findings])
             assert "not supported" in told
 
 
@@ -134,7 +134,7 @@ def test_coverage_streams_are_not_supported(tmp_path):
 )
 def test_warnings_of_framing(code, make, tmp_path):
     with opened(tmp_path, make(one("x", enc.INT, [N3], GOOD))) as dataset:
-        told = {(found, severity) for found, severity, _ in problems(dataset)}
+        told = {(found, severity) for found, severity, _ in findings(dataset)}
         assert told == {(code, Severity.WARNING.value)}
         assert plain(dataset["/x"][...]) == [1, 2, 3]
 
@@ -150,7 +150,7 @@ def test_a_wrong_uncompressed_size_is_a_warning(tmp_path):
     made = one("x", enc.INT, [N3], message(part, compress=enc.DEFLATE, uncompressed=11))
     with opened(tmp_path, made) as dataset:
         assert plain(dataset["/x"][...]) == [1, 2, 3]
-        assert {(code, severity) for code, severity, _ in problems(dataset)} <= {("size-mismatch", "warning")}
+        assert {(code, severity) for code, severity, _ in findings(dataset)} <= {("size-mismatch", "warning")}
 
 
 def test_a_header_with_dimensions_that_nobody_declares(tmp_path):
@@ -164,7 +164,7 @@ def test_a_private_dimension_needs_no_declaration(tmp_path):
     shape = [dimension(None, 3, private=True)]
     made = stream(header(group(variables=[enc.variable("x", enc.INT, shape)])), GOOD)
     with opened(tmp_path, made) as dataset:
-        assert problems(dataset) == set()
+        assert findings(dataset) == set()
         assert plain(dataset["/x"][...]) == [1, 2, 3]
 
 
@@ -172,7 +172,7 @@ def test_unknown_types_are_browsable(tmp_path):
     variables = [enc.variable("odd", 99, [N3]), enc.variable("x", enc.INT, [N3])]
     made = stream(header(group(dimensions=[N3], variables=variables)), GOOD)
     with opened(tmp_path, made) as dataset:
-        assert "unknown-type" in {code for code, _, _ in problems(dataset)}
+        assert "unknown-type" in {code for code, _, _ in findings(dataset)}
         assert plain(dataset["/x"][...]) == [1, 2, 3]
 
 

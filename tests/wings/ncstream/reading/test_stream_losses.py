@@ -269,8 +269,8 @@ def test_the_smallest_case_on_the_command_line(
     assert main(["info", str(path), "--json"]) == 0
     info = json.loads(capsys.readouterr().out)
     assert info["arrays"]["/a"]["missing_chunks"] == 0
-    (problem,) = info["problems"]
-    assert (problem["start"], problem["stop"]) == (start, start + len(long))
+    (finding,) = info["problems"]
+    assert (finding["start"], finding["stop"]) == (start, start + len(long))
 
 
 def test_rows_behind_a_lost_header_cost_nothing_before_them(tmp_path: Path) -> None:

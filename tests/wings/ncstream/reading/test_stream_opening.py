@@ -138,7 +138,7 @@ def test_a_node_tells_what_zarr_cannot(dataset):
     deep = dataset["/deep/y"].node
     assert deep.dimension_paths == ("/x", None)
     assert dataset["/deep"].node.dimensions == {}
-    assert dataset.hierarchy.problems == ()
+    assert dataset.hierarchy.findings == ()
     assert dataset.document.notes == ()
 
 
@@ -236,7 +236,7 @@ def test_a_shape_that_no_array_has_hides_nothing_else(tmp_path):
     with refbrowser.open(file) as dataset:
         assert dataset["/good"][:].tolist() == [1, 2]
         assert dataset["/bad"].node.error.message.startswith("unsupported-shape: ")
-        faults = [each for each in dataset.hierarchy.problems if each.severity is Severity.FAULT]
+        faults = [each for each in dataset.hierarchy.findings if each.severity is Severity.FAULT]
         assert faults[0].place.path == "/bad"
         with pytest.raises(RefbrowserError, match="unsupported-shape"):
             dataset["/bad"][()]

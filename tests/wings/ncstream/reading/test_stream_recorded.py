@@ -62,5 +62,5 @@ def test_a_deflated_answer(recorded, tmp_path):
 def test_an_answer_without_its_header_is_listed(recorded, tmp_path):
     with opened(tmp_path, recorded("latitude_deflate.data")) as dataset:
         assert list(dataset.arrays) == []
-        told = [each.message for each in (*dataset.document.notes, *dataset.hierarchy.problems)]
+        told = [each.message for each in (*dataset.document.notes, *dataset.hierarchy.findings)]
         assert any(each.startswith("unknown-variable") for each in told)

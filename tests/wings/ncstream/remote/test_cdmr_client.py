@@ -63,7 +63,7 @@ def test_opening_asks_for_the_description_and_nothing_else(server: HttpServer) -
         assert list(dataset.arrays) == ["/x", "/big", "/t.i(m),e", "/now"]
         assert dataset["/big"].dimensions == ("n", "m")
         assert not dataset.document.notes
-        assert not dataset.hierarchy.problems
+        assert not dataset.hierarchy.findings
         assert dataset["/now"][:].tolist() == [7, 8, 9]
         assert queries(server) == ["req=header"]
         assert dataset["/x"][1:4].tolist() == [1, 2, 3]

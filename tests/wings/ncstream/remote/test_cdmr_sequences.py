@@ -61,7 +61,7 @@ def test_a_sequence_without_rows() -> None:
 @pytest.mark.parametrize("data", [b"", answer(rows(1))[:-6], wire.error("no")])
 def test_a_sequence_that_cannot_be_had_costs_itself_only(data: bytes) -> None:
     with HttpServer(files(data)) as server, refbrowser.open(f"cdmremote:{server.url('/s')}") as dataset:
-        assert dataset.hierarchy.problems
+        assert dataset.hierarchy.findings
         with pytest.raises(RefbrowserError):
             dataset["/s"][:]
         assert dataset["/x"][:].tolist() == [5, 6]

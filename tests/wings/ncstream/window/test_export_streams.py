@@ -12,10 +12,10 @@ from window_fixtures import button
 
 import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.option_fields import chosen_options
 from refbrowser.formats.registry import form_named
+from refbrowser.tools.export.window.export_dialog import ExportDialog
 from refbrowser.wings.ncstream.writing.stream_options import StreamOptions
 
 Open = Callable[[str | Path], OpenDocument]

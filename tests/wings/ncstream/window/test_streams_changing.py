@@ -103,7 +103,7 @@ def test_a_damaged_stream_goes_on_growing_and_its_damage_is_told(
     settle()
     assert bar.text().startswith("live.ncs is damaged: 1 fault")
     assert bar.isVisibleTo(window)
-    assert any("bad-magic" in problem.message for problem in document.problems.found.items)
+    assert any("bad-magic" in finding.message for finding in document.findings.found.items)
     grow(path, STEPS + 2)
     qtbot.waitUntil(lambda: document.is_open and steps_of(document) == STEPS + 3, timeout=WATCHED)
     settle()

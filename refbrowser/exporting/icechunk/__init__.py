@@ -1,1 +1,0 @@
-"""Icechunk repositories as targets: references stay references, a commit is made as a whole."""

@@ -1,0 +1,1 @@
+"""Findings, and the table of their kinds."""

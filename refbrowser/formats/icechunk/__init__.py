@@ -1,1 +1,0 @@
-"""Icechunk repositories, read: branches, tags and snapshots, and where their chunks lie."""

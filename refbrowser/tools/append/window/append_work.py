@@ -1,0 +1,71 @@
+"""Appending as the window asks for it. Imported inside tasks: it loads the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from refbrowser.app.controller.work import edited
+from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.engine.dataset import Dataset
+from refbrowser.exporting.combining.appending import append_edit, append_plan
+from refbrowser.exporting.combining.combine import CombinedProof, named_places
+from refbrowser.exporting.combining.combined import Plan
+from refbrowser.exporting.combining.properties import short
+from refbrowser.io.origins import Origin
+from refbrowser.references.document.document import Document
+from refbrowser.references.edits.edits import Edit
+from refbrowser.tools.make.combine_order import CombineOrder
+from refbrowser.tools.make.window.combine_work import Found, found_of
+from refbrowser.words import count_text
+
+
+@dataclass(frozen=True, slots=True)
+class AppendStep:
+    """An edit that adds files to a document, what comes of it, that in words, and where the files lie."""
+
+    edit: Edit
+    after: Document
+    text: str
+    folders: tuple[Origin, ...]
+
+
+def look_to_append(order: CombineOrder, dataset: Dataset, control: TaskControl) -> Found:
+    """Look at files that are to be added to a document.
+
+    Raises
+    ------
+    RefbrowserError
+        They cannot be added, or it is not plain along which dimension.
+    Cancelled
+        The control's token was cancelled.
+    """
+    plan = append_plan(dataset, order.request(), control, order.compute.compute())
+    return found_of(plan, (), None, added=True)
+
+
+def append_step(plan: Plan, dataset: Dataset, control: TaskControl) -> AppendStep:
+    """Return the edit that adds files, after values that are read through it were compared with theirs.
+
+    Raises
+    ------
+    RefbrowserError
+        A difference stands against it, or other values would be read.
+    Cancelled
+        The control's token was cancelled.
+    """
+    edit = append_edit(dataset, plan, control)
+    after = edited(dataset.document, edit)
+    proof = CombinedProof(plan)
+    control.progress(0, len(plan.files) - 1)
+    folders = tuple(named_places(plan))
+    changed = dataset.with_access(dataset.access.allow(folders)).with_document(after, control)
+    for number in range(1, len(plan.files)):
+        proof.check(changed, (number,), control.token)
+        control.progress(number, len(plan.files) - 1, note=short(plan.files[number].source))
+    axis = plan.axes[0]
+    unread = f", {count_text(proof.unread)} could not be read" if proof.unread else ""
+    text = (
+        f"{edit.title}: {count_text(axis.lengths[0])} before, {count_text(axis.size)} now. "
+        f"{count_text(proof.compared)} chunks compared with the files, equal{unread}."
+    )
+    return AppendStep(edit, after, text, folders)

@@ -1,0 +1,1 @@
+"""Icechunk repositories: read, committed to, and their history in the window."""

@@ -1,0 +1,1 @@
+"""A snapshot of a repository to a document: its files, its metadata, its references."""

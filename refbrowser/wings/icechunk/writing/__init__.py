@@ -1,0 +1,1 @@
+"""Commits to a repository as a target of exports."""

@@ -1,0 +1,273 @@
+"""An Icechunk repository as what an export writes into: a snapshot, to which a branch points when right.
+
+Nothing points to the snapshot before it is whole and was read again: who reads the branch meanwhile, or after
+an export that was interrupted, finds what was there before. A new repository on a disk is made beside its
+name. Of credentials nothing is stored: a repository says where its sources are, the reader brings the rest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
+from refbrowser.exporting.folder import Making, check_space
+from refbrowser.io.atomic import check_unprotected
+from refbrowser.io.names.giving import give_name
+from refbrowser.io.origins import ConnectionSettings, in_object_store, split_url
+from refbrowser.wings.icechunk.writing.containers import (
+    Container,
+    azure_facts,
+    azure_keys,
+    azure_service,
+    google_keys,
+    google_options,
+    s3_keys,
+    s3_options,
+)
+
+#: Where a new repository is made, in the folder of what is not complete.
+_NEW = "repository"
+#: The branch that every repository has.
+MAIN = "main"
+
+
+def library() -> Any:
+    """Return the module `icechunk`.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: it is not installed.
+    """
+    try:
+        import icechunk
+    except ImportError:
+        message = "writing Icechunk repositories needs the package icechunk"
+        advice = "install it with: pip install refbrowser[icechunk]"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=advice) from None
+    if "ICECHUNK_LOG" not in os.environ:
+        # It writes to standard error what is no matter here: that one disk has no safe concurrent commits.
+        icechunk.set_logs_filter("error")
+    return icechunk
+
+
+@contextmanager
+def told_of(target: str) -> Iterator[None]:
+    """Have the library's errors be those of a target.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_IO`: what the library raised, in one line.
+    """
+    icechunk = library()
+    try:
+        yield
+    except icechunk.IcechunkError as error:
+        # What was wrong with the disk or the store comes last, after what the library was about.
+        told = str(error).rpartition("`->")[2].partition("context:")[0]
+        message = f"Icechunk: {quoted(' '.join(told.replace('|', ' ').split()))}"
+        raise RefbrowserError(ErrorKind.IO, message, Place(path=target)) from error
+    except BaseException as error:
+        # So it tells of credentials that are none, for example; it derives from no exception of ours.
+        if type(error).__name__ != "PanicException":
+            raise
+        message = f"Icechunk: {quoted(' '.join(str(error).split()))}"
+        raise RefbrowserError(ErrorKind.IO, message, Place(path=target)) from error
+
+
+class RepositoryPlace(Making):
+    """A repository in which a snapshot is made, that one of its branches gets at the end.
+
+    Parameters
+    ----------
+    target
+        Folder, or URL in an object store.
+    settings
+        Of the connection to its bucket.
+    partial
+        A folder of this computer for what is needed meanwhile.
+    branch
+        That gets the snapshot; made where there is none of the name.
+    """
+
+    ignores_case = False
+
+    def __init__(self, target: str, settings: ConnectionSettings, partial: Path, branch: str) -> None:
+        self.is_remote = in_object_store(target)
+        named = target if self.is_remote else os.path.realpath(target)
+        super().__init__(named, partial)
+        self.branch = branch
+        self._settings = settings
+        self._containers: list[Container] = []
+        #: The one that is made.
+        self.snapshot = ""
+        #: What says where it lies; the library makes a folder where it looks.
+        self._stored: Any = None
+        self._exists = False
+        if self.is_remote or os.path.isdir(self.target):
+            with told_of(self.target):
+                self._stored = self._storage(self.target)
+                self._exists = bool(library().Repository.exists(self._stored))
+        self._repository: Any = None
+        #: The snapshot that the branch has before, where there is the branch.
+        self._tip: str | None = None
+
+    def _storage(self, target: str) -> Any:
+        """Return how the library reaches the repository."""
+        icechunk, settings = library(), self._settings
+        if not self.is_remote:
+            return icechunk.local_filesystem_storage(target)
+        parts = split_url(target)
+        key = parts.path.strip("/")
+        if not key:
+            message = "the target is a whole bucket"
+            raise RefbrowserError(ErrorKind.USAGE, message, Place(url=target), "name a folder in it")
+        bucket = {"bucket": parts.origin.host, "prefix": key}
+        if parts.scheme == "s3":
+            return icechunk.s3_storage(**bucket, **s3_options(settings), **s3_keys(settings))
+        if parts.scheme == "gs":
+            return icechunk.gcs_storage(**bucket, **google_keys(settings), config=google_options(settings))
+        facts = azure_facts(parts.origin, settings)
+        return icechunk.azure_storage(
+            account=facts["AccountName"],
+            container=parts.origin.host.partition("@")[0],
+            prefix=key,
+            **azure_keys(facts),
+            config=azure_service(facts),
+        )
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a repository."""
+        return self._exists
+
+    @property
+    def where(self) -> str:
+        """Where the repository is while a snapshot of it is made."""
+        return str(self.partial / _NEW) if not self._exists and not self.is_remote else str(self.target)
+
+    def check_replaceable(self, *, force: bool) -> None:
+        """Raise `E_IO` where something else than a repository is there, or nothing may be changed."""
+        if self.is_remote:
+            return
+        check_unprotected(self.target)
+        if self._exists:
+            return
+        path, place = Path(self.target), Place(path=self.target)
+        if not path.parent.is_dir():
+            raise RefbrowserError(ErrorKind.IO, "there is no such folder", Place(path=str(path.parent)))
+        if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
+            message = "the target exists already, and is not an Icechunk repository"
+            raise TargetExistsError(ErrorKind.IO, message, place, "choose another name")
+
+    def check_space(self, size: int) -> None:
+        """Raise `E_IO` where `size` bytes and a reserve do not fit the disk."""
+        if not self.is_remote:
+            check_space(Path(self.target).parent, size)
+
+    def prepare(self, *, resume: bool) -> None:
+        """Make the folder for what is needed meanwhile."""
+        self.partial.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        super().prepare(resume=False)
+
+    def begin(self, containers: list[Container]) -> Any:
+        """Open the repository, or make one, and return a session that writes.
+
+        Parameters
+        ----------
+        containers
+            That its chunks need; those that it has stay.
+        """
+        icechunk = library()
+        if self.is_remote and split_url(self.target).scheme == "gs" and self._settings.anonymous:
+            # The library would ask the machine itself for a token, whatever address that is at.
+            message = "Google Cloud Storage does not accept anonymous writes"
+            advice = "set anonymous=false, or a profile, for the bucket"
+            raise RefbrowserError(ErrorKind.USAGE, message, Place(url=self.target), advice)
+        self._containers = containers
+        with told_of(self.target):
+            if not self._exists and not self.is_remote:
+                self._stored = self._storage(self.where)
+            known = icechunk.Repository.fetch_config(self._stored) if self._exists else None
+            config = known or icechunk.RepositoryConfig.default()
+            there = set(config.virtual_chunk_containers or ())
+            for container in containers:
+                if container.prefix not in there:
+                    made = icechunk.VirtualChunkContainer(container.prefix, container.store(icechunk))
+                    config.set_virtual_chunk_container(made)
+            granted = {each.prefix: each.granted(icechunk) for each in containers}
+            opened = icechunk.Repository.open if self._exists else icechunk.Repository.create
+            credentials = icechunk.containers_credentials(granted)
+            self._repository = opened(self._stored, config=config, authorize_virtual_chunk_access=credentials)
+            branches = self._repository.list_branches()
+            from_branch = self.branch if self.branch in branches else MAIN
+            tip = self._repository.lookup_branch(from_branch)
+            self._tip = tip if self.branch in branches else None
+            return self._repository.writable_session(from_branch)
+
+    def keep(self, session: Any, message: str) -> Any:
+        """Store a snapshot that no branch points to, and return a session that reads it."""
+        with told_of(self.target):
+            self.snapshot = session.flush(message)
+            return self._repository.readonly_session(snapshot_id=self.snapshot)
+
+    def finish(self, *, force: bool) -> None:
+        """Have the branch point to the snapshot.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_IO`: somebody else has moved the branch meanwhile.
+        """
+        with told_of(self.target):
+            self._repository.save_config()
+            if self._tip is None:
+                self._repository.create_branch(self.branch, self.snapshot)
+            else:
+                self._repository.reset_branch(self.branch, self.snapshot, from_snapshot_id=self._tip)
+        if not self._exists and not self.is_remote:
+            give_name(self.partial / _NEW, Path(self.target))
+
+    def opened_by(self) -> tuple[str, ...]:
+        """Return the lines of Python that open the branch with xarray."""
+        granted = "".join(f"        {each.prefix!r}: {each.credentials},\n" for each in self._containers)
+        mapping = f"{{\n{granted}    }}" if granted else "{}"
+        text = (
+            "import icechunk\n"
+            "import xarray as xr\n\n"
+            f"repository = icechunk.Repository.open(\n    {self._storage_text()},\n"
+            "    authorize_virtual_chunk_access="
+            f"icechunk.containers_credentials({mapping}),\n)\n"
+            f"session = repository.readonly_session({self.branch!r})\n"
+            "dataset = xr.open_zarr(session.store, consolidated=False)"
+        )
+        return tuple(text.split("\n"))
+
+    def _storage_text(self) -> str:
+        """Return Python that says where the repository lies; it holds no credentials."""
+        if not self.is_remote:
+            return f"icechunk.local_filesystem_storage({self.target!r})"
+        parts, settings = split_url(self.target), self._settings
+        key, host = parts.path.strip("/"), parts.origin.host
+        keys = "anonymous=True" if settings.anonymous else "from_env=True"
+        if parts.scheme == "s3":
+            more = {name: value for name, value in s3_options(settings).items() if value}
+            told = "".join(f", {name}={value!r}" for name, value in more.items())
+            return f"icechunk.s3_storage(bucket={host!r}, prefix={key!r}, {keys}{told})"
+        if parts.scheme == "gs":
+            config = google_options(settings)
+            told = f", config={config!r}" if config else ""
+            return f"icechunk.gcs_storage(bucket={host!r}, prefix={key!r}, {keys}{told})"
+        facts = azure_facts(parts.origin, settings)
+        config = azure_service(facts)
+        told = f", config={config!r}" if config else ""
+        account, container = facts["AccountName"], host.partition("@")[0]
+        return (
+            f"icechunk.azure_storage(account={account!r}, container={container!r}, "
+            f"prefix={key!r}, from_env=True{told})"
+        )
