@@ -197,6 +197,7 @@ class Limits:
     view_decoded: int = _limit(2 * GIB, "bytes", "bytes decoded for one view without a question")
     element_size: int = _limit(MIB, "bytes", "one element")
     filters: int = _limit(16, "filters", "filters of one array")
+    mapped_values: int = _limit(4096, "values", "values that a codec maps to others one by one")
     shard_nesting: int = _limit(2, "levels", "shards in shards")
     decoding_memory: int = _limit(GIB, "bytes", "decoded memory in flight")
     outside_time: float = _limit(30, "s", "one chunk in a process for codecs outside of the bundled set")

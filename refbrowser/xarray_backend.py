@@ -26,6 +26,7 @@ from xarray.core.indexing import BasicIndexer, ExplicitIndexer, LazilyIndexedArr
 
 from refbrowser.api import StorageOptions
 from refbrowser.api import open as open_named
+from refbrowser.codecs.table import CODECS
 from refbrowser.engine.dataset import Dataset, damage_of, damage_text
 from refbrowser.engine.frozen import frozen_bytes, opened_again, other_source
 from refbrowser.engine.scattered import read_outer, read_points
@@ -293,7 +294,9 @@ def _filters(node: ArrayNode) -> dict[str, Any]:
     settings = {codec.name: codec.configuration for codec in node.codecs}
     if not settings:
         return {}
-    filters = {name: name in settings for name in ("zlib", "shuffle", "fletcher32")}
+    filters: dict[str, Any] = {
+        name: name in settings for name, row in CODECS.items() if row.netcdf == "always"
+    }
     return {**filters, "complevel": settings["zlib"].get("level", 0)} if "zlib" in settings else filters
 
 

@@ -14,7 +14,7 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nested import Buffer, NestedRows, NestedType, TypeKind
+from refbrowser.model.nested import Buffer, BufferPart, NestedRows, NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import Inline
 from refbrowser.model.values import Rows
@@ -64,6 +64,14 @@ class HeldValues:
         size = max(1, self.length * row_bytes)
         self.buffers = (Buffer(Inline(b""), np.dtype("u1"), size),)
         self.seen = seen
+
+    def parts(self, start: int, stop: int) -> list[BufferPart]:
+        """Return all that they are made from."""
+        return [BufferPart(buffer, 0, buffer.count) for buffer in self.buffers]
+
+    def turned(self, turns: int) -> HeldValues:
+        """Return these: they have no cycles."""
+        return self
 
     def rows(self, start: int, stop: int, reader: Any) -> NestedRows:
         """Return some rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal, cast
 
 from refbrowser.codecs.base import ByteCodec, DType, Room
@@ -85,12 +86,19 @@ def add_array_codecs(specs: Sequence[CodecSpec], shape: tuple[int, ...], row: Ro
 
     axes = tuple(range(len(shape)))
     ordered = ""
+    sides = shape
     for spec in specs:
         name = plain_name(spec.name)
         if name == "transpose":
             if ordered:
                 raise RefbrowserError(ErrorKind.META, f"'transpose' after {ordered} is not supported")
             axes = tuple(axes[axis] for axis in _order(spec, len(shape)))
+            sides = tuple(shape[axis] for axis in axes)
+            continue
+        if name == "reshape":
+            # Elements stay in their order: only what is of axes would notice.
+            sides = _reshaped(spec, sides)
+            ordered = quoted(name)
             continue
         codec = byte_codec(name, spec.configuration, row.elements)
         if isinstance(codec, NumcodecsElements) and row.dtype is not None:
@@ -124,6 +132,46 @@ def _order(spec: CodecSpec, ndim: int) -> tuple[int, ...]:
     if not whole or sorted(order) != list(range(ndim)):
         raise Settings(spec.name, spec.configuration).wrong("order", f"the {ndim} dimensions in some order")
     return tuple(order)
+
+
+def _reshaped(spec: CodecSpec, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape that ``reshape`` makes of another one (zarr-extensions, codecs/reshape).
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: it has other elements, or names dimensions that do not become one side.
+    """
+    settings = Settings(spec.name, spec.configuration)
+    wanted: Any = settings.values.get("shape")
+    if not isinstance(wanted, list) or len(wanted) > LIMITS.rank:
+        raise settings.wrong("shape", f"a list of at most {LIMITS.rank} sides")
+    sides = [
+        prod(shape[axis] for axis in _axes(settings, side, len(shape))) if isinstance(side, list) else side
+        for side in wanted
+    ]
+    if not all(type(side) is int and (side > 0 or side == -1) for side in sides) or sides.count(-1) > 1:
+        raise settings.wrong("shape", "sides, lists of dimensions, and -1 once at most")
+    if -1 in sides:
+        known = prod(side for side in sides if side != -1)
+        sides[sides.index(-1)] = prod(shape) // known
+    if prod(sides) != prod(shape):
+        raise settings.wrong("shape", f"a shape of the {prod(shape)} elements of a chunk")
+    named = [(at, side) for at, side in enumerate(wanted) if isinstance(side, list) and side]
+    told = [axis for _, side in named for axis in side]
+    is_split = any(
+        prod(sides[:at]) != prod(shape[: side[0]]) or prod(sides[at + 1 :]) != prod(shape[side[-1] + 1 :])
+        for at, side in named
+    )
+    if told != sorted(set(told)) or is_split:
+        raise settings.wrong("shape", "a shape whose sides are of the dimensions that they name")
+    return tuple(sides)
+
+
+def _axes(settings: Settings, named: list[Any], ndim: int) -> list[int]:
+    if not all(type(axis) is int and 0 <= axis < ndim for axis in named):
+        raise settings.wrong("shape", f"lists of some of {ndim} dimensions")
+    return named
 
 
 def specs_in(settings: Settings, name: str) -> tuple[CodecSpec, ...]:

@@ -13,8 +13,11 @@ from refbrowser.codecs import tiff_codes
 from refbrowser.codecs.base import Bytes, DecodeError, DType, Room, as_bytes, flat_bytes
 from refbrowser.errors import ErrorKind, RefbrowserError
 
+#: Elements whose bits are taken apart at a time: each bit takes a byte then, and whole bytes hold them.
+_PACKED = 1 << 16
 
-def _resized(room: Room, before: int, after: int) -> Room:
+
+def resized(room: Room, before: int, after: int) -> Room:
     """Return the room of as many elements of another size."""
     if room.exact is None:
         return Room(None, room.most // before * after)
@@ -25,7 +28,8 @@ def _resized(room: Room, before: int, after: int) -> Room:
     return Room.of(room.exact // before * after)
 
 
-def _elements(data: Bytes, dtype: DType) -> npt.NDArray[Any]:
+def elements_of(data: Bytes, dtype: DType) -> npt.NDArray[Any]:
+    """Return bytes as elements of a type; raises `DecodeError` where they are not whole ones."""
     if len(data) % dtype.itemsize:
         raise DecodeError(f"{len(data)} bytes are not a whole number of {dtype.str} elements")
     return data.view(dtype)
@@ -49,11 +53,11 @@ class NumcodecsElements:
 
     def encoded(self, room: Room) -> Room:
         """Return the room of as many elements of the stored type."""
-        return _resized(room, self.decoded.itemsize, self.stored.itemsize)
+        return resized(room, self.decoded.itemsize, self.stored.itemsize)
 
     def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
         """Return the elements as they were before encoding."""
-        elements = _elements(data, self.stored)
+        elements = elements_of(data, self.stored)
         room.check(elements.size * self.decoded.itemsize)
         with np.errstate(all="ignore"):
             return flat_bytes(np.ascontiguousarray(self.codec.decode(elements)))
@@ -61,7 +65,7 @@ class NumcodecsElements:
     def encode(self, data: Bytes) -> Bytes:
         """Return the elements as they are stored."""
         with np.errstate(all="ignore"):
-            return flat_bytes(np.ascontiguousarray(self.codec.encode(_elements(data, self.decoded))))
+            return flat_bytes(np.ascontiguousarray(self.codec.encode(elements_of(data, self.decoded))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ class BitRound:
         from numcodecs import BitRound as Rounding
 
         # It works in place, and only in the machine's byte order.
-        native = _elements(data, self.dtype).astype(self.dtype.newbyteorder("="))
+        native = elements_of(data, self.dtype).astype(self.dtype.newbyteorder("="))
         return flat_bytes(
             np.asarray(Rounding(self.keep).encode(native)).view(native.dtype).astype(self.dtype)
         )
@@ -129,7 +133,7 @@ class Predicted:
         return flat_bytes(function(self._elements(data), self.axis))
 
     def _elements(self, data: Bytes) -> npt.NDArray[Any]:
-        values = _elements(data, self.dtype)
+        values = elements_of(data, self.dtype)
         if values.size != prod(self.shape):
             raise DecodeError(f"{values.size} elements do not make a chunk of {self.shape}")
         return values.reshape(self.shape)
@@ -160,6 +164,85 @@ class PackBits:
 
 
 @dataclass(frozen=True, slots=True)
+class BitPacking:
+    """Some bits of each element, one after another, the lowest first (zarr-extensions, codecs/packbits).
+
+    Attributes
+    ----------
+    dtype
+        Of the elements, which are numbers in little-endian order, or booleans of one bit.
+    first, last
+        Bits that are stored, both included; above them a number with a sign repeats its last one.
+    padding
+        Where a byte counts the bits of padding: ``first_byte``, ``last_byte`` or ``none``.
+    """
+
+    dtype: DType
+    first: int
+    last: int
+    padding: str
+
+    stored: ClassVar[None] = None
+
+    def encoded(self, room: Room) -> Room:
+        """Return the room of the bits."""
+        return Room(None if room.exact is None else self._size(room.exact), self._size(room.most))
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Return the elements."""
+        size = room.most if room.exact is None else room.exact
+        count = size // self.dtype.itemsize
+        if len(data) != self._size(size):
+            raise DecodeError(f"{len(data)} bytes where {self._size(size)} are expected")
+        data = self._checked(data, count)
+        made = np.empty(size, np.uint8)
+        for start in range(0, count, _PACKED):
+            stop = min(start + _PACKED, count)
+            part = data[start * self._width // 8 : -(-stop * self._width // 8)]
+            bits = np.unpackbits(part, count=(stop - start) * self._width, bitorder="little")
+            made[start * self.dtype.itemsize : stop * self.dtype.itemsize] = self._whole(bits)
+        return made
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return the bits."""
+        count = len(data) // self.dtype.itemsize
+        parts = [np.zeros(0, np.uint8)]
+        for start in range(0, count, _PACKED):
+            part = data[start * self.dtype.itemsize : (start + _PACKED) * self.dtype.itemsize]
+            bits = np.unpackbits(part, bitorder="little").reshape(-1, 8 * self.dtype.itemsize)
+            parts.append(np.packbits(bits[:, self.first : self.last + 1], bitorder="little"))
+        unused = np.array([-count * self._width % 8], np.uint8)
+        before, after = [unused] * (self.padding == "first_byte"), [unused] * (self.padding == "last_byte")
+        return np.concatenate([*before, *parts, *after])
+
+    @property
+    def _width(self) -> int:
+        return self.last - self.first + 1
+
+    def _size(self, size: int) -> int:
+        """Return the bytes that store elements of so many bytes."""
+        return -(-size // self.dtype.itemsize * self._width // 8) + (self.padding != "none")
+
+    def _checked(self, data: Bytes, count: int) -> Bytes:
+        """Return the bytes without that which counts the bits of padding."""
+        if self.padding == "none":
+            return data
+        number, packed = (data[0], data[1:]) if self.padding == "first_byte" else (data[-1], data[:-1])
+        if number != -count * self._width % 8:
+            raise DecodeError("the count of padding bits is wrong")
+        return packed
+
+    def _whole(self, bits: Bytes) -> Bytes:
+        """Return the bytes of elements of which the stored bits are given."""
+        stored = bits.reshape(-1, self._width)
+        whole = np.zeros((len(stored), 8 * self.dtype.itemsize), np.uint8)
+        whole[:, self.first : self.last + 1] = stored
+        if self.dtype.kind == "i":
+            whole[:, self.last + 1 :] = stored[:, -1:]
+        return np.packbits(whole, bitorder="little")
+
+
+@dataclass(frozen=True, slots=True)
 class Labels:
     """Texts of fixed length stored as numbers: 0 for none, else one more than the label's place."""
 
@@ -169,17 +252,17 @@ class Labels:
 
     def encoded(self, room: Room) -> Room:
         """Return the room of the numbers."""
-        return _resized(room, self.decoded.itemsize, self.stored.itemsize)
+        return resized(room, self.decoded.itemsize, self.stored.itemsize)
 
     def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
         """Return the labels that the numbers stand for."""
-        numbers = _elements(data, self.stored)
+        numbers = elements_of(data, self.stored)
         room.check(numbers.size * self.decoded.itemsize)
         return flat_bytes(label_table(self.labels, self.decoded)[label_numbers(numbers, self.labels)])
 
     def encode(self, data: Bytes) -> Bytes:
         """Return the numbers of the labels."""
-        return flat_bytes(numbers_of(_elements(data, self.decoded), self.labels, self.stored))
+        return flat_bytes(numbers_of(elements_of(data, self.decoded), self.labels, self.stored))
 
 
 def label_table(labels: tuple[str, ...], dtype: DType) -> npt.NDArray[Any]:
@@ -220,7 +303,7 @@ class SwapBytes:
 
     def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
         """Return the bytes of each number in reverse."""
-        return flat_bytes(_elements(data, self.dtype).byteswap())
+        return flat_bytes(elements_of(data, self.dtype).byteswap())
 
     def encode(self, data: Bytes) -> Bytes:
         """Return the bytes of each number in reverse."""

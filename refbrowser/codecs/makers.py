@@ -17,6 +17,7 @@ from refbrowser.codecs.base import ByteCodec, DType, Room
 from refbrowser.codecs.settings import Settings
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.model.fill_values import parse_fill_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +161,78 @@ def bit_round(settings: Settings, before: Elements) -> ByteCodec:
     if before.dtype is None or before.dtype.kind not in "iuf":
         raise RefbrowserError(ErrorKind.META, "codec 'bitround' works on numbers only")
     return BitRound(settings.integer("keepbits", 52, 0, 52), before.dtype)
+
+
+def value_scaling(settings: Settings, before: Elements) -> ByteCodec:
+    """Make `casting.ScaleOffset`."""
+    dtype = _numbers(settings, before, ("offset", "scale"))
+    offset, scale = (_scalar(settings, name, dtype, usual) for name, usual in (("offset", 0), ("scale", 1)))
+    if scale == 0:
+        raise settings.wrong("scale", "a number other than 0")
+    made: ByteCodec = class_of("casting.ScaleOffset")(dtype, offset, scale)
+    return made
+
+
+def value_cast(settings: Settings, before: Elements) -> ByteCodec:
+    """Make `casting.CastValue`."""
+    from refbrowser.codecs.casting import ROUNDINGS, CastValue
+
+    decoded = _numbers(settings, before, ("data_type", "rounding", "out_of_range", "scalar_map"))
+    stored = settings.dtype("data_type", "iuf")
+    rounding = settings.choice("rounding", "nearest-even", tuple(ROUNDINGS))
+    out_of_range = settings.choice("out_of_range", "", ("clamp", "wrap"))
+    if out_of_range == "wrap" and stored.kind == "f":
+        raise settings.wrong("out_of_range", "for floats: only integers wrap")
+    mapped = (_mapped(settings, *each) for each in (("encode", decoded, stored), ("decode", stored, decoded)))
+    return CastValue(decoded, stored, rounding, out_of_range, *mapped)
+
+
+def _numbers(settings: Settings, before: Elements, members: tuple[str, ...]) -> DType:
+    """Return the type of the numbers before a codec whose configuration has certain members only."""
+    if before.dtype is None or before.dtype.kind not in "iuf":
+        raise RefbrowserError(ErrorKind.META, f"codec {quoted(settings.codec)} works on numbers only")
+    for name in settings.values:
+        if name not in members:
+            raise settings.wrong(name, f"known: it has {', '.join(members)} only")
+    return before.dtype
+
+
+def _scalar(settings: Settings, name: str, dtype: DType, usual: Any) -> Any:
+    """Return a member that is a value of a type, as fill values are spelled."""
+    value = parse_fill_value(settings.values.get(name, usual), dtype)
+    if value is None:
+        raise settings.wrong(name, f"a value of type {dtype.name}")
+    return value
+
+
+def _mapped(settings: Settings, name: str, source: DType, target: DType) -> tuple[tuple[Any, Any], ...]:
+    """Return one side of a map of values."""
+    both: Any = settings.values.get("scalar_map") or {}
+    pairs = both.get(name) or [] if isinstance(both, dict) else None
+    if not isinstance(pairs, list) or len(pairs) > LIMITS.mapped_values:
+        raise settings.wrong("scalar_map", f"lists of at most {LIMITS.mapped_values} pairs of values")
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise settings.wrong("scalar_map", "lists of pairs of values")
+    found = tuple((parse_fill_value(one, source), parse_fill_value(other, target)) for one, other in pairs)
+    if any(value is None for pair in found for value in pair):
+        raise settings.wrong("scalar_map", f"pairs of values of {source.name} and {target.name}")
+    return found
+
+
+def bit_packing(settings: Settings, before: Elements) -> ByteCodec:
+    """Make `elements.BitPacking`."""
+    from refbrowser.codecs.elements import BitPacking
+
+    dtype = before.dtype
+    if dtype is None or dtype.kind not in "biuf" or dtype.str[0] == ">":
+        raise RefbrowserError(
+            ErrorKind.META, "codec 'packbits' works on booleans and little-endian numbers only"
+        )
+    most = 0 if dtype.kind == "b" else 8 * dtype.itemsize - 1
+    first = settings.integer("first_bit", 0, 0, most)
+    last = settings.integer("last_bit", most, first, most)
+    padding = settings.choice("padding_encoding", "none", ("none", "first_byte", "last_byte"))
+    return BitPacking(dtype, first, last, padding)
 
 
 def labels_of(settings: Settings) -> tuple[str, ...]:

@@ -311,7 +311,7 @@ def _build_v3(
     maker = specs[at]
     objects = shards = None
     if maker.name == "sharding_indexed":
-        if row.stages:
+        if row.stages or any(spec.name == "reshape" for spec in specs[:at]):
             raise RefbrowserError(ErrorKind.META, "filters before 'sharding_indexed' are not supported")
         stored_shape = tuple(shape[axis] for axis in axes)
         shards = _shards(maker, stored_shape, dtype, fill_value, depth)

@@ -134,6 +134,8 @@ class Codec:
         Its configuration says something of each axis.
     only_decodes
         Nothing is encoded by it: what is stored anew has other codecs.
+    only_v3
+        Zarr v2 has none of it: there what is stored has other codecs.
     least
         What it stores takes at least: decoded bytes that one of its bytes stands for at most (0: any number),
         and the bytes of its frame.
@@ -161,6 +163,7 @@ class Codec:
     is_ordered: bool = False
     is_of_axes: bool = False
     only_decodes: bool = False
+    only_v3: bool = False
     least: tuple[int, int] = (0, 1)
     module: str = ""
     package: str = ""
@@ -339,6 +342,9 @@ _ROWS = (
     Codec(name="quantize", kind=Kind.ELEMENTS, make=makers.quantize, v3="numcodecs.quantize"),
     Codec(name="astype", kind=Kind.ELEMENTS, make=makers.as_type, v3="numcodecs.astype"),
     Codec(name="bitround", kind=Kind.ELEMENTS, make=makers.bit_round, v3="numcodecs.bitround"),
+    # Only Zarr v3 has them (zarr-extensions).
+    Codec(name="scale_offset", kind=Kind.ELEMENTS, make=makers.value_scaling, only_v3=True),
+    Codec(name="cast_value", kind=Kind.ELEMENTS, make=makers.value_cast, only_v3=True),
     *(
         Codec(
             name=name,
@@ -369,6 +375,7 @@ _ROWS = (
         ),
     ),
     Codec(name="transpose", kind=Kind.ELEMENTS, is_of_axes=True),
+    Codec(name="reshape", kind=Kind.ELEMENTS, is_of_axes=True, only_v3=True),
     # From array to bytes.
     Codec(name="bytes", kind=Kind.SERIALIZER),
     Codec(name="endian", kind=Kind.SERIALIZER),
@@ -421,6 +428,14 @@ _ROWS = (
         # numcodecs cannot be imported beside 1.0.1.post0, whose version it takes for a number.
         package="zfpy==1.0.1",
     ),
+    # Zarr v2 has another codec of that name, among the filters.
+    Codec(
+        name="packbits of Zarr v3",
+        kind=Kind.SERIALIZER,
+        make=makers.bit_packing,
+        v3="packbits",
+        only_v3=True,
+    ),
     Codec(name="grib", kind=Kind.SERIALIZER, make=makers.grib, only_decodes=True),
 )
 #: The table, by name.
@@ -429,8 +444,9 @@ CODECS: dict[str, Codec] = {row.name: row for row in _ROWS}
 
 def plain_name(name: str) -> str:
     """Return the name in the table of a codec as metadata of Zarr v3 names it; `name` where there is none."""
-    if name in CODECS:
-        return name
+    own = next((row.name for row in CODECS.values() if row.only_v3 and row.v3 == name), None)
+    if own is not None or name in CODECS:
+        return own or name
     plain = name.removeprefix(PREFIX)
     if plain in CODECS:
         return plain if CODECS[plain].is_of_numcodecs else name

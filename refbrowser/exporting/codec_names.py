@@ -203,6 +203,12 @@ def _codec_v2(codec: CodecSpec) -> dict[str, Any]:
     row, settings = codec_of_v3(codec.name), dict(codec.configuration)
     if row is None:
         return {"id": plain_name(codec.name), **settings}
+    if row.only_v3:
+        raise RefbrowserError(
+            ErrorKind.META,
+            f"Zarr v2 has no codec {quoted(codec.name)}",
+            advice="Write the chunks again with another codec, such as --codec zstd",
+        )
     for each in row.settings:
         if isinstance(each, ItemSize):
             settings.pop(each.name, None)

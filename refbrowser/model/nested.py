@@ -213,6 +213,14 @@ class NestedValues(Protocol):
         """All that it is made from, in document order, each once."""
         ...
 
+    def parts(self, start: int, stop: int) -> list[BufferPart]:
+        """Return what of each buffer rows from `start` to `stop` may need: never less than is read."""
+        ...
+
+    def turned(self, turns: int) -> NestedValues:
+        """Return the same rows, in which cycles are followed for no more than so many turns."""
+        ...
+
     def rows(self, start: int, stop: int, reader: BufferReader) -> NestedRows:
         """Return the rows from `start` to `stop`; only what these need is read.
 
@@ -222,6 +230,15 @@ class NestedValues(Protocol):
             None of them can be read.
         """
         ...
+
+
+def unread(size: int) -> Any:
+    """Return a content of rows of which nothing is known: all are missing, and marked as not read."""
+    from awkward.contents import EmptyArray, IndexedOptionArray
+    from awkward.index import Index64
+
+    index = Index64(np.full(size, -1, np.int64))
+    return IndexedOptionArray(index, EmptyArray(), parameters={UNREAD: True})
 
 
 #: Names of fields, ``[]`` for the elements of a list, ``#1`` for a possibility of a union; from a row down.

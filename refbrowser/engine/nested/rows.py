@@ -12,7 +12,6 @@ import numpy.typing as npt
 from refbrowser.engine.nested.buffers import SessionBuffers, Told
 from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nested import UNREAD, NestedFault, NestedRows, NestedValues
 from refbrowser.model.nodes import ArrayNode
@@ -79,7 +78,7 @@ def read_rows(
     """
     reader = SessionBuffers(resources, access, token or CancelToken(), export, priority, told)
     values = nested_values(node)
-    if turns is not None and isinstance(values, LayoutValues):
+    if turns is not None:
         values = values.turned(turns)
     return values.rows(start, stop, reader)
 

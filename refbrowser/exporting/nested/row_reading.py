@@ -21,7 +21,7 @@ from refbrowser.exporting.nested.choice import rows_taken
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import RowType
-from refbrowser.model.nested import NestedType
+from refbrowser.model.nested import NestedType, unread
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 
@@ -156,7 +156,6 @@ class RowReader:
 
         from refbrowser.engine.nested.python_values import check_shared
         from refbrowser.engine.nested.rows import read_rows
-        from refbrowser.formats.awkward0_rows.awkward_contents import unread
 
         rows = rows_taken(source.node, source.selection)[start:stop]
         first, last = (rows[0], rows[-1] + 1) if rows else (0, 0)

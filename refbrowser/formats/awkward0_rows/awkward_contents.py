@@ -11,7 +11,7 @@ import numpy as np
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0_rows.layout_reading import Positions
 from refbrowser.model.exact_numbers import is_exact
-from refbrowser.model.nested import UNREAD, NestedType
+from refbrowser.model.nested import NestedType
 
 if TYPE_CHECKING:
     from awkward.contents import Content
@@ -47,15 +47,6 @@ def regular(content: Content, inner: tuple[int, ...], rows: int) -> Content:
     for place in reversed(range(len(inner))):
         content = RegularArray(content, inner[place], zeros_length=rows * prod(inner[:place]))
     return content
-
-
-def unread(size: int) -> Content:
-    """Return rows of which nothing is known: they are all missing, and marked as not read."""
-    from awkward.contents import EmptyArray, IndexedOptionArray
-    from awkward.index import Index64
-
-    index = Index64(np.full(size, -1, np.int64))
-    return IndexedOptionArray(index, EmptyArray(), parameters={UNREAD: True})
 
 
 def picked(content: Content, rows: Positions) -> Content:

@@ -41,7 +41,6 @@ from refbrowser.formats.awkward0_rows.awkward_contents import (
     picked,
     regular,
     union_of,
-    unread,
 )
 from refbrowser.formats.awkward0_rows.basic_elements import basic, byte_indexed, byte_lists, chunked, texts
 from refbrowser.formats.awkward0_rows.layout_reading import (
@@ -68,7 +67,7 @@ from refbrowser.formats.awkward0_rows.positions import (
     summed_offsets,
     target_of,
 )
-from refbrowser.model.nested import CUT
+from refbrowser.model.nested import CUT, unread
 
 if TYPE_CHECKING:
     from awkward.contents import Content

@@ -7,14 +7,23 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.awkward0.layouts import BrokenLayout, Layout, NumpyLayout, RecordLayout, length_of
+from refbrowser.formats.awkward0 import layouts
+from refbrowser.formats.awkward0.layouts import (
+    BrokenLayout,
+    Layout,
+    MaskForm,
+    NumpyLayout,
+    RecordLayout,
+    SliceView,
+    length_of,
+)
 from refbrowser.formats.awkward0.layouts import parts as parts_of
 from refbrowser.formats.awkward0.types import type_of
 from refbrowser.formats.awkward0_rows.contents import READERS
 from refbrowser.formats.awkward0_rows.layout_reading import Extent, Marks, Parts, Spot, again, place_of, run
 from refbrowser.formats.awkward0_rows.positions import length
 from refbrowser.limits import LIMITS
-from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, TypeKind
+from refbrowser.model.nested import Buffer, BufferPart, BufferReader, NestedRows, NestedType, TypeKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +128,10 @@ class LayoutValues:
             pending += reversed(_below(layout, fields))
         return tuple(found.values())
 
+    def parts(self, start: int, stop: int) -> list[BufferPart]:
+        """Return what of each buffer rows from `start` to `stop` may need."""
+        return _row_parts(self.layout, self.fields, start, stop)
+
     def rows(self, start: int, stop: int, reader: BufferReader) -> NestedRows:
         """Return the rows from `start` to `stop`; only what these need is read.
 
@@ -170,3 +183,94 @@ def _field_type(kind: NestedType, name: str) -> NestedType:
     if kind.kind is TypeKind.RECORD and name in kind.fields:
         return kind.items[kind.fields.index(name)]
     raise RefbrowserError(ErrorKind.SCHEMA, f"there is no field {quoted(name)}")
+
+
+#: Rows of a layout; None: any of them.
+_Rows = tuple[int, int] | None
+
+
+def _row_parts(whole: Layout, fields: tuple[str, ...], start: int, stop: int) -> list[BufferPart]:
+    """Return the elements that rows from `start` to `stop` may need, those of each buffer together.
+
+    What lists, indexes and tags lead to is only known once they were read: all of it is in the answer.
+    """
+    found: dict[int, BufferPart] = {}
+    seen: set[tuple[int, tuple[str, ...], _Rows]] = set()
+    pending: list[tuple[Layout, tuple[str, ...], _Rows]] = [(whole, fields, (start, stop))]
+    while pending:
+        item = layout, names, rows = pending.pop()
+        if (id(layout), names, rows) in seen:
+            continue
+        seen.add((id(layout), names, rows))
+        if isinstance(layout, NumpyLayout):
+            _add(found, layout, rows)
+        pending += reversed(_wanted_below(*item))
+    return list(found.values())
+
+
+def _add(found: dict[int, BufferPart], layout: NumpyLayout, rows: _Rows) -> None:
+    buffer = layout.buffer
+    first, last = (0, buffer.count) if rows is None else (min(at, buffer.count) for at in rows)
+    known = found.get(id(buffer))
+    if known is not None:
+        first, last = min(first, known.start), max(last, known.stop)
+    found[id(buffer)] = BufferPart(buffer, first, last)
+
+
+def _wanted_below(
+    layout: Layout, fields: tuple[str, ...], rows: _Rows
+) -> list[tuple[Layout, tuple[str, ...], _Rows]]:
+    """Return the layouts right below, with the fields and rows of them that are wanted."""
+    wanted = []
+    before = 0
+    for number, (role, part) in enumerate(parts_of(layout)):
+        inner = fields if role.startswith(("content", "chunk")) else ()
+        if role.startswith("field:"):
+            if fields and role != f"field:{fields[0]}":
+                continue
+            inner = fields[1:]
+        below = None if rows is None else _rows_below(layout, role, rows)
+        if isinstance(layout, layouts.ChunkedLayout) and rows is not None and layout.sizes:
+            size = layout.sizes[number] if number < len(layout.sizes) else 0
+            below = max(rows[0] - before, 0), min(rows[1] - before, size)
+            before += size
+            if below[0] >= below[1]:
+                continue
+        wanted.append((part, inner, below))
+    return wanted
+
+
+def _rows_below(layout: Layout, role: str, rows: tuple[int, int]) -> _Rows:
+    """Return which rows of a part are needed for rows of the whole; None where only reading tells."""
+    start, stop = rows
+    match layout, role:
+        case ((layouts.ListLayout() | layouts.ByteListLayout()), ("starts" | "stops")):
+            return rows
+        case ((layouts.ListLayout() | layouts.ByteListLayout()), "counts"):
+            return 0, stop
+        case ((layouts.ListLayout() | layouts.ByteListLayout()), "offsets"):
+            return start, stop + 1
+        case RecordLayout(), "index":
+            return rows
+        case RecordLayout(view=None), _:
+            return rows
+        case RecordLayout(view=SliceView() as view), _:
+            ends = (view.start + view.step * start, view.start + view.step * max(stop - 1, start))
+            return max(min(ends), 0), max(*ends, 0) + 1
+        case layouts.UnionLayout(index=None), "tags":
+            return 0, stop
+        case layouts.UnionLayout(), ("tags" | "index"):
+            return rows
+        case layouts.MaskedLayout(form=MaskForm.BITS), "mask":
+            return start // 8, -(-stop // 8)
+        case layouts.MaskedLayout(), ("mask" | "index"):
+            return rows
+        case layouts.MaskedLayout(), _:
+            return None if layout.form is MaskForm.INDEX else rows
+        case ((layouts.IndexedLayout() | layouts.ByteIndexedLayout()), "index"):
+            return rows
+        case layouts.RegularLayout(), _:
+            return start * layout.size, stop * layout.size
+        case ((layouts.ObjectLayout() | layouts.VirtualLayout()), _):
+            return rows
+    return None

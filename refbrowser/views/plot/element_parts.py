@@ -18,7 +18,15 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType, MemberAttributes, RowType
 from refbrowser.model.dtypes import members_of
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, NestedValues, TypeKind
+from refbrowser.model.nested import (
+    Buffer,
+    BufferPart,
+    BufferReader,
+    NestedRows,
+    NestedType,
+    NestedValues,
+    TypeKind,
+)
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Missing, ReferenceKind
 from refbrowser.model.values import ArraySource, Pieces, Rows, SourcePiece
@@ -259,6 +267,14 @@ class PartValues:
     def buffers(self) -> tuple[Buffer, ...]:
         """All that the whole rows are made from."""
         return self.values.buffers
+
+    def parts(self, start: int, stop: int) -> list[BufferPart]:
+        """Return what of each buffer the whole rows from `start` to `stop` may need."""
+        return self.values.parts(start, stop)
+
+    def turned(self, turns: int) -> PartValues:
+        """Return the same part, with cycles in the whole rows followed for no more than so many turns."""
+        return replace(self, values=self.values.turned(turns))
 
     def rows(self, start: int, stop: int, reader: BufferReader) -> NestedRows:
         """Return the part of each row from `start` to `stop`.

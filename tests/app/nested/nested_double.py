@@ -13,6 +13,7 @@ from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import (
     Buffer,
+    BufferPart,
     BufferReader,
     NestedFault,
     NestedRows,
@@ -72,6 +73,12 @@ class MadeValues:
             Buffer(Inline(part.tobytes()), part.dtype, len(part), name=name, stored=part.nbytes)
             for name, part in buffers.items()
         )
+
+    def parts(self, start: int, stop: int) -> list[BufferPart]:
+        return [BufferPart(buffer, 0, buffer.count) for buffer in self.buffers]
+
+    def turned(self, turns: int) -> MadeValues:
+        return self
 
     def rows(self, start: int, stop: int, reader: BufferReader) -> NestedRows:
         self.read.append((start, stop))

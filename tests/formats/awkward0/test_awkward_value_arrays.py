@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from awkward0_encoder import Encoder
 
-from refbrowser.engine.nested.row_parts import row_parts
 from refbrowser.errors import ErrorKind
 from refbrowser.formats.awkward0 import value_arrays as module
 from refbrowser.formats.awkward0.arrays import Awkward0Array
@@ -170,7 +169,7 @@ def needed(root: Root, start: int, stop: int, *fields: str) -> dict[int, tuple[i
     values = LayoutValues(array.layout, array.built.by_number)
     for name in fields:
         values = values.field(name)
-    return {part.buffer.count: (part.start, part.stop) for part in row_parts(values, start, stop)}
+    return {part.buffer.count: (part.start, part.stop) for part in values.parts(start, stop)}
 
 
 def ones(count: int, dtype: str = "i8") -> Root:
