@@ -14,6 +14,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.format import Format, Page, Score, Seen, StoreRules, Written
 from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
@@ -127,7 +128,6 @@ _TARGETS = "refbrowser.exporting.targets"
 _LIBRARY = "refbrowser.formats.library.process"
 _FACETS = "refbrowser.app.facets"
 _OPTIONS = f"{_TARGETS}.options"
-_NCSTREAM = "refbrowser.wings.ncstream"
 _DRAFT = "refbrowser.wings.zarr_draft"
 _ICECHUNK = "refbrowser.wings.icechunk"
 _REFERENCES: dict[str, Any] = {
@@ -220,17 +220,11 @@ STREAM = Format(
     name="ncstream",
     title="ncstream",
     holds="ncstream",
-    opener=f"{_NCSTREAM}.reading.opening:open_named_stream",
+    opener="refbrowser.formats.ncstream.opening:open_named_stream",
     suffixes=(".ncs", ".ncstream"),
-    # A file's own, and those of messages: headers, data, errors, stations and points, coverages.
-    begins=(
-        b"CDFS",
-        *(b"\xad\xec\xce\xda", b"\xab\xec\xce\xba", b"\xab\xeb\xbe\xba", b"\xab\xad\xba\xda"),
-        *(b"\xfe\xfe\xef\xef", b"\xfa\xfa\xaf\xaf", b"\xf0\xf0\x0f\x0f"),
-        *(b"\xad\xed\xde\xda", b"\xab\xed\xde\xba"),
-    ),
+    begins=tuple(sorted(magics.FIRST | magics.COVERAGES)),
     sniff=_of_stream,
-    options=f"{_NCSTREAM}.reading.reading_options:StreamReading",
+    options="refbrowser.formats.options:StreamOptions",
     noun="the stream",
     is_ours=True,
     plural="Streams",
@@ -239,8 +233,8 @@ STREAM = Format(
             "ncstream",
             "NcStream, messages",
             ".ncs",
-            f"{_NCSTREAM}.writing.stream_target:StreamTarget",
-            options=f"{_NCSTREAM}.writing.stream_options:StreamOptions",
+            f"{_TARGETS}.ncstream:StreamTarget",
+            options=f"{_OPTIONS}:StreamOptions",
             unit="message",
             readers=("siphon",),
             rank=6,
@@ -248,17 +242,16 @@ STREAM = Format(
     ),
     parts="messages/0 is the first message of a stream",
     facets={
-        "check": f"{_NCSTREAM}.changing.soundness:payload_findings",
-        "append": f"{_NCSTREAM}.verbs.append_verb:run",
-        "document": f"{_NCSTREAM}.window.streams:DocumentStream",
-        "commands": f"{_NCSTREAM}.window.stream_commands:StreamCommands",
+        "check": "refbrowser.exporting.streams.soundness:payload_findings",
+        "document": f"{_FACETS}.streams:DocumentStream",
+        "commands": f"{_FACETS}.format_commands:StreamCommands",
         **_VIRTUAL,
-        "portable": f"{_NCSTREAM}.writing.virtual_streams:virtual_document",
+        "portable": "refbrowser.exporting.streams.virtual:virtual_document",
     },
     pages=(
         Page(
             name="messages",
-            made=f"{_NCSTREAM}.window.messages_link:MessagesLink",
+            made=f"{_FACETS}.messages_link:MessagesLink",
             title="&Messages",
             shortcut="Ctrl+6",
             tip="Show the messages of the stream, and which one supplied each element",
@@ -343,8 +336,8 @@ SERVICE = Format(
     name="cdmremote",
     title="CDM Remote",
     holds="datasets that servers offer as CDM Remote",
-    opener=f"{_NCSTREAM}.remote.opening:open_named_service",
-    options=f"{_NCSTREAM}.reading.reading_options:StreamReading",
+    opener="refbrowser.formats.cdmremote.opening:open_named_service",
+    options="refbrowser.formats.options:StreamOptions",
     sniff=_of_service,
     is_ours=True,
     facets=_VIRTUAL,

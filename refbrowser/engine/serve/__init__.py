@@ -1,0 +1,1 @@
+"""Datasets offered as CDM Remote."""

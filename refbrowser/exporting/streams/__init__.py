@@ -1,0 +1,1 @@
+"""Work on ncstream files: append, compact, repair, and what each message gave."""

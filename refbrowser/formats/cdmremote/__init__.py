@@ -1,0 +1,1 @@
+"""CDM Remote: datasets of a server, asked for in ncstream."""

@@ -1,0 +1,1 @@
+"""NcStream, grammar version 2: streams of messages."""

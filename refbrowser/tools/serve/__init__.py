@@ -1,0 +1,1 @@
+"""Serving: a dataset is offered to other programs as CDM Remote."""

@@ -1,1 +1,0 @@
-"""ncstream and CDM Remote: streams of messages, in files and from servers."""

@@ -1,1 +1,0 @@
-"""Changing streams: appending, compacting, repairing."""

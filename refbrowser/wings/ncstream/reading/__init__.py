@@ -1,1 +1,0 @@
-"""Reading streams: their messages, what these say of variables, and their elements."""

@@ -1,1 +1,0 @@
-"""CDM Remote: asking servers, and understanding what they answer."""

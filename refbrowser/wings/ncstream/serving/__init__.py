@@ -1,1 +1,0 @@
-"""Serving datasets as CDM Remote, on this machine."""

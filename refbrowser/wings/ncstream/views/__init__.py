@@ -1,1 +1,0 @@
-"""What panes show of streams, as values; knows no Qt."""

@@ -1,1 +1,0 @@
-"""What the window shows of streams, and what can be done with them there."""

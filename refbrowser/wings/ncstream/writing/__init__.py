@@ -1,1 +1,0 @@
-"""Writing streams: what datasets become as messages."""
