@@ -14,7 +14,6 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.format import Format, Page, Score, Seen, StoreRules, Written
 from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
@@ -128,6 +127,7 @@ _TARGETS = "refbrowser.exporting.targets"
 _LIBRARY = "refbrowser.formats.library.process"
 _FACETS = "refbrowser.app.facets"
 _OPTIONS = f"{_TARGETS}.options"
+_NCSTREAM = "refbrowser.wings.ncstream"
 _DRAFT = "refbrowser.wings.zarr_draft"
 _ICECHUNK = "refbrowser.wings.icechunk"
 _REFERENCES: dict[str, Any] = {
@@ -220,11 +220,17 @@ STREAM = Format(
     name="ncstream",
     title="ncstream",
     holds="ncstream",
-    opener="refbrowser.formats.ncstream.opening:open_named_stream",
+    opener=f"{_NCSTREAM}.reading.opening:open_named_stream",
     suffixes=(".ncs", ".ncstream"),
-    begins=tuple(sorted(magics.FIRST | magics.COVERAGES)),
+    # A file's own, and those of messages: headers, data, errors, stations and points, coverages.
+    begins=(
+        b"CDFS",
+        *(b"\xad\xec\xce\xda", b"\xab\xec\xce\xba", b"\xab\xeb\xbe\xba", b"\xab\xad\xba\xda"),
+        *(b"\xfe\xfe\xef\xef", b"\xfa\xfa\xaf\xaf", b"\xf0\xf0\x0f\x0f"),
+        *(b"\xad\xed\xde\xda", b"\xab\xed\xde\xba"),
+    ),
     sniff=_of_stream,
-    options="refbrowser.formats.options:StreamOptions",
+    options=f"{_NCSTREAM}.reading.reading_options:StreamReading",
     noun="the stream",
     is_ours=True,
     plural="Streams",
@@ -233,8 +239,8 @@ STREAM = Format(
             "ncstream",
             "NcStream, messages",
             ".ncs",
-            f"{_TARGETS}.ncstream:StreamTarget",
-            options=f"{_OPTIONS}:StreamOptions",
+            f"{_NCSTREAM}.writing.stream_target:StreamTarget",
+            options=f"{_NCSTREAM}.writing.stream_options:StreamOptions",
             unit="message",
             readers=("siphon",),
             rank=6,
@@ -242,16 +248,17 @@ STREAM = Format(
     ),
     parts="messages/0 is the first message of a stream",
     facets={
-        "check": "refbrowser.exporting.streams.soundness:payload_findings",
-        "document": f"{_FACETS}.streams:DocumentStream",
-        "commands": f"{_FACETS}.format_commands:StreamCommands",
+        "check": f"{_NCSTREAM}.changing.soundness:payload_findings",
+        "append": f"{_NCSTREAM}.verbs.append_verb:run",
+        "document": f"{_NCSTREAM}.window.streams:DocumentStream",
+        "commands": f"{_NCSTREAM}.window.stream_commands:StreamCommands",
         **_VIRTUAL,
-        "portable": "refbrowser.exporting.streams.virtual:virtual_document",
+        "portable": f"{_NCSTREAM}.writing.virtual_streams:virtual_document",
     },
     pages=(
         Page(
             name="messages",
-            made=f"{_FACETS}.messages_link:MessagesLink",
+            made=f"{_NCSTREAM}.window.messages_link:MessagesLink",
             title="&Messages",
             shortcut="Ctrl+6",
             tip="Show the messages of the stream, and which one supplied each element",
@@ -336,8 +343,8 @@ SERVICE = Format(
     name="cdmremote",
     title="CDM Remote",
     holds="datasets that servers offer as CDM Remote",
-    opener="refbrowser.formats.cdmremote.opening:open_named_service",
-    options="refbrowser.formats.options:StreamOptions",
+    opener=f"{_NCSTREAM}.remote.opening:open_named_service",
+    options=f"{_NCSTREAM}.reading.reading_options:StreamReading",
     sniff=_of_service,
     is_ours=True,
     facets=_VIRTUAL,

@@ -8,7 +8,6 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.streams.append import AppendRequest
 from refbrowser.formats.option_fields import Kind, declared, documented, like, option
 
 _STREAMS = "streams"
@@ -99,14 +98,4 @@ class Addition:
         shared = {name: getattr(self, name) for name in declared(Combination) if name in declared(Addition)}
         return Combination(
             sources=tuple(files), concat=(self.along,) if self.along else (), **{**shared, **more}
-        )
-
-    def to_stream(self) -> AppendRequest:
-        """Return what is added to a stream."""
-        return AppendRequest(
-            along=self.along or None,
-            overwrite=self.overwrite,
-            arrays=self.arrays or None,
-            level=self.level,
-            force=self.force,
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from dataclasses import asdict
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import ProgressBar, plain, tell_damage, write_json, write_line
+from refbrowser.cli.console import ProgressBar, plain, write_json, write_line
 from refbrowser.cli.locks import add_lock, lock_made
 from refbrowser.cli.options import (
     add_dask,
@@ -18,19 +20,16 @@ from refbrowser.cli.options import (
     add_templates,
     compute_of,
     job_control,
-    open_dataset,
     request_of,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
 from refbrowser.tools.make.verb import mismatch_json, tell_mismatches
-from refbrowser.words import binary_size_text, counted_plain
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.appending import Appended
     from refbrowser.exporting.combining.combined import Plan
-    from refbrowser.exporting.streams.append import AppendReport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +56,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Append and report."""
-    return (_to_document if _is_document(arguments.document) else _to_stream)(arguments, token)
+    to = _to_document if _is_document(arguments.document) else _to_values()
+    return to(arguments, token)
+
+
+def _to_values() -> Callable[[argparse.Namespace, CancelToken], int]:
+    """Return what appends values: the only format that has such files says so."""
+    from refbrowser.formats.registry import formats
+
+    (name,) = (format.facets["append"] for format in formats() if "append" in format.facets)
+    found: Callable[[argparse.Namespace, CancelToken], int] = resolve_name(name)
+    return found
 
 
 def _is_document(path: str) -> bool:
@@ -113,43 +122,3 @@ def _write_added(report: Appended) -> None:
     )
     for source, why in report.left_out:
         write_line(f"left out: {plain(source)}: {plain(why)}")
-
-
-def _to_stream(arguments: argparse.Namespace, token: CancelToken) -> int:
-    from refbrowser.engine.dataset import damage_of
-    from refbrowser.exporting.streams.append import append_to
-    from refbrowser.tools.append.request import Addition
-
-    if arguments.lock:
-        raise RefbrowserError(ErrorKind.USAGE, "--lock is for reference documents")
-    asked = request_of(arguments, Addition)
-    if len(arguments.files) > 1 or asked.target:
-        raise RefbrowserError(ErrorKind.USAGE, "one dataset is added to a stream, in place")
-    request = asked.to_stream()
-    (arguments.path,) = arguments.files
-    with open_dataset(arguments, token) as dataset, ProgressBar("appending") as bar:
-        tell_damage(damage_of(dataset, request.arrays))
-        report = append_to(arguments.document, dataset, request, job_control(token, bar))
-    if arguments.json:
-        write_json(asdict(report))
-    else:
-        _write_text(report)
-    return 0
-
-
-def _write_text(report: AppendReport) -> None:
-    write_line(
-        f"{plain(report.target)}: {report.messages} messages added, {binary_size_text(report.written_bytes)}"
-    )
-    if report.along is not None:
-        write_line(f"{plain(report.along)}: {report.before} before, {report.after} now")
-    for what, names in (
-        ("values added", report.added),
-        ("as before", report.kept),
-        ("filled", report.unfilled),
-        ("attributes changed", report.changed),
-    ):
-        if names:
-            write_line(f"{what}: {plain(', '.join(names))}")
-    for note in report.notes:
-        write_line(f"note: {plain(note)}")
