@@ -268,6 +268,8 @@ class Written:
         Whether an export that was interrupted can be gone on with.
     adds
         Whether what is at the target stays, and gets more: it replaces only what it is told to.
+    codecs
+        The field of a row of `refbrowser.codecs.table` that is None where it does not have the codec.
     readers
         Other software that reads it, so that a result can be checked with it.
     rank
@@ -285,6 +287,7 @@ class Written:
     unit: str = "chunk"
     resumes: bool = False
     adds: bool = False
+    codecs: str = "name"
     readers: tuple[str, ...] = ()
     rank: int = 100
     note: str = "This format has no options"
@@ -306,11 +309,18 @@ class StoreRules:
         `refbrowser.formats.hierarchies.HierarchyBuilder`.
     documents
         What knows their metadata documents, as ``module:class``: a
-        `refbrowser.engine.node_metadata.NodeDocuments`. Empty where each node has those of Zarr v2 or v3.
+        `refbrowser.engine.node_metadata.NodeDocuments`. Empty where each node has those of Zarr v2 or v3, and
+        keys begin with the paths of nodes.
+    is_written
+        Whether metadata of arrays is written by these rules.
+    loss
+        What other software does not find in references to such a store, in words.
     """
 
     hierarchy: str
     documents: str = ""
+    is_written: bool = True
+    loss: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

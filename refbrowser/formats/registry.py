@@ -193,6 +193,7 @@ ZARR = Format(
             "Zarr, version 3",
             ".zarr",
             layout=f"{_TARGETS}.zarr:ZarrV3Layout",
+            codecs="v3",
             readers=("zarr-python",),
             rank=1,
             **_STORE,
@@ -202,6 +203,7 @@ ZARR = Format(
             "Zarr, draft of version 3 (2019)",
             ".zarr",
             layout=f"{_DRAFT}.writing.draft_layout:DraftLayout",
+            codecs="draft",
             rank=5,
             **_STORE,
         ),
@@ -438,6 +440,10 @@ ICECHUNK = Format(
         ),
     ),
 )
+_LOSS = (
+    "keys and metadata are those of the draft: fsspec finds chunks by their keys, "
+    "zarr-python opens no array; export to zarr-v3 for that"
+)
 _ZARR = StoreRules(hierarchy="refbrowser.formats.zarr.hierarchy:build_hierarchy")
 #: By what rules stores are read, and what is made of references to them: fixed, never a name from a file.
 RULES = {
@@ -447,10 +453,13 @@ RULES = {
     Flavour.DRAFT_2019: StoreRules(
         hierarchy=f"{_DRAFT}.reading.hierarchy:build_hierarchy",
         documents=f"{_DRAFT}.reading.draft_documents:DRAFT_2019_DOCUMENTS",
+        loss=_LOSS,
     ),
     Flavour.DRAFT_2020: StoreRules(
         hierarchy=f"{_DRAFT}.reading.hierarchy:build_later_hierarchy",
         documents=f"{_DRAFT}.reading.draft_documents:DRAFT_2020_DOCUMENTS",
+        is_written=False,
+        loss=_LOSS,
     ),
 }
 BUILT_IN = (REFERENCES, ZARR, ICECHUNK, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, GRIB, TIFF, SERVICE, TABLES)
