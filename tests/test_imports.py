@@ -342,7 +342,6 @@ NAMING = {
     "refbrowser.model.nodes": "the format of an array's metadata: goes with the data types",
     "refbrowser.codecs.pipeline": "the format of an array's metadata: goes with the table of codecs",
     "refbrowser.engine.node_metadata": "the format of an array's metadata: goes with the documents",
-    "refbrowser.views.plot.snippets": "what zarr-python reads: goes with the documents",
 }
 
 
