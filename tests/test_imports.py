@@ -21,6 +21,7 @@ LAYERS = [
     "limits",
     "words",
     "plugins",
+    "loading",
     "model",
     "references",
     "codecs",

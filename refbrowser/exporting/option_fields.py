@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
-from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 from refbrowser.codecs.table import CODECS, Codec, Offer, offered
@@ -18,6 +17,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.format import Written
 from refbrowser.formats.option_fields import declared
 from refbrowser.formats.registry import form_named, written
+from refbrowser.loading import load_if_there
 
 #: Bytes of a chunk or shard whose size is only said to be ``auto``.
 AUTO_SIZE = 8 * 1024 * 1024
@@ -265,7 +265,8 @@ class ExportOptions:
 
 def group_of(form: Written) -> type[ExportOptions] | None:
     """Return the options of a form in which datasets are written; None where there are none to choose."""
-    return resolve_name(form.options) if form.options else None
+    found: type[ExportOptions] | None = load_if_there(form.options)
+    return found
 
 
 def groups() -> list[type[ExportOptions]]:

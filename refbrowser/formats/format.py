@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -14,6 +13,7 @@ from refbrowser.formats.option_fields import declared
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
+from refbrowser.loading import load, load_if_there
 
 if TYPE_CHECKING:
     from refbrowser.formats.option_fields import Option
@@ -450,7 +450,8 @@ class Format:
 
     def opening_options(self) -> dict[str, Option]:
         """Return the options of opening that it has, by name."""
-        found = declared(resolve_name(self.options)) if self.options else {}
+        options = load_if_there(self.options)
+        found = {} if options is None else declared(options)
         return {name: each for name, each in found.items() if each.has(self.name)}
 
     def open(self, opening: Opening) -> Opened:
@@ -463,7 +464,7 @@ class Format:
         Cancelled
             The opening was cancelled.
         """
-        opened: Opened = resolve_name(self.opener)(opening)
+        opened: Opened = load(self.opener)(opening)
         return opened
 
     def prepare(self) -> None:
@@ -471,5 +472,5 @@ class Format:
         from refbrowser.codecs.workers.children import prepare_child
 
         if self.library:
-            prepare_child(resolve_name(self.library))
-        resolve_name(self.opener)
+            prepare_child(load(self.library))
+        load_if_there(self.opener)

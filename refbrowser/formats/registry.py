@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cache
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.format import Format, Page, Score, Seen, StoreRules, Written
 from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
+from refbrowser.loading import load_if_there
 from refbrowser.model.flavour import Flavour
 from refbrowser.plugins import Plugins, plugins
 
@@ -554,4 +554,4 @@ def facet(document: DocumentContent, place: str) -> Any:
         A key of `Format.facets`.
     """
     found = format_of(document)
-    return None if found is None or place not in found.facets else resolve_name(found.facets[place])
+    return None if found is None else load_if_there(found.facets.get(place, ""))

@@ -6,7 +6,6 @@ import argparse
 import os
 from collections.abc import Callable
 from dataclasses import asdict
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, write_json, write_line
@@ -24,6 +23,7 @@ from refbrowser.cli.options import (
 )
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
+from refbrowser.loading import load
 from refbrowser.tools.make.verb import mismatch_json, tell_mismatches
 from refbrowser.words import counted_plain
 
@@ -65,7 +65,7 @@ def _to_values() -> Callable[[argparse.Namespace, CancelToken], int]:
     from refbrowser.formats.registry import formats
 
     (name,) = (format.facets["append"] for format in formats() if "append" in format.facets)
-    found: Callable[[argparse.Namespace, CancelToken], int] = resolve_name(name)
+    found: Callable[[argparse.Namespace, CancelToken], int] = load(name)
     return found
 
 
