@@ -20,7 +20,8 @@ from refbrowser.cli.program import main
 from refbrowser.engine.dataset import damage_of
 from refbrowser.engine.findings.collected_findings import collect, failures_of, turns_of
 from refbrowser.engine.reading.fetching import confirm_later
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.reference import ReferenceKind

@@ -11,7 +11,8 @@ from itertools import islice, product
 from typing import Any, Literal, cast
 from urllib.parse import quote
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.flavour import LOOKED_FOR
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.hierarchies import hierarchy_of_flavour

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.registry import STREAM
 from refbrowser.io.byte_sources import ByteSource
 from refbrowser.model.nodes import ArrayNode

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS

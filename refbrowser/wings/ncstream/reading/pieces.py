@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.values import SourcePiece
 from refbrowser.wings.ncstream.reading.definition import StreamVariable

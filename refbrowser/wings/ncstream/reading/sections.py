@@ -11,7 +11,8 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.wings.ncstream.reading.bytes import LONGEST
 from refbrowser.wings.ncstream.reading.data_messages import item_size

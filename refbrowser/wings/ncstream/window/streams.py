@@ -16,7 +16,7 @@ from refbrowser.words import count_text, counted_spaced
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.controller.work import Opened
-    from refbrowser.errors import Finding
+    from refbrowser.findings.finding import Finding
     from refbrowser.wings.ncstream.reading.hierarchy import StreamOrigin
     from refbrowser.wings.ncstream.reading.messages import StreamFault, StreamIndex
     from refbrowser.wings.ncstream.reading.reading_options import Order, StreamReading
