@@ -24,7 +24,7 @@ WORDS: dict[str, dict[str, str]] = {
         "app/": "pictures of part of something",
         "tools/": "pictures of part of something",
         "views/chunks/chunk_pixels": "pictures of part of the chunk map",
-        "exporting/streams/": "what one message gives, as users say with --tile-size",
+        "wings/ncstream/": "what one message gives, as users say with --tile-size",
         "exporting/targets/": "what one message gives, as users say with --tile-size",
         "limits": "a limit that users may know by its name",
     },
@@ -32,6 +32,7 @@ WORDS: dict[str, dict[str, str]] = {
         "model/": "bytes that give elements of a part",
         "engine/": "bytes that give elements of a part",
         "formats/": "bytes that give elements of a part",
+        "wings/": "bytes that give elements of a part",
         "views/": "bytes that give elements of a part",
         "tools/": "bytes that give elements of a part",
     },
@@ -44,9 +45,8 @@ WORDS: dict[str, dict[str, str]] = {
         "app/": "what stands below one heading, and sections of streams",
         "views/": "what stands below one heading",
         "tools/": "what stands below one heading",
-        "formats/": "what a message of a stream gives",
-        "exporting/": "what a message of a stream gives",
-        "engine/serve/": "what a message of a stream gives",
+        "formats/": "parts of messages of GRIB, of CDL, as these call them",
+        "wings/ncstream/": "what a message of a stream gives",
     },
 }
 

@@ -14,7 +14,6 @@ import threading
 import types
 from collections.abc import Sequence
 from contextlib import redirect_stderr
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from refbrowser.cli.console import (
@@ -36,6 +35,7 @@ from refbrowser.errors import (
     quoted,
 )
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.loading import load
 from refbrowser.tools.registry import foreign, headings, is_built_in, suggestion, tool_named
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ class Verb(Protocol):
 def verb_of(tool: Tool) -> Verb:
     """Return how the command line runs a tool."""
     if tool.verb:
-        return cast(Verb, import_module(tool.verb))
+        return cast(Verb, load(tool.verb))
     from refbrowser.cli.tool_verb import ToolVerb
 
     return ToolVerb(tool)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.rows import read_rows
-from refbrowser.errors import Finding, RefbrowserError, Severity
+from refbrowser.errors import RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.awkward0.container import ZipContainer
 from refbrowser.formats.awkward0.opening import Awkward0Origin
 from refbrowser.io.access import chained_url

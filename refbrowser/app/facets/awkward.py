@@ -14,7 +14,7 @@ from refbrowser.words import count_text, counted_spaced, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.errors import Finding
+    from refbrowser.findings.finding import Finding
     from refbrowser.formats.awkward0.arrays import Awkward0Array
     from refbrowser.formats.awkward0.opening import Awkward0Origin
     from refbrowser.views.safety import SafetyRow

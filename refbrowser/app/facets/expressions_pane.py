@@ -28,10 +28,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.facets.fields_view import FieldsView
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
+from refbrowser.app.widgets.fields_view import FieldsView
 from refbrowser.app.widgets.parts import push_button
 from refbrowser.app.widgets.table_models import RIGHT
 from refbrowser.formats.awkward0.functions import ExpressionKind

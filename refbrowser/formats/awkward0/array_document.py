@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.awkward0 import layouts
 from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.buffers import BufferArray, BufferMemory, buffer_arrays

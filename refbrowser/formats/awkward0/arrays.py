@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from refbrowser.codecs.base import Bytes, Room, as_bytes
 from refbrowser.codecs.pipeline import FAULTS
 from refbrowser.codecs.table import decoded_alone, decompressor
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.awkward0.building import BuildingMemory, Built
 from refbrowser.formats.awkward0.container import Blob, Container
 from refbrowser.formats.awkward0.functions import AllowList, ExpressionKind, SchemaDocument

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import NOWHERE, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.awkward0 import array_calls, calls, layouts
 from refbrowser.formats.awkward0.calls import Bytes, Call, FunctionName, Items, wrong
 from refbrowser.formats.awkward0.container import Blob

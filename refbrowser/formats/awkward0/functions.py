@@ -8,7 +8,8 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.findings.finding import Finding
 
 
 @dataclass(frozen=True, slots=True)

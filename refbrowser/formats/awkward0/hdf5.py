@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from refbrowser.codecs.workers.confinement import clean_environment
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.library.library_source import Tree, is_stored_so, unpacked
 from refbrowser.formats.library.process import HDF5, LibraryFile, library_file

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from refbrowser.errors import NOWHERE, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.awkward0.functions import Expression, ExpressionKind, SchemaDocument
 from refbrowser.limits import LIMITS
 from refbrowser.references.text.json_text import JsonError, pointer, read_value

@@ -31,9 +31,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog
-from refbrowser.app.facets.byte_order_dialog import ByteOrderDialog
 from refbrowser.app.facets.safety_dialogs import AllowDialog, SafetyDialog
-from refbrowser.app.facets.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import parts
 from refbrowser.app.widgets.elided_label import ElidedLabel
@@ -48,6 +46,8 @@ from refbrowser.tools.lock.window.accept_sheet import AcceptSheet
 from refbrowser.tools.make.custom_remedies import CustomRemedy
 from refbrowser.tools.make.window.custom_remedy_dialog import CustomRemedyDialog
 from refbrowser.views.safety import FUNCTIONS, SafetyRow
+from refbrowser.wings.ncstream.window.byte_order_dialog import ByteOrderDialog
+from refbrowser.wings.ncstream.window.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
 
 Settle = Callable[[], None]
 #: What a desktop leaves of its screen, without the frame of a window.

@@ -9,9 +9,9 @@ import pytest
 from awkward0_encoder import Encoder, zipped
 
 import refbrowser
-from refbrowser.engine.serve.offered import Offered
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.targets.options import Profile, StreamOptions
+from refbrowser.wings.ncstream.serving.offered import Offered
+from refbrowser.wings.ncstream.writing.stream_options import Profile, StreamOptions
 
 MAKES = {
     "rows": lambda e: e.jagged([2, 0, 1], [1.5, 2.5, 3.5]),

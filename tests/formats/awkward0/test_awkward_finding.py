@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import pytest
 from awkward0_encoder import Encoder
 
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.awkward0 import arrays as arrays_module
 from refbrowser.formats.awkward0.arrays import FoundSchemas, blob_names, find_schemas
 from refbrowser.formats.awkward0.container import Blob
