@@ -16,7 +16,7 @@ from typing import Any
 
 #: Bytes that are copied at once.
 PORTION = 4 * 1024 * 1024
-_WORKER = Path(__file__).parents[2] / "codecs" / "workers" / "worker.py"
+_WORKER = Path(__file__).parents[3] / "codecs" / "workers" / "worker.py"
 
 
 def main() -> None:

@@ -42,8 +42,8 @@ def path(tmp_path: Path) -> Path:
 
 def limited(monkeypatch: pytest.MonkeyPatch, **limits: Any) -> None:
     changed: Limits = replace(LIMITS, **limits)
-    for module in ("awkward0.hdf5", "library.process"):
-        monkeypatch.setattr(f"refbrowser.formats.{module}.LIMITS", changed)
+    for module in ("wings.awkward0.files.hdf5", "formats.library.process"):
+        monkeypatch.setattr(f"refbrowser.{module}.LIMITS", changed)
 
 
 @pytest.mark.parametrize("userblock", [0, 512])

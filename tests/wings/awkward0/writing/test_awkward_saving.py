@@ -29,7 +29,7 @@ from refbrowser.wings.awkward0.writing.feeding import feed, type_of_content
 from refbrowser.wings.awkward0.writing.parts import Naming, part_of, written_type
 from refbrowser.wings.awkward0.writing.serialize import Spools, put_array, serialize
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "awkward0"
+DATA = Path(__file__).resolve().parents[5] / "shared" / "data" / "awkward0"
 TARGETS = ("x.awkd", "x.h5")
 #: Where rules are given arrays of Awkward 0 are not copied, but written by rows.
 ROWS = ("default",)
