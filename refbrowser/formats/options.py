@@ -25,6 +25,7 @@ class StoreReading:
             f"open a store as {', '.join(list(Flavour)[:-1])} or {list(Flavour)[-1]}",
             kind=Kind.CHOICE,
             parse=Flavour.named,
+            values=lambda: list(Flavour),
             decides=True,
         ),
     )

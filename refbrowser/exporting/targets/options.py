@@ -70,6 +70,7 @@ class StoreOptions(ExportOptions):
             _codecs,
             about="As `CodecChoice.from_text` takes it; it replaces every filter and compressor.",
             kind=Kind.CODEC,
+            values=codec_examples,
             title="Compression",
             label="Co&mpression",
             place=(2, 0),
