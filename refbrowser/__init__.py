@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
-    from refbrowser.exporting.targets.options import Awkward0Writing, StoreOptions, TableOptions
+    from refbrowser.exporting.targets.options import StoreOptions, TableOptions
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.append.public import append
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.make.public import combine, make
     from refbrowser.tools.merge.public import merge
     from refbrowser.tools.move.public import move
+    from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
     from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
     from refbrowser.wings.ncstream.writing.stream_options import StreamOptions
 

@@ -61,10 +61,9 @@ WITHOUT_QT = {
     "refbrowser.app.controller.reading": "work of the window's jobs, in their threads",
     "refbrowser.app.controller.shared_session": "the session of the window, made when it is first wanted",
     "refbrowser.app.controller.work": "work of the window's jobs, in their threads",
-    "refbrowser.app.facets.awkward": "what a format knows of a document; its page draws",
-    "refbrowser.app.facets.expressions_link": "goes between a pane and the window",
+    "refbrowser.wings.awkward0.window.document_awkward": "what a format knows of a document; its page draws",
+    "refbrowser.wings.awkward0.window.expressions_link": "goes between a pane and the window",
     "refbrowser.app.facets.records": "what a format knows of a document",
-    "refbrowser.app.facets.format_commands": "groups of commands that only send to pages and dialogs",
     "refbrowser.wings.ncstream.window.stream_commands": "only sends to its page and dialogs",
     "refbrowser.wings.ncstream.window.streams": "what a format knows of a document; its page draws",
     "refbrowser.app.widgets.file_filters": "what dialogs that ask for files offer, as a text",
@@ -88,7 +87,9 @@ ALONE = {
     "refbrowser.wings.ncstream.remote.descriptions": "how a format is spelled, for a service",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
     "refbrowser.wings.icechunk.views.snapshots": "a view, for a page of another layer",
+    "refbrowser.formats.options": "options, which help asks for without what opens",
     "refbrowser.wings.icechunk.reading.snapshot_options": "options, which help asks for without what opens",
+    "refbrowser.wings.awkward0.reading.awkward0_options": "options, which help asks for without what opens",
 }
 #: Folders of tests that are of no one room, with why.
 OF_ALL_ROOMS = {
@@ -224,7 +225,6 @@ WITH_CIRCLES = (
     "refbrowser.references",
     "refbrowser.io",
     "refbrowser.exporting",
-    "refbrowser.formats.awkward0",
 )
 
 
@@ -326,12 +326,7 @@ ROOMS = (
     "refbrowser.formats.",
     "refbrowser.exporting.",
     "refbrowser.engine.nested.",
-    "refbrowser.engine.awkward0_soundness",
-    "refbrowser.exporting.saving.virtual_awkward0",
-    "refbrowser.app.facets.expressions_",
-    "refbrowser.app.facets.safety_",
     "refbrowser.wings.ncstream.window.streams",
-    "refbrowser.app.facets.awkward",
 )
 #: Modules outside of them that still say the name of a format, with why; there are to be fewer.
 NAMING = {

@@ -46,6 +46,8 @@ WORDS: dict[str, dict[str, str]] = {
         "views/": "what stands below one heading",
         "tools/": "what stands below one heading",
         "formats/": "parts of messages of GRIB, of CDL, as these call them",
+        "wings/awkward0/views/": "what stands below one heading",
+        "wings/awkward0/window/": "what stands below one heading",
         "wings/ncstream/": "what a message of a stream gives",
     },
 }

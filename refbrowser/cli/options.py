@@ -103,12 +103,14 @@ def add_option(group: argparse._ActionsContainer, option: Option, *, is_required
         how["choices"] = [item.text for item in option.items]
     names = (option.short, option.flag) if option.short else (option.flag,)
     try:
-        group.add_argument(
+        added = group.add_argument(
             *names, help=option.words.replace("%", "%%"), dest=_dest(option), required=is_required, **how
         )
     except argparse.ArgumentError:
         message = f"{option.flag} of another package is an option of ours"
         raise RefbrowserError(ErrorKind.FORMAT, message) from None
+    # What a shell offers behind it is found out for those who ask.
+    vars(added)["option"] = option
 
 
 def add_request(parser: argparse.ArgumentParser, request: type, *names: str) -> None:

@@ -333,10 +333,15 @@ def parser_of(tool: Tool) -> Parser:
     )
     parser.add_argument("-h", "--help", action=_Help, nargs=0, help="show this help")
     verb.add_arguments(parser)
+    add_manner(parser)
+    return parser
+
+
+def add_manner(parser: argparse.ArgumentParser) -> None:
+    """Add how much a verb says."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, notes and warnings")
     group.add_argument("-v", "--verbose", action="store_true", help="say how long each step took")
-    return parser
 
 
 def _run_verb(tool: Tool, arguments: list[str], token: CancelToken) -> int:

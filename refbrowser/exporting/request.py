@@ -73,6 +73,7 @@ class ExportRequest:
             "--to FORMAT",
             lambda: either(written()),
             about="One that is written: a name of `refbrowser.formats.registry.written`.",
+            values=written,
         )
     )
     arrays: tuple[ArrayChoice, ...] | None = None

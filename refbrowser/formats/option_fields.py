@@ -7,7 +7,7 @@ what is said of it, and how a dialog asks for it. `documented` writes the docstr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from enum import Enum, auto
 from inspect import cleandoc
@@ -129,6 +129,8 @@ class Option:
         It takes both columns.
     items
         That a dialog offers.
+    values
+        Returns what a shell offers, where `items` do not say it.
     hint, tip
         In an empty field, and in a tooltip.
     keep
@@ -164,6 +166,7 @@ class Option:
     place: tuple[int, int] | None = None
     is_wide: bool = False
     items: tuple[Item, ...] = ()
+    values: Callable[[], Iterable[str]] | None = None
     hint: str = ""
     tip: str = ""
     keep: str = ""
@@ -177,6 +180,13 @@ class Option:
     def words(self) -> str:
         """What is said of it on the command line."""
         return self.help if isinstance(self.help, str) else self.help()
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The values that a shell offers."""
+        found = [item.text for item in self.items] if self.values is None else self.values()
+        # Some stand for another text, or for none.
+        return tuple(text for text in found if text and "{" not in text)
 
     @property
     def row(self) -> str:

@@ -25,28 +25,7 @@ class StoreReading:
             f"open a store as {', '.join(list(Flavour)[:-1])} or {list(Flavour)[-1]}",
             kind=Kind.CHOICE,
             parse=Flavour.named,
+            values=lambda: list(Flavour),
             decides=True,
-        ),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Awkward0Options:
-    """How a file of Awkward 0 is read.
-
-    Attributes
-    ----------
-    allow_functions
-        Patterns of functions that may be applied beside the usual ones, as the serialization text has them
-        ("Whitelist specification"), parts joined by ``.``: they open entries of the product's own table,
-        never Python.
-    """
-
-    allow_functions: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "--allow-function PATTERN",
-            "let an Awkward 0 file use this built-in function, for example bz2.decompress (repeatable)",
-            kind=Kind.TEXTS,
         ),
     )

@@ -130,6 +130,7 @@ _OPTIONS = f"{_TARGETS}.options"
 _NCSTREAM = "refbrowser.wings.ncstream"
 _DRAFT = "refbrowser.wings.zarr_draft"
 _ICECHUNK = "refbrowser.wings.icechunk"
+_AWKWARD0 = "refbrowser.wings.awkward0"
 _REFERENCES: dict[str, Any] = {
     "target": f"{_TARGETS}.references:ReferencesTarget",
     "options": f"{_TARGETS}.reference_options:ReferenceOptions",
@@ -271,10 +272,10 @@ AWKWARD0 = Format(
     name="awkward0",
     title="Awkward 0",
     holds="Awkward 0 as .awkd, HDF5 or a folder of blobs",
-    opener="refbrowser.formats.awkward0.opening:open_named_arrays",
+    opener=f"{_AWKWARD0}.reading.opening:open_named_arrays",
     suffixes=(".awkd", ".awkd/"),
     sniff=_of_awkward0,
-    options="refbrowser.formats.options:Awkward0Options",
+    options=f"{_AWKWARD0}.reading.awkward0_options:Awkward0Options",
     noun="the Awkward 0 file",
     is_ours=True,
     plural="Awkward 0",
@@ -284,20 +285,20 @@ AWKWARD0 = Format(
             "awkward0",
             "Awkward 0",
             ".awkd",
-            f"{_TARGETS}.awkward0:Awkward0Target",
-            options=f"{_OPTIONS}:Awkward0Writing",
+            f"{_AWKWARD0}.writing.awkward0_target:Awkward0Target",
+            options=f"{_AWKWARD0}.writing.awkward0_writing:Awkward0Writing",
             unit="blob",
             rank=9,
         ),
     ),
     parts="blobs have their names in the file: one-1.raw",
     facets={
-        "complete": "refbrowser.engine.nested.measuring:with_measured",
-        "check": "refbrowser.engine.awkward0_soundness:value_findings",
-        "portable": "refbrowser.exporting.saving.virtual_awkward0:virtual_document",
-        "name": "refbrowser.formats.awkward0.naming:name_of_path",
-        "document": f"{_FACETS}.awkward:DocumentAwkward",
-        "commands": f"{_FACETS}.format_commands:AwkwardCommands",
+        "complete": f"{_AWKWARD0}.reading.measuring:with_measured",
+        "check": f"{_AWKWARD0}.reading.soundness:value_findings",
+        "portable": f"{_AWKWARD0}.writing.virtual_document:virtual_document",
+        "name": f"{_AWKWARD0}.reading.naming:name_of_path",
+        "document": f"{_AWKWARD0}.window.document_awkward:DocumentAwkward",
+        "commands": f"{_AWKWARD0}.window.commands:AwkwardCommands",
     },
     pages=(
         Page(
@@ -309,7 +310,7 @@ AWKWARD0 = Format(
         ),
         Page(
             name="expressions",
-            made=f"{_FACETS}.expressions_link:ExpressionsLink",
+            made=f"{_AWKWARD0}.window.expressions_link:ExpressionsLink",
             title="E&xpressions",
             shortcut="Ctrl+8",
             tip="Show how the arrays of an Awkward 0 file are built: functions, references, blobs",

@@ -288,6 +288,14 @@ BUILT_IN = (
         synonyms=("settings",),
     ),
     Tool(
+        name="completion",
+        heading=Heading.PROGRAM,
+        words="print what lets bash, zsh or fish complete verbs and options",
+        examples=("refbrowser completion bash",),
+        verb="refbrowser.tools.completion.verb",
+        synonyms=("completions",),
+    ),
+    Tool(
         name="limits",
         heading=Heading.PROGRAM,
         words="print the limits in force",
