@@ -28,12 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
-    from refbrowser.exporting.targets.options import (
-        Awkward0Writing,
-        StoreOptions,
-        StreamOptions,
-        TableOptions,
-    )
+    from refbrowser.exporting.targets.options import StoreOptions, TableOptions
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.append.public import append
@@ -47,7 +42,9 @@ if TYPE_CHECKING:
     from refbrowser.tools.make.public import combine, make
     from refbrowser.tools.merge.public import merge
     from refbrowser.tools.move.public import move
+    from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
     from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
+    from refbrowser.wings.ncstream.writing.stream_options import StreamOptions
 
 __all__ = [
     "Array",
@@ -101,12 +98,12 @@ _MODULES = {"ncstream", "zarr_draft"}
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
+    from refbrowser.loading import load
 
     if name in _MODULES:
-        value: Any = import_module(f"refbrowser.{name}")
+        value: Any = load(f"refbrowser.{name}")
     elif name in _PLACES:
-        value = getattr(import_module(_PLACES[name]), name)
+        value = load(f"{_PLACES[name]}:{name}")
     elif name[:1].isupper():
         value = _options(name)
     else:
@@ -117,25 +114,23 @@ def __getattr__(name: str) -> Any:
 
 def _options(name: str) -> Any:
     """Return what can be chosen of a form in which datasets are written, by the name of its class."""
-    from pkgutil import resolve_name
-
     from refbrowser.formats.registry import BUILT_IN
+    from refbrowser.loading import load
 
     for form in (form for format in BUILT_IN for form in format.writes):
         if form.options.endswith(f":{name}"):
-            return resolve_name(form.options)
+            return load(form.options)
     raise AttributeError(f"module 'refbrowser' has no attribute {name!r}")
 
 
 def _function(name: str) -> Any:
     """Return the function of a tool; those of other packages are looked for last."""
-    from pkgutil import resolve_name
-
+    from refbrowser.loading import load
     from refbrowser.tools.registry import tool_named
 
     tool = None if name.startswith("_") else tool_named(name)
     if tool is not None and tool.public:
-        return resolve_name(tool.public)
+        return load(tool.public)
     if tool is None or not tool.request:
         raise AttributeError(f"module 'refbrowser' has no attribute {name!r}")
     from refbrowser.tools.calling import function_of

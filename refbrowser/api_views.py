@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from refbrowser.api import Path, StorageOptions, control_of, dataset_of, path_of, settings_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest
-from refbrowser.errors import Finding, native_errors
+from refbrowser.errors import native_errors
+from refbrowser.findings.finding import Finding
 
 if TYPE_CHECKING:
     from refbrowser.views.description import Description

@@ -1,13 +1,13 @@
-"""One family of errors and findings: what happened, where, and what to do about it."""
+"""One family of errors: what happened, where, and what to do about it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 #: Foreign text inside a message is cut at this many characters.
 QUOTE_LIMIT = 120
@@ -350,78 +350,3 @@ def native_errors() -> Iterator[None]:
             raise
         native = made(error.kind, error.message, error.place, error.advice)
         raise native.with_traceback(error.__traceback__) from error.__cause__
-
-
-class FindingFix(Protocol):
-    """What repairs a finding: an edit of `refbrowser.references`, whose documents lie above this layer."""
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        ...
-
-    def apply(self, document: Any) -> Any:
-        """Return the repaired document."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Finding:
-    """One thing that was found in a document or dataset, with the fix where there is one.
-
-    `count` is how many places share the finding when only the first is given. `is_loss`: values may be lost
-    by it, so that it is told where they are read, though it may be a warning; `is_anywhere`: of any array,
-    wherever it is. `rows`: (rule, first row) of each gen rule that it is about, where `place` does not tell.
-    `checked`: None where all was decided, else how many rows were looked at (0 where that is not known).
-    `code`: what kind of finding it is, as the manual of `refbrowser audit` lists them; empty where its `kind`
-    says all.
-    """
-
-    severity: Severity
-    kind: ErrorKind
-    message: str
-    place: Place = NOWHERE
-    advice: str = ""
-    count: int = 1
-    fix: FindingFix | None = None
-    is_loss: bool = False
-    is_anywhere: bool = False
-    rows: tuple[tuple[int, int], ...] = ()
-    checked: int | None = None
-    code: str = ""
-
-    def __repr__(self) -> str:
-        times = f" [{self.count} times]" if self.count > 1 else ""
-        where = f" ({self.place})" if str(self.place) else ""
-        return f"<{self.severity} {self.kind}: {quoted(self.message, 400)[1:-1]}{times}{where}>"
-
-    def at(self, place: Place) -> Finding:
-        """Return this finding with another place."""
-        return replace(self, place=place)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it: in what ``check``, ``info``, ``move`` and ``merge`` print."""
-        place = self.place
-        shape: dict[str, Any] = {
-            "kind": str(self.kind),
-            "message": self.message,
-            "pointer": place.pointer,
-            "line": place.line if place.is_in_document else None,
-            "column": place.column if place.is_in_document else None,
-        }
-        if place.rule is not None:
-            shape |= {"rule": place.rule, "field": place.field, "row": place.row}
-        if place.pointer is None:
-            # Of a store: it stands at no place of a document.
-            names = {"key": place.key, "path": place.path, "url": place.url}
-            shape |= {name: value for name, value in names.items() if value is not None}
-        if place.start is not None:
-            # Of a message of a stream, a member of an archive: its bytes in the file.
-            shape |= {"start": place.start, "stop": place.stop}
-        if self.count > 1:
-            shape["count"] = self.count
-        return shape
-
-    def error(self) -> RefbrowserError:
-        """Return the finding as the error that a reader of the entry gets."""
-        return RefbrowserError(self.kind, self.message, self.place, self.advice)

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from refbrowser.api import open as open_dataset
 from refbrowser.engine.dataset import Dataset
-from refbrowser.exporting.streams.append import AppendReport, AppendRequest, append_to
-from refbrowser.exporting.streams.compact import CompactReport, CompactRequest
-from refbrowser.exporting.streams.compact import compact as compact_dataset
-from refbrowser.exporting.streams.repair import RepairReport, RepairRequest
-from refbrowser.exporting.streams.repair import repair as repair_stream
+from refbrowser.wings.ncstream.changing.append import AppendReport, AppendRequest, append_to
+from refbrowser.wings.ncstream.changing.compact import CompactReport, CompactRequest
+from refbrowser.wings.ncstream.changing.compact import compact as compact_dataset
+from refbrowser.wings.ncstream.changing.repair import RepairReport, RepairRequest
+from refbrowser.wings.ncstream.changing.repair import repair as repair_stream
 
 Path = str | os.PathLike[str]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def plural(count: int, one: str, many: str = "") -> str:
     """Return a noun as it stands behind a number: ``chunk``, ``chunks``."""
@@ -21,6 +23,12 @@ def counted_plain(count: int, one: str, many: str = "") -> str:
 def counted_spaced(count: int, one: str, many: str = "") -> str:
     """Return a number with its noun, as the window writes it: with narrow spaces between the thousands."""
     return f"{count_text(count)} {plural(count, one, many)}"
+
+
+def either(names: Iterable[str]) -> str:
+    """Return names as words: ``a, b or c``."""
+    *most, last = names
+    return f"{', '.join(most)} or {last}"
 
 
 def count_text(count: int) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import json
 import os
-from collections.abc import Generator, Iterator
+import sys
+from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +19,6 @@ from source import sources
 from speeds import SlowTests
 
 if TYPE_CHECKING:
-    from awkward0_environment import Awkward0Process
     from netcdf_stores import NetcdfProcess
 
     from refbrowser.engine.session import Session
@@ -45,16 +46,6 @@ def netcdf() -> Iterator[NetcdfProcess]:
     from netcdf_stores import NetcdfProcess
 
     process = NetcdfProcess()
-    yield process
-    process.close()
-
-
-@pytest.fixture(scope="session")
-def awkward0() -> Iterator[Awkward0Process]:
-    """awkward0 in an old environment; its tests are skipped where it cannot be had."""
-    from awkward0_environment import Awkward0Process
-
-    process = Awkward0Process()
     yield process
     process.close()
 
@@ -222,3 +213,18 @@ def access(tmp_path: Path) -> Access:
     from refbrowser.io.access import Access
 
     return Access.for_document(tmp_path / "document.json")
+
+
+# Modules that are imported late would be too late for `limits`.
+
+
+@pytest.fixture
+def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Change limits for one test."""
+
+    def change(**changes: float) -> None:
+        for name, module in list(sys.modules.items()):
+            if name.startswith("refbrowser") and hasattr(module, "LIMITS"):
+                monkeypatch.setattr(module, "LIMITS", dataclasses.replace(module.LIMITS, **changes))
+
+    return change

@@ -15,7 +15,7 @@ import numpy as np
 import refbrowser
 from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportReport, ExportRequest
-from refbrowser.exporting.targets.options import StreamOptions
+from refbrowser.wings.ncstream.writing.stream_options import StreamOptions
 
 
 def inline_document(arrays: dict[str, dict[str, Any]], groups: tuple[str, ...] = ()) -> bytes:

@@ -18,10 +18,11 @@ import pytest
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
+from refbrowser.findings.finding import Finding, FindingKind
 from refbrowser.formats.format import Format, Opened, Opening, Page, Written
 from refbrowser.formats.option_fields import Kind, documented, option
 from refbrowser.formats.registry import GROUP, foreign
@@ -178,11 +179,22 @@ class GridTarget(Target):
 # In the window: what needs Qt is made in functions, so that no other test needs it.
 
 
+BELOW_ZERO = FindingKind(
+    code="grid-below-zero",
+    level="set",
+    severity=Severity.WARNING,
+    error=ErrorKind.FORMAT,
+    title="numbers below zero",
+    meaning="readers of grids may take them for missing",
+    advice="Write the grid again.",
+)
+
+
 def found_below_zero(dataset: Dataset, control: JobControl) -> list[Finding]:
     """Return a warning for a grid with numbers below zero."""
     if float(np.min(dataset.arrays["/values"][...])) >= 0:
         return []
-    return [Finding(Severity.WARNING, ErrorKind.FORMAT, "the grid has numbers below zero")]
+    return [BELOW_ZERO.finding("the grid has numbers below zero")]
 
 
 def known_of_grid(document: Any) -> Any:

@@ -1,14 +1,16 @@
 """Break the program in a line of each room, and see whether the tests notice.
 
-``python tests/mutations.py [ROOM...]``, a room being a folder below ``refbrowser/`` when they were drawn. The
-lines stand in ``mutations.toml``: they were drawn by lot before the rooms were rebuilt, so that a suite that
-was made faster can be held against what it caught before. Each mutation is tried in a copy of the checkout,
-with the tests of its room; one that no test notices is printed as missed, one whose tests take too long as
-not decided, and the exit code tells how many of both there are.
+``python tests/mutations.py [--from FILE] [ROOM...]``, a room being a folder below ``refbrowser/`` when they
+were drawn. The lines stand in ``mutations.toml``: they were drawn by lot before the rooms were rebuilt,
+so that a suite that was made faster can be held against what it caught before. Others are drawn by
+``draw_mutations.py``. Each mutation is tried in a copy of the checkout, with the tests of its room; one that
+no test notices is printed as missed, one whose tests take too long as not decided, and the exit code tells
+how many of both there are.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -44,8 +46,8 @@ class Mutation:
     tests: list[str]
 
 
-def _known() -> list[Mutation]:
-    with (CHECKOUT / "tests" / "mutations.toml").open("rb") as file:
+def _known(path: Path) -> list[Mutation]:
+    with path.open("rb") as file:
         return [Mutation(**each) for each in tomllib.load(file)["mutation"]]
 
 
@@ -108,8 +110,11 @@ def _fails(folder: Path, tests: str) -> bool:
 
 def main() -> int:
     """Try the mutations of the rooms that the command line names, or all; return how many were not caught."""
-    rooms = sys.argv[1:]
-    chosen = [m for m in _known() if not rooms or m.room in rooms]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--from", dest="path", type=Path, default=CHECKOUT / "tests" / "mutations.toml")
+    parser.add_argument("rooms", nargs="*")
+    given = parser.parse_args()
+    chosen = [m for m in _known(given.path) if not given.rooms or m.room in given.rooms]
     caught = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for mutation, found in zip(chosen, pool.map(_tried, chosen), strict=True):

@@ -21,6 +21,7 @@ LAYERS = [
     "limits",
     "words",
     "plugins",
+    "loading",
     "model",
     "references",
     "codecs",
@@ -60,11 +61,11 @@ WITHOUT_QT = {
     "refbrowser.app.controller.reading": "work of the window's jobs, in their threads",
     "refbrowser.app.controller.shared_session": "the session of the window, made when it is first wanted",
     "refbrowser.app.controller.work": "work of the window's jobs, in their threads",
-    "refbrowser.app.facets.awkward": "what a format knows of a document; its page draws",
-    "refbrowser.app.facets.expressions_link": "goes between a pane and the window",
+    "refbrowser.wings.awkward0.window.document_awkward": "what a format knows of a document; its page draws",
+    "refbrowser.wings.awkward0.window.expressions_link": "goes between a pane and the window",
     "refbrowser.app.facets.records": "what a format knows of a document",
-    "refbrowser.app.facets.format_commands": "groups of commands that only send to pages and dialogs",
-    "refbrowser.app.facets.streams": "what a format knows of a document; its page draws",
+    "refbrowser.wings.ncstream.window.stream_commands": "only sends to its page and dialogs",
+    "refbrowser.wings.ncstream.window.streams": "what a format knows of a document; its page draws",
     "refbrowser.app.widgets.file_filters": "what dialogs that ask for files offer, as a text",
     "refbrowser.app.shell.format_places": "places what formats draw",
 }
@@ -74,7 +75,6 @@ ROLES = {"opening", "hierarchy", "verb", "request", "report", "public", "command
 ALONE = {
     "refbrowser.model.node_attributes": "a noun of its own, for a file that is long enough without it",
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
-    "refbrowser.tools.audit.report.audit_advice": "a table of texts, one for each kind of finding",
     "refbrowser.app.commands.groups": "a list, for the window that makes them",
     "refbrowser.app.shell.preferences_in_force": "what becomes of preferences, apart from what these are",
     "refbrowser.app.shell.tool_places": "what tools add, as format_places has what formats add",
@@ -84,10 +84,12 @@ ALONE = {
     "refbrowser.tools.export.window.export_check": "a page of a dialog that would be too long with it",
     "refbrowser.formats.tiff.tiff_crs": "tables of another specification, that of projections",
     "refbrowser.exporting.saving.patterns": "how names are selected, apart from what is made of them",
-    "refbrowser.formats.cdmremote.descriptions": "how a format is spelled, for a service of another layer",
+    "refbrowser.wings.ncstream.remote.descriptions": "how a format is spelled, for a service",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
     "refbrowser.wings.icechunk.views.snapshots": "a view, for a page of another layer",
+    "refbrowser.formats.options": "options, which help asks for without what opens",
     "refbrowser.wings.icechunk.reading.snapshot_options": "options, which help asks for without what opens",
+    "refbrowser.wings.awkward0.reading.awkward0_options": "options, which help asks for without what opens",
 }
 #: Folders of tests that are of no one room, with why.
 OF_ALL_ROOMS = {
@@ -223,7 +225,6 @@ WITH_CIRCLES = (
     "refbrowser.references",
     "refbrowser.io",
     "refbrowser.exporting",
-    "refbrowser.formats.awkward0",
 )
 
 
@@ -324,17 +325,8 @@ ROOMS = (
     "refbrowser.wings.",
     "refbrowser.formats.",
     "refbrowser.exporting.",
-    "refbrowser.exporting.streams.",
     "refbrowser.engine.nested.",
-    "refbrowser.engine.awkward0_soundness",
-    "refbrowser.exporting.saving.virtual_awkward0",
-    "refbrowser.app.facets.messages_",
-    "refbrowser.app.facets.supply_",
-    "refbrowser.app.facets.byte_order",
-    "refbrowser.app.facets.expressions_",
-    "refbrowser.app.facets.safety_",
-    "refbrowser.app.facets.streams",
-    "refbrowser.app.facets.awkward",
+    "refbrowser.wings.ncstream.window.streams",
 )
 #: Modules outside of them that still say the name of a format, with why; there are to be fewer.
 NAMING = {
@@ -345,8 +337,6 @@ NAMING = {
     "refbrowser.model.nodes": "the format of an array's metadata: goes with the data types",
     "refbrowser.codecs.pipeline": "the format of an array's metadata: goes with the table of codecs",
     "refbrowser.engine.node_metadata": "the format of an array's metadata: goes with the documents",
-    "refbrowser.views.plot.snippets": "what zarr-python reads: goes with the documents",
-    "refbrowser.engine.serve.application": "a header of HTTP",
 }
 
 
@@ -486,8 +476,8 @@ JOBS = {
     "refbrowser.app.controller.followers": "removes a journal, also when its document is closed meanwhile",
     "refbrowser.app.dialogs.working_dialog": "exports, checks results, makes references; goes on without it",
     "refbrowser.app.editors.drafts": "makes an edit of all that is typed",
-    "refbrowser.tools.serve.window.commands": "starts a service",
-    "refbrowser.app.facets.stream_dialogs": "writes a stream",
+    "refbrowser.wings.ncstream.window.service_commands": "starts a service",
+    "refbrowser.wings.ncstream.window.stream_dialogs": "writes a stream",
     "refbrowser.tools.audit.window.commands": "writes a file",
     "refbrowser.app.shell.drops": "loads libraries, which stay",
     "refbrowser.app.shell.following": "looks for lost edits, once",

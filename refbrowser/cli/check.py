@@ -27,7 +27,8 @@ from refbrowser.cli.options import (
     job_control,
     opening_of,
 )
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
 

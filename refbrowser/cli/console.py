@@ -12,7 +12,8 @@ from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from refbrowser.errors import Finding, Outcome, RefbrowserError, Severity, quoted, sentence
+from refbrowser.errors import Outcome, RefbrowserError, Severity, quoted, sentence
+from refbrowser.findings.finding import Finding
 from refbrowser.words import binary_size_text
 
 if TYPE_CHECKING:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
-from dataclasses import MISSING
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.cli.console import ProgressBar, say, tell
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.option_fields import Kind, Option, declared, usual
+from refbrowser.formats.option_fields import Kind, Option, declared, groups_within, usual
 from refbrowser.formats.registry import formats, opening_options
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
     from refbrowser.model.selection import Selection
 
 R = TypeVar("R")
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return names as words: ``a, b or c``."""
-    *most, last = names
-    return f"{', '.join(most)} or {last}"
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -110,18 +103,37 @@ def add_option(group: argparse._ActionsContainer, option: Option, *, is_required
         how["choices"] = [item.text for item in option.items]
     names = (option.short, option.flag) if option.short else (option.flag,)
     try:
-        group.add_argument(
+        added = group.add_argument(
             *names, help=option.words.replace("%", "%%"), dest=_dest(option), required=is_required, **how
         )
     except argparse.ArgumentError:
         message = f"{option.flag} of another package is an option of ours"
         raise RefbrowserError(ErrorKind.FORMAT, message) from None
+    # What a shell offers behind it is found out for those who ask.
+    vars(added)["option"] = option
 
 
-def add_request(parser: argparse.ArgumentParser, request: type) -> None:
-    """Add the fields of a tool's request, one option each; one without a usual value has to be given."""
-    for name, each in declared(request).items():
-        add_option(parser, each, is_required=usual(request, name) is MISSING)
+def add_request(parser: argparse.ArgumentParser, request: type, *names: str) -> None:
+    """Add the fields of a tool's request, or some of them, one option each, and groups of options in it.
+
+    One without a usual value has to be given.
+    """
+    options, groups = declared(request), groups_within(request)
+    for name in names or [each.name for each in fields(request)]:
+        if name in groups:
+            add_request(parser, groups[name])
+        elif name in options:
+            each = options[name]
+            needed = each.needed or usual(request, name) is MISSING
+            add_option(_below(parser, each.heading), each, is_required=needed)
+
+
+def _below(parser: argparse.ArgumentParser, heading: str) -> argparse._ActionsContainer:
+    """Return where the help lists options: below a heading, or among the first ones."""
+    if not heading:
+        return parser
+    known = {group.title: group for group in parser._action_groups}
+    return known.get(heading) or parser.add_argument_group(heading)
 
 
 def request_of(arguments: argparse.Namespace, request: type[R], **given: Any) -> R:
@@ -137,9 +149,23 @@ def request_of(arguments: argparse.Namespace, request: type[R], **given: Any) ->
     RefbrowserError
         `E_USAGE`: what is said of an option cannot be read.
     """
+    within: dict[str, Any] = {
+        name: request_of(arguments, each) for name, each in groups_within(request).items()
+    }
+    return request(**{**within, **given}, **said_of_fields(arguments, request))
+
+
+def said_of_fields(arguments: argparse.Namespace, request: type) -> dict[str, Any]:
+    """Return the values of the fields of a request of which something is said, by name.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: what is said of an option cannot be read.
+    """
     known = declared(request)
     said = {name: value for name, each in known.items() if (value := said_of(arguments, each)) is not None}
-    return request(**given, **{name: known[name].value(value) for name, value in said.items()})
+    return {name: known[name].value(value) for name, value in said.items()}
 
 
 def _dest(option: Option) -> str:

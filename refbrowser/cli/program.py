@@ -14,7 +14,6 @@ import threading
 import types
 from collections.abc import Sequence
 from contextlib import redirect_stderr
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from refbrowser.cli.console import (
@@ -36,6 +35,7 @@ from refbrowser.errors import (
     quoted,
 )
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.loading import load
 from refbrowser.tools.registry import foreign, headings, is_built_in, suggestion, tool_named
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ class Verb(Protocol):
 def verb_of(tool: Tool) -> Verb:
     """Return how the command line runs a tool."""
     if tool.verb:
-        return cast(Verb, import_module(tool.verb))
+        return cast(Verb, load(tool.verb))
     from refbrowser.cli.tool_verb import ToolVerb
 
     return ToolVerb(tool)
@@ -333,10 +333,15 @@ def parser_of(tool: Tool) -> Parser:
     )
     parser.add_argument("-h", "--help", action=_Help, nargs=0, help="show this help")
     verb.add_arguments(parser)
+    add_manner(parser)
+    return parser
+
+
+def add_manner(parser: argparse.ArgumentParser) -> None:
+    """Add how much a verb says."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, notes and warnings")
     group.add_argument("-v", "--verbose", action="store_true", help="say how long each step took")
-    return parser
 
 
 def _run_verb(tool: Tool, arguments: list[str], token: CancelToken) -> int:

@@ -26,12 +26,12 @@ from refbrowser.cli.options import (
     ask,
     find_array,
     job_control,
-    listed,
     open_dataset,
     selection_of,
 )
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.io.cancel import CancelToken
+from refbrowser.words import either
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array
@@ -125,7 +125,7 @@ def _suffix(arguments: argparse.Namespace) -> str:
     place = Place(path=output)
     if suffix and (suffix not in _SUFFIXES or (arguments.json and suffix != ".json")):
         wanted = "JSON" if arguments.json else "values"
-        advice = f"read writes {listed(_SUFFIXES)}; refbrowser export writes other formats"
+        advice = f"read writes {either(_SUFFIXES)}; refbrowser export writes other formats"
         raise RefbrowserError(ErrorKind.USAGE, f"{wanted} cannot be written as {suffix}", place, advice)
     if os.path.lexists(output) and not arguments.force:
         message = "the target exists already"

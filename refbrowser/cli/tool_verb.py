@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pkgutil import resolve_name
 
 from refbrowser.cli.console import ProgressBar, plain, write_json, write_lines
 from refbrowser.cli.options import (
@@ -16,6 +15,7 @@ from refbrowser.cli.options import (
     request_of,
 )
 from refbrowser.io.cancel import CancelToken
+from refbrowser.loading import load
 from refbrowser.tools.tool import Report, Tool
 
 
@@ -29,16 +29,16 @@ class ToolVerb:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the dataset, the fields of the request, and what every verb that reads takes."""
         parser.add_argument("path", metavar="PATH", help="a reference document, store, stream or file")
-        add_request(parser, resolve_name(self._tool.request))
+        add_request(parser, load(self._tool.request))
         add_json(parser)
         add_reading(parser)
         add_templates(parser)
 
     def run(self, arguments: argparse.Namespace, token: CancelToken) -> int:
         """Run the tool, tell its report, and return its exit code."""
-        request = request_of(arguments, resolve_name(self._tool.request))
+        request = request_of(arguments, load(self._tool.request))
         with open_dataset(arguments, token) as dataset, ProgressBar(self._tool.name) as bar:
-            report: Report = resolve_name(self._tool.run)(request, dataset, job_control(token, bar))
+            report: Report = load(self._tool.run)(request, dataset, job_control(token, bar))
         if arguments.json:
             write_json(report.as_json())
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import ByteCodec, Bytes, DType, Room, as_bytes, flat_bytes
+from refbrowser.codecs.base import Bytes, DType, Room, as_bytes, flat_bytes
 from refbrowser.codecs.building import (
     Row,
     Stage,
@@ -273,9 +273,7 @@ def _build(node: ArrayNode) -> CodecPipeline:
     if node.format == "zarr-v3":
         return _build_v3(node.codecs, shape, node.dtype, node.fill_value, 0)
     axes = tuple(range(len(shape)))
-    # The v3 drafts keep missing chunks of an array with an unknown codec readable.
-    make = codec_or_refusal if node.format == "zarr-v3-draft" else byte_codec
-    return _build_v2(node.codecs, shape, node.dtype, axes[::-1] if node.order == "F" else axes, make)
+    return _build_v2(node.codecs, shape, node.dtype, axes[::-1] if node.order == "F" else axes)
 
 
 def _build_v2(
@@ -283,7 +281,6 @@ def _build_v2(
     shape: tuple[int, ...],
     dtype: DType,
     axes: tuple[int, ...],
-    make: Callable[[str, Mapping[str, Any], Elements], ByteCodec],
 ) -> CodecPipeline:
     row = Row(dtype, prod(shape))
     objects = None
@@ -292,7 +289,7 @@ def _build_v2(
             objects = object_codec(spec.name, spec.configuration)
             row.compressed(Room(None, LIMITS.chunk_size))
         else:
-            row.add(spec.name, make(spec.name, spec.configuration, row.elements))
+            row.add(spec.name, codec_or_refusal(spec.name, spec.configuration, row.elements))
     if dtype.hasobject and objects is None:
         raise no_object_codec()
     return CodecPipeline(shape, dtype, axes, tuple(row.stages), objects)

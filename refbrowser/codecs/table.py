@@ -534,16 +534,16 @@ def decompressor(name: str) -> Any:
 
 
 def codec_or_refusal(name: str, configuration: Mapping[str, Any], before: Elements) -> ByteCodec:
-    """Return the codec `name`; for one that is not in the table, a codec that refuses each chunk.
+    """Return the codec `name`; for one that a URI names, a codec that refuses each chunk.
+
+    Metadata that names codecs by URIs keeps missing chunks of an array with an unknown one readable.
 
     Raises
     ------
     RefbrowserError
-        `META`: the configuration of a codec of the table is wrong.
+        `META`: there is no codec of that name, or its configuration is wrong.
     """
-    if name in CODECS and CODECS[name].make is not None:
-        return byte_codec(name, configuration, before)
-    return Refusal(unknown(name))
+    return Refusal(unknown(name)) if ":" in name else byte_codec(name, configuration, before)
 
 
 def object_codec(name: str, configuration: Mapping[str, Any]) -> ObjectCodec:

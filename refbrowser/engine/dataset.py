@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, native_errors, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, native_errors, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.node_attributes import Attributes
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node

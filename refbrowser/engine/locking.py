@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import (
-    AbsentError,
-    ErrorKind,
-    Finding,
-    Place,
-    RefbrowserError,
-    RefusedError,
-    Severity,
-    quoted,
-)
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, RefusedError, Severity, quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import FILE_GONE, FILE_NOT_LOCKED, FILE_UNDECIDED, LOCK_INVALID, LOCK_UNREAD
 from refbrowser.formats.option_fields import Kind, documented, option
 from refbrowser.io.access import Access, AccessMemory, lock_path, storage_url, urls_named
 from refbrowser.io.identity import FileIdentity, ObjectIdentity, identity_on_disk
@@ -516,15 +509,14 @@ def hold_against_lock(
         return
     except RefbrowserError as error:
         is_read = scheme_of(path) is None or error.kind is not ErrorKind.SOURCE
-        access.memory.lock_fault = Finding(
-            severity=Severity.WARNING,
-            kind=error.kind,
-            message=f"the lock beside the document {_IS_INVALID if is_read else _IS_UNREAD}: {error.message}",
-            place=Place(url=place),
+        what = LOCK_INVALID if is_read else LOCK_UNREAD
+        fault = what.finding(
+            f"the lock beside the document {_IS_INVALID if is_read else _IS_UNREAD}: {error.message}",
+            Place(url=place),
+            error=error.kind,
             advice=_OF_INVALID if is_read else "open the document again when the server answers",
-            code="lock-invalid" if is_read else "lock-unread",
-            is_anywhere=True,
         )
+        access.memory.lock_fault = replace(fault, is_anywhere=True)
         return
     access.memory.hold_against(LockWatch(lock, file_sample, allow=allow))
 
@@ -644,13 +636,13 @@ def _finding(url: str, entry: LockEntry, looked: _Looked, verdict: Stale | bool)
 
 def not_compared(url: str, error: RefbrowserError) -> Finding:
     """Return what is said of a file that could not be looked at."""
-    return Finding(
+    what = FILE_GONE if isinstance(error, AbsentError) else FILE_UNDECIDED
+    return what.finding(
+        f"the file cannot be compared with the lock: {error.message}",
+        replace(error.place, url=url, start=None, stop=None),
         severity=Severity.FAULT,
-        kind=error.kind,
-        message=f"the file cannot be compared with the lock: {error.message}",
-        place=replace(error.place, url=url, start=None, stop=None),
+        error=error.kind,
         advice=error.advice,
-        code="file-gone" if isinstance(error, AbsentError) else "file-undecided",
     )
 
 
@@ -661,12 +653,5 @@ def _not_locked(urls: Sequence[str], lock: Lock) -> Iterator[Finding]:
         return
     why = lock.not_locked.get(unknown[0], "")
     message = f"{quoted(unknown[0])} is not in the lock" + (f" ({quoted(why)})" if why else "")
-    yield Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.SOURCE,
-        message=message,
-        place=Place(url=unknown[0]),
-        advice="write the lock again",
-        count=len(unknown),
-        code="file-not-locked",
-    )
+    place = Place(url=unknown[0])
+    yield FILE_NOT_LOCKED.finding(message, place, advice="write the lock again", count=len(unknown))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pkgutil import resolve_name
 from typing import Any, Protocol
 
 from refbrowser.engine.dataset import Dataset
@@ -20,6 +19,7 @@ from refbrowser.formats.zarr.documents import (
     split_key,
 )
 from refbrowser.io.cancel import CancelToken
+from refbrowser.loading import load
 from refbrowser.model.metadata_keys import METADATA_NAMES, is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
@@ -134,7 +134,7 @@ class NodeDocuments(Protocol):
 def _documents_of(flavour: Flavour) -> NodeDocuments | None:
     """Return what knows the documents of a flavour; None where they are those of Zarr v2 or v3."""
     named = RULES[flavour].documents
-    return resolve_name(named) if named else None
+    return load(named) if named else None
 
 
 def uses_v3(node: Node) -> bool:

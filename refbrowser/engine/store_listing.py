@@ -22,7 +22,7 @@ from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.errors import Finding
+    from refbrowser.findings.finding import Finding
 
 #: Keys after which the progress is told.
 _TOLD = 65_536

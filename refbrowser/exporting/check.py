@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import in_object_store
 from refbrowser.io.processes import run_program
 from refbrowser.limits import LIMITS
+from refbrowser.loading import load
 from refbrowser.model.grid import RegularChunkGrid
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def check_export(dataset: Dataset, request: ExportRequest, control: JobControl |
     Cancelled
         The control's token was cancelled.
     """
-    kind = resolve_name(form_named(request.format).target)
+    kind = load(form_named(request.format).target)
     if in_object_store(request.target) or os.path.lexists(request.target):
         found: CheckReport = kind.check(dataset, request, control or JobControl())
         return found

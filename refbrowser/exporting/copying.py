@@ -18,10 +18,11 @@ from refbrowser.codecs.sharding import ShardLayout, filled
 from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.reading.shards import inner_columns, shard_tables
 from refbrowser.engine.reading.wanted import too_long, without_large
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.exporting.buffers import Buffers
 from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, unit_numbers
 from refbrowser.exporting.objects import Assembled, Assembly
+from refbrowser.findings.finding import Finding
 from refbrowser.io.access import Access, Location
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from refbrowser.engine.compute import HERE, Compute, Executor, check_workers
@@ -27,6 +26,7 @@ from refbrowser.formats.registry import form_named
 from refbrowser.io.archives.known import Confirm
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
+from refbrowser.loading import load
 from refbrowser.references.findings.expansion_faults import expansion_faults
 
 if TYPE_CHECKING:
@@ -361,7 +361,7 @@ def target_of(format: str) -> type[Target]:
     RefbrowserError
         `E_USAGE`: none of that name can be written.
     """
-    kind: type[Target] = resolve_name(form_named(format).target)
+    kind: type[Target] = load(form_named(format).target)
     return kind
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -21,6 +20,7 @@ from refbrowser.exporting.request import Loss
 from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.registry import facet, form_named
 from refbrowser.limits import LIMITS
+from refbrowser.loading import load
 from refbrowser.model.cf import named_flags
 from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType, leaf_fields, names_of
 from refbrowser.model.dtypes import closed_up, type_name, with_byte_order
@@ -556,7 +556,7 @@ def layout_of(format: str, options: StoreOptions, plain_name: PlainName = str) -
     plain_name
         As `plain_names` returns it.
     """
-    made: StoreLayout = resolve_name(form_named(format).layout)(options, plain_name)
+    made: StoreLayout = load(form_named(format).layout)(options, plain_name)
     return made
 
 

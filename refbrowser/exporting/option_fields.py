@@ -10,14 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
-from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 from refbrowser.codecs.table import CODECS, Codec, Offer, offered
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.format import Written
 from refbrowser.formats.option_fields import declared
-from refbrowser.formats.registry import written
+from refbrowser.formats.registry import form_named, written
+from refbrowser.loading import load_if_there
 
 #: Bytes of a chunk or shard whose size is only said to be ``auto``.
 AUTO_SIZE = 8 * 1024 * 1024
@@ -173,8 +173,8 @@ class CodecChoice:
 
 
 def has_codec(format: str, codec: Codec) -> bool:
-    """Whether a format of stores can be written with a codec; the others take all that Zarr v2 has."""
-    return {"zarr-v3": codec.v3, "zarr-v3-draft": codec.draft}.get(format, codec.name) is not None
+    """Whether a format of stores can be written with a codec."""
+    return getattr(codec, form_named(format).codecs) is not None
 
 
 def codec_examples() -> tuple[str, ...]:
@@ -265,7 +265,8 @@ class ExportOptions:
 
 def group_of(form: Written) -> type[ExportOptions] | None:
     """Return the options of a form in which datasets are written; None where there are none to choose."""
-    return resolve_name(form.options) if form.options else None
+    found: type[ExportOptions] | None = load_if_there(form.options)
+    return found
 
 
 def groups() -> list[type[ExportOptions]]:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.option_fields import ExportOptions
+from refbrowser.formats.option_fields import Kind, documented, option
+from refbrowser.formats.registry import written
 from refbrowser.model.report import Report, first_of
 from refbrowser.model.selection import Selection
-from refbrowser.words import counted
+from refbrowser.words import counted, either
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -48,6 +50,7 @@ class ArrayChoice:
         return cls(array.path, Selection.from_index(index, array.shape))
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
     """What to export and where.
@@ -56,14 +59,8 @@ class ExportRequest:
     ----------
     target
         The file or folder to be made.
-    format
-        One that is written: a name of `refbrowser.formats.registry.written`.
     arrays
         The arrays to be written; None for the whole dataset.
-    force
-        Replace what is at the target.
-    resume
-        Go on with an export that was interrupted; a target that is complete is verified against the source.
     skip_bad
         Leave out what cannot be read.
     options
@@ -71,10 +68,36 @@ class ExportRequest:
     """
 
     target: str
-    format: str
+    format: str = field(
+        metadata=option(
+            "--to FORMAT",
+            lambda: either(written()),
+            about="One that is written: a name of `refbrowser.formats.registry.written`.",
+            values=written,
+        )
+    )
     arrays: tuple[ArrayChoice, ...] | None = None
-    force: bool = False
-    resume: bool = False
+    force: bool = field(
+        default=False,
+        metadata=option(
+            "--force",
+            "replace the target",
+            about="Replace what is at the target.",
+            kind=Kind.TICK,
+            means=True,
+        ),
+    )
+    resume: bool = field(
+        default=False,
+        metadata=option(
+            "--resume",
+            "go on with an interrupted export",
+            about="Go on with an export that was interrupted; a target that is complete is verified against "
+            "the source.",
+            kind=Kind.TICK,
+            means=True,
+        ),
+    )
     skip_bad: bool = False
     options: ExportOptions | None = None
 

@@ -1,228 +1,584 @@
-"""The kinds of findings: what each code means for those who read the data, here and with other software."""
+"""The kinds of findings: what each means for those who read the data, here and with other software."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 
-from refbrowser.errors import ErrorKind, Finding
+from refbrowser.errors import ErrorKind, Severity
+from refbrowser.findings.finding import Finding, FindingKind, Remedy
 
+FAULT, WARNING = Severity.FAULT, Severity.WARNING
 
-@dataclass(frozen=True, slots=True)
-class FindingKind:
-    """One kind of finding.
+# What is said of several kinds.
 
-    Attributes
-    ----------
-    code
-        Its stable name: what ``--fail-on`` takes.
-    level
-        The first level of an audit that finds it: ``set``, ``stat`` or ``sample``.
-    title
-        What it is, in a few words.
-    meaning
-        What it means for a reader.
-    """
-
-    code: str
-    level: str
-    title: str
-    meaning: str
-
-
-_SET = (
-    (
-        "chunk-outside-grid",
-        "key outside the chunk grid",
-        "no reader requests it; often a shape, key or rule is wrong",
-    ),
-    (
-        "key-no-chunk",
-        "key that is not a chunk of its array",
-        "no reader requests it; the intended chunk reads as fill",
-    ),
-    ("rule-no-array", "rule for no array", "none of its rows is ever read"),
-    (
-        "rule-no-chunk",
-        "rule whose rows never become chunks",
-        "none of its rows is read; the intended chunks read as fill",
-    ),
-    ("rule-keys-repeat", "rows of a rule with the same key", "readers see the last of them"),
-    (
-        "rule-replaces",
-        "rule that replaces other entries",
-        "here and in fsspec the rule wins; readers without rules see the other",
-    ),
-    (
-        "rule-faulty",
-        "faulty rule",
-        "its rows cannot be made; fsspec fails on opening it with rules",
-    ),
-    (
-        "rule-texts",
-        "texts in a dimension of a rule",
-        "the specification allows integers only",
-    ),
-    (
-        "template-unused",
-        "template that nothing uses",
-        "harmless; GDAL refuses documents with templates",
-    ),
-    ("template-faulty", "faulty template", "what uses it cannot be read; fsspec fails or leaves it as it is"),
-    (
-        "missing-chunks",
-        "chunks missing in an otherwise full array",
-        "they read as fill in refbrowser, zarr-python and xarray",
-    ),
-    (
-        "range-past-end",
-        "range past the end of its file",
-        "an error, or the shorter rest fails to decode",
-    ),
-    (
-        "range-off-by-one",
-        "range that is off by one byte",
-        "the chunk fails to decode, or decodes to wrong values",
-    ),
-    ("range-overlap", "ranges that overlap", "one of the chunks is made of bytes of the other"),
-    ("range-repeated", "the same range twice", "both chunks hold the same values"),
-    ("length-undecodable", "impossible chunk length", "it cannot be decoded: an error in every reader"),
-    ("number-impossible", "impossible offset or length", "an error in every reader"),
-    ("url-empty", "empty URL", "an error here, and over fsspec (ReferenceNotReachable)"),
-    (
-        "url-outside-folder",
-        "name that leads outside the document's folder",
-        "read where that is allowed; breaks when moved alone",
-    ),
-    (
-        "url-spelled-twice",
-        "one file under two names",
-        "read and kept twice; a change between two reads is not noticed",
-    ),
-    (
-        "base64-lenient",
-        "base64 that only lenient readers accept",
-        "fsspec and zarr-python read it, strict decoders refuse it",
-    ),
-    ("base64-wrong", "text that is not base64", "it cannot be read"),
-    (
-        "consolidated-differs",
-        "consolidated metadata that differs",
-        "readers that use it see a different array from those that do not",
-    ),
-    ("key-repeated", "key that occurs more than once", "the last one wins here and in Python"),
-    ("key-is-folder", "key that is file and folder", "it cannot be written to a file system as it is"),
-    ("names-alike", "names that differ only by case or form", "on some file systems they are the same"),
-    ("member-repeated", "member that occurs more than once", "the last one wins here and in Python"),
-    ("member-unknown", "member that is in no specification", "readers ignore it"),
-    ("member-wrong", "member of the wrong type", "what it should hold is missing"),
-    ("version-missing", "missing version", "fsspec and GDAL read the document as Version 0"),
-    ("byte-order-mark", "byte-order mark", "strict JSON readers refuse the document"),
-    ("not-finite", "NaN or Infinity", "strict JSON readers refuse the document"),
-    ("not-ascii", "text that is not ASCII", "its UTF-8 bytes are used"),
-    ("object-value", "object as a value", "readers use its JSON text; the specification requires text"),
-    (
-        "shuffle-no-size",
-        "shuffle with elements of 0 bytes",
-        "other software gives different values",
-    ),
-    ("lock-invalid", "file that is not a lock", "files that were replaced are not noticed"),
-    ("lock-unread", "lock that cannot be read", "files that were replaced are not noticed"),
-    ("not-decided", "not decided", "the search stopped at its limit: there may be more"),
+_AGAIN = "If the file was replaced, make its references again (File > Make references)."
+_LOST = (
+    "Only if its data are lost for good, remove the keys in References: their chunks then read as the fill "
+    "value, and are marked as missing."
 )
-_STAT = (
-    (
-        "url-dead",
-        "missing file",
-        "an error here, and over fsspec (ReferenceNotReachable)",
-    ),
-    ("url-unreachable", "file that cannot be checked", "an error in every reader while it lasts"),
-    (
-        "url-moved",
-        "file that was moved",
-        "each read costs two requests, and the redirect may go away",
-    ),
-    ("url-credentials", "file behind credentials", "an error without them, in every reader"),
-    ("url-no-ranges", "server that does not serve ranges", "readers fail, or load the whole file"),
-    (
-        "url-unreadable",
-        "URL that can never be read",
-        "its protocol is not known here, or it is refused for safety",
-    ),
-    (
-        "identity-changed",
-        "file that changed meanwhile",
-        "chunks of two versions are mixed",
-    ),
-    ("identity-varies", "file whose entity tag varies", "mirrors give it; size and time agree"),
-    (
-        "stale-file",
-        "file that differs from the lock",
-        "its chunks may be wrong; reads fail unless allowed",
-    ),
-    ("file-gone", "locked file that is missing", "an error in every reader"),
-    ("file-undecided", "file that cannot be compared with the lock", "it may be the wrong file"),
-    (
-        "file-unconfirmed",
-        "file that the lock does not confirm",
-        "its size and ends match, its time or ETag does not: its middle may differ",
-    ),
-    (
-        "file-ends-only",
-        "file whose lock has no digest of all its bytes",
-        "a change in its middle would not be seen",
-    ),
-    ("file-not-locked", "file that is not in the lock", "a replacement would not be noticed"),
+_NEIGHBOURS = "Compare offset and length with those of the neighbouring chunks in References."
+
+_set, _stat, _sample = (partial(FindingKind, level=level) for level in ("set", "stat", "sample"))
+
+
+# Known from the document alone
+
+CHUNK_OUTSIDE_GRID = _set(
+    code="chunk-outside-grid",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="key outside the chunk grid",
+    meaning="no reader requests it; often a shape, key or rule is wrong",
+    advice="Remove the keys, or correct the shape of the array or the rule.",
 )
-_SAMPLE = (
-    ("undecodable", "chunk that cannot be decoded", "an error in every reader"),
-    ("chunk-unreadable", "chunk that cannot be read", "an error in every reader"),
-    ("array-unreadable", "array that cannot be read", "its codecs or metadata are unknown or wrong"),
-    (
-        "all-fill",
-        "chunk that holds only fill values",
-        "it looks like a missing chunk",
-    ),
-    (
-        "value-outside-range",
-        "values outside the valid range",
-        "readers of CF mask them; often bytes, scale or type are wrong",
-    ),
+KEY_NO_CHUNK = _set(
+    code="key-no-chunk",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="key that is not a chunk of its array",
+    meaning="no reader requests it; the intended chunk reads as fill",
+    advice="Correct the key: it has another form than the chunks of its array.",
 )
-#: Of findings without a code of their own, by their kind.
-_PLAIN = (
-    ("text-not-json", "text that is not JSON", "it cannot be read as metadata", ErrorKind.JSON),
-    ("text-encoding", "text in a wrong encoding", "it cannot be read", ErrorKind.ENCODING),
-    ("document-format", "document of unknown format", "it cannot be opened", ErrorKind.FORMAT),
-    ("document-structure", "odd structure of the document", "some of it may be missing", ErrorKind.SCHEMA),
-    ("template", "odd template", "what uses it may be missing", ErrorKind.TEMPLATE),
-    ("reference", "odd reference", "it may be missing", ErrorKind.REF),
-    ("limit", "limit reached", "anything beyond it is not checked", ErrorKind.BUDGET),
-    ("metadata", "odd metadata", "the array or group may be missing or read differently", ErrorKind.META),
-    ("decoding", "invalid bytes", "they cannot be read", ErrorKind.DECODE),
-    ("unsafe", "data that would run code", "it is refused", ErrorKind.UNSAFE),
-    ("protocol", "protocol that is not supported", "it cannot be read here", ErrorKind.PROTOCOL),
-    ("usage", "wrong use", "nothing was checked", ErrorKind.USAGE),
-    ("permission", "place that needs your permission", "it was not checked", ErrorKind.BLOCKED),
-    ("source", "source that fails", "it cannot be read", ErrorKind.SOURCE),
-    ("range", "missing range", "it cannot be read", ErrorKind.RANGE),
-    ("disk", "disk that fails", "it cannot be read", ErrorKind.IO),
+RULE_NO_ARRAY = _set(
+    code="rule-no-array",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="rule for no array",
+    meaning="none of its rows is ever read",
+    advice="Correct the key of the rule, or delete the rule.",
+)
+RULE_NO_CHUNK = _set(
+    code="rule-no-chunk",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="rule whose rows never become chunks",
+    meaning="none of its rows is read; the intended chunks read as fill",
+    advice="Correct the key of the rule: it has another form than the chunks of the array.",
+)
+RULE_KEYS_REPEAT = _set(
+    code="rule-keys-repeat",
+    severity=WARNING,
+    error=ErrorKind.REF,
+    title="rows of a rule with the same key",
+    meaning="readers see the last of them",
+)
+RULE_REPLACES = _set(
+    code="rule-replaces",
+    severity=WARNING,
+    error=ErrorKind.REF,
+    title="rule that replaces other entries",
+    meaning="here and in fsspec the rule wins; readers without rules see the other",
+    advice="Correct start or stop of the rule, or delete the keys that it replaces.",
+)
+RULE_FAULTY = _set(
+    code="rule-faulty",
+    severity=FAULT,
+    error=ErrorKind.TEMPLATE,
+    title="faulty rule",
+    meaning="its rows cannot be made; fsspec fails on opening it with rules",
+)
+RULE_TEXTS = _set(
+    code="rule-texts",
+    severity=WARNING,
+    error=ErrorKind.SCHEMA,
+    title="texts in a dimension of a rule",
+    meaning="the specification allows integers only",
+)
+TEMPLATE_UNUSED = _set(
+    code="template-unused",
+    severity=WARNING,
+    error=ErrorKind.TEMPLATE,
+    title="template that nothing uses",
+    meaning="harmless; GDAL refuses documents with templates",
+    advice="Delete it, or keep it.",
+)
+TEMPLATE_FAULTY = _set(
+    code="template-faulty",
+    severity=FAULT,
+    error=ErrorKind.TEMPLATE,
+    title="faulty template",
+    meaning="what uses it cannot be read; fsspec fails or leaves it as it is",
+    advice="Select the template in the hierarchy: the editor shows where it is wrong.",
+)
+MISSING_CHUNKS = _set(
+    code="missing-chunks",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="chunks missing in an otherwise full array",
+    meaning="they read as fill in refbrowser, zarr-python and xarray",
+    advice="A key or row of a rule is missing: compare start and stop of the rule with the shape of the "
+    "array.",
+)
+RANGE_PAST_END = _set(
+    code="range-past-end",
+    severity=FAULT,
+    error=ErrorKind.RANGE,
+    title="range past the end of its file",
+    meaning="an error, or the shorter rest fails to decode",
+    advice=f"Bring the whole file back. {_AGAIN}",
+)
+RANGE_OFF_BY_ONE = _set(
+    code="range-off-by-one",
+    severity=FAULT,
+    error=ErrorKind.RANGE,
+    title="range that is off by one byte",
+    meaning="the chunk fails to decode, or decodes to wrong values",
+    advice=f"{_NEIGHBOURS} The editor corrects them.",
+)
+RANGE_OVERLAP = _set(
+    code="range-overlap",
+    severity=WARNING,
+    error=ErrorKind.RANGE,
+    title="ranges that overlap",
+    meaning="one of the chunks is made of bytes of the other",
+    advice=f"{_NEIGHBOURS} Often one is shifted, or a rule counts from another chunk.",
+)
+RANGE_REPEATED = _set(
+    code="range-repeated",
+    severity=WARNING,
+    error=ErrorKind.RANGE,
+    title="the same range twice",
+    meaning="both chunks hold the same values",
+    advice=f"{_NEIGHBOURS} Often one of the two has the offset of the other.",
+)
+LENGTH_UNDECODABLE = _set(
+    code="length-undecodable",
+    severity=FAULT,
+    error=ErrorKind.RANGE,
+    title="impossible chunk length",
+    meaning="it cannot be decoded: an error in every reader",
+    advice=f"{_NEIGHBOURS} {_AGAIN}",
+)
+NUMBER_IMPOSSIBLE = _set(
+    code="number-impossible",
+    severity=FAULT,
+    error=ErrorKind.RANGE,
+    title="impossible offset or length",
+    meaning="an error in every reader",
+)
+URL_EMPTY = _set(
+    code="url-empty",
+    severity=FAULT,
+    error=ErrorKind.REF,
+    title="empty URL",
+    meaning="an error here, and over fsspec (ReferenceNotReachable)",
+    advice="Enter the URL in the editor, or delete the key.",
+)
+URL_OUTSIDE_FOLDER = _set(
+    code="url-outside-folder",
+    severity=WARNING,
+    error=ErrorKind.REF,
+    title="name that leads outside the document's folder",
+    meaning="read where that is allowed; breaks when moved alone",
+)
+URL_SPELLED_TWICE = _set(
+    code="url-spelled-twice",
+    severity=WARNING,
+    error=ErrorKind.REF,
+    title="one file under two names",
+    meaning="read and kept twice; a change between two reads is not noticed",
+)
+BASE64_LENIENT = _set(
+    code="base64-lenient",
+    severity=WARNING,
+    error=ErrorKind.REF,
+    title="base64 that only lenient readers accept",
+    meaning="fsspec and zarr-python read it, strict decoders refuse it",
+)
+BASE64_WRONG = _set(
+    code="base64-wrong",
+    severity=FAULT,
+    error=ErrorKind.REF,
+    title="text that is not base64",
+    meaning="it cannot be read",
+)
+CONSOLIDATED_DIFFERS = _set(
+    code="consolidated-differs",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="consolidated metadata that differs",
+    meaning="readers that use it see a different array from those that do not",
+)
+KEY_REPEATED = _set(
+    code="key-repeated",
+    severity=WARNING,
+    error=ErrorKind.REF,
+    title="key that occurs more than once",
+    meaning="the last one wins here and in Python",
+)
+KEY_IS_FOLDER = _set(
+    code="key-is-folder",
+    severity=WARNING,
+    error=ErrorKind.REF,
+    title="key that is file and folder",
+    meaning="it cannot be written to a file system as it is",
+)
+NAMES_ALIKE = _set(
+    code="names-alike",
+    severity=WARNING,
+    error=ErrorKind.REF,
+    title="names that differ only by case or form",
+    meaning="on some file systems they are the same",
+)
+MEMBER_REPEATED = _set(
+    code="member-repeated",
+    severity=WARNING,
+    error=ErrorKind.SCHEMA,
+    title="member that occurs more than once",
+    meaning="the last one wins here and in Python",
+)
+MEMBER_UNKNOWN = _set(
+    code="member-unknown",
+    severity=WARNING,
+    error=ErrorKind.SCHEMA,
+    title="member that is in no specification",
+    meaning="readers ignore it",
+)
+MEMBER_WRONG = _set(
+    code="member-wrong",
+    severity=FAULT,
+    error=ErrorKind.SCHEMA,
+    title="member of the wrong type",
+    meaning="what it should hold is missing",
+)
+VERSION_MISSING = _set(
+    code="version-missing",
+    severity=FAULT,
+    error=ErrorKind.SCHEMA,
+    title="missing version",
+    meaning="fsspec and GDAL read the document as Version 0",
+)
+BYTE_ORDER_MARK = _set(
+    code="byte-order-mark",
+    severity=WARNING,
+    error=ErrorKind.ENCODING,
+    title="byte-order mark",
+    meaning="strict JSON readers refuse the document",
+)
+NOT_FINITE = _set(
+    code="not-finite",
+    severity=WARNING,
+    error=ErrorKind.JSON,
+    title="NaN or Infinity",
+    meaning="strict JSON readers refuse the document",
+)
+NOT_ASCII = _set(
+    code="not-ascii",
+    severity=WARNING,
+    error=ErrorKind.ENCODING,
+    title="text that is not ASCII",
+    meaning="its UTF-8 bytes are used",
+)
+OBJECT_VALUE = _set(
+    code="object-value",
+    severity=WARNING,
+    error=ErrorKind.REF,
+    title="object as a value",
+    meaning="readers use its JSON text; the specification requires text",
+)
+SHUFFLE_NO_SIZE = _set(
+    code="shuffle-no-size",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="shuffle with elements of 0 bytes",
+    meaning="other software gives different values",
+)
+LOCK_INVALID = _set(
+    code="lock-invalid",
+    severity=WARNING,
+    error=ErrorKind.FORMAT,
+    title="file that is not a lock",
+    meaning="files that were replaced are not noticed",
+)
+LOCK_UNREAD = _set(
+    code="lock-unread",
+    severity=WARNING,
+    error=ErrorKind.SOURCE,
+    title="lock that cannot be read",
+    meaning="files that were replaced are not noticed",
+)
+NOT_DECIDED = _set(
+    code="not-decided",
+    severity=WARNING,
+    error=ErrorKind.BUDGET,
+    title="not decided",
+    meaning="the search stopped at its limit: there may be more",
+)
+
+# Known by the kind of error alone
+
+TEXT_NOT_JSON = _set(
+    code="text-not-json",
+    severity=FAULT,
+    error=ErrorKind.JSON,
+    title="text that is not JSON",
+    meaning="it cannot be read as metadata",
+)
+TEXT_ENCODING = _set(
+    code="text-encoding",
+    severity=FAULT,
+    error=ErrorKind.ENCODING,
+    title="text in a wrong encoding",
+    meaning="it cannot be read",
+)
+DOCUMENT_FORMAT = _set(
+    code="document-format",
+    severity=FAULT,
+    error=ErrorKind.FORMAT,
+    title="document of unknown format",
+    meaning="it cannot be opened",
+)
+DOCUMENT_STRUCTURE = _set(
+    code="document-structure",
+    severity=WARNING,
+    error=ErrorKind.SCHEMA,
+    title="odd structure of the document",
+    meaning="some of it may be missing",
+)
+TEMPLATE = _set(
+    code="template",
+    severity=WARNING,
+    error=ErrorKind.TEMPLATE,
+    title="odd template",
+    meaning="what uses it may be missing",
+)
+REFERENCE = _set(
+    code="reference",
+    severity=WARNING,
+    error=ErrorKind.REF,
+    title="odd reference",
+    meaning="it may be missing",
+)
+LIMIT = _set(
+    code="limit",
+    severity=WARNING,
+    error=ErrorKind.BUDGET,
+    title="limit reached",
+    meaning="anything beyond it is not checked",
+)
+METADATA = _set(
+    code="metadata",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="odd metadata",
+    meaning="the array or group may be missing or read differently",
+)
+DECODING = _set(
+    code="decoding",
+    severity=FAULT,
+    error=ErrorKind.DECODE,
+    title="invalid bytes",
+    meaning="they cannot be read",
+)
+UNSAFE = _set(
+    code="unsafe",
+    severity=FAULT,
+    error=ErrorKind.UNSAFE,
+    title="data that would run code",
+    meaning="it is refused",
+)
+PROTOCOL = _set(
+    code="protocol",
+    severity=FAULT,
+    error=ErrorKind.PROTOCOL,
+    title="protocol that is not supported",
+    meaning="it cannot be read here",
+)
+USAGE = _set(
+    code="usage", severity=FAULT, error=ErrorKind.USAGE, title="wrong use", meaning="nothing was checked"
+)
+PERMISSION = _set(
+    code="permission",
+    severity=WARNING,
+    error=ErrorKind.BLOCKED,
+    title="place that needs your permission",
+    meaning="it was not checked",
+)
+SOURCE = _set(
+    code="source",
+    severity=FAULT,
+    error=ErrorKind.SOURCE,
+    title="source that fails",
+    meaning="it cannot be read",
+)
+RANGE = _set(
+    code="range", severity=FAULT, error=ErrorKind.RANGE, title="missing range", meaning="it cannot be read"
+)
+DISK = _set(
+    code="disk", severity=FAULT, error=ErrorKind.IO, title="disk that fails", meaning="it cannot be read"
+)
+
+# Known once files were asked about
+
+URL_DEAD = _stat(
+    code="url-dead",
+    severity=FAULT,
+    error=ErrorKind.IO,
+    title="missing file",
+    meaning="an error here, and over fsspec (ReferenceNotReachable)",
+    advice="Correct the template, rule or key that names it; if the file was moved, replace the beginning of "
+    f"its URL; or bring the file back. {_LOST}",
+    remedy=Remedy.PREFIX,
+)
+URL_UNREACHABLE = _stat(
+    code="url-unreachable",
+    severity=FAULT,
+    error=ErrorKind.SOURCE,
+    title="file that cannot be checked",
+    meaning="an error in every reader while it lasts",
+    advice="Try again later, or change the beginning of the URL to that of another server.",
+    remedy=Remedy.PREFIX,
+)
+URL_MOVED = _stat(
+    code="url-moved",
+    severity=WARNING,
+    error=ErrorKind.SOURCE,
+    title="file that was moved",
+    meaning="each read costs two requests, and the redirect may go away",
+    advice="Use the new URL.",
+    remedy=Remedy.PREFIX,
+)
+URL_CREDENTIALS = _stat(
+    code="url-credentials",
+    severity=FAULT,
+    error=ErrorKind.SOURCE,
+    title="file behind credentials",
+    meaning="an error without them, in every reader",
+    advice="Edit > Preferences > Connections shows what is sent to this server.",
+    remedy=Remedy.PREFIX,
+)
+URL_NO_RANGES = _stat(
+    code="url-no-ranges",
+    severity=WARNING,
+    error=ErrorKind.SOURCE,
+    title="server that does not serve ranges",
+    meaning="readers fail, or load the whole file",
+    advice="Copy the file to a server that serves ranges, and replace the beginning of the URL.",
+)
+URL_UNREADABLE = _stat(
+    code="url-unreadable",
+    severity=FAULT,
+    error=ErrorKind.PROTOCOL,
+    title="URL that can never be read",
+    meaning="its protocol is not known here, or it is refused for safety",
+    advice="Replace the beginning of the URL.",
+    remedy=Remedy.PREFIX,
+)
+IDENTITY_CHANGED = _stat(
+    code="identity-changed",
+    severity=FAULT,
+    error=ErrorKind.SOURCE,
+    title="file that changed meanwhile",
+    meaning="chunks of two versions are mixed",
+    advice="Reload the document, and audit it again.",
+)
+IDENTITY_VARIES = _stat(
+    code="identity-varies",
+    severity=WARNING,
+    error=ErrorKind.SOURCE,
+    title="file whose entity tag varies",
+    meaning="mirrors give it; size and time agree",
+)
+STALE_FILE = _stat(
+    code="stale-file",
+    severity=WARNING,
+    error=ErrorKind.SOURCE,
+    title="file that differs from the lock",
+    meaning="its chunks may be wrong; reads fail unless allowed",
+    advice="Accept the new state if the file was replaced on purpose; else bring the old one back.",
+)
+FILE_GONE = _stat(
+    code="file-gone",
+    severity=FAULT,
+    error=ErrorKind.SOURCE,
+    title="locked file that is missing",
+    meaning="an error in every reader",
+)
+FILE_UNDECIDED = _stat(
+    code="file-undecided",
+    severity=WARNING,
+    error=ErrorKind.SOURCE,
+    title="file that cannot be compared with the lock",
+    meaning="it may be the wrong file",
+)
+FILE_UNCONFIRMED = _stat(
+    code="file-unconfirmed",
+    severity=WARNING,
+    error=ErrorKind.SOURCE,
+    title="file that the lock does not confirm",
+    meaning="its size and ends match, its time or ETag does not: its middle may differ",
+)
+FILE_ENDS_ONLY = _stat(
+    code="file-ends-only",
+    severity=WARNING,
+    error=ErrorKind.SOURCE,
+    title="file whose lock has no digest of all its bytes",
+    meaning="a change in its middle would not be seen",
+)
+FILE_NOT_LOCKED = _stat(
+    code="file-not-locked",
+    severity=WARNING,
+    error=ErrorKind.SOURCE,
+    title="file that is not in the lock",
+    meaning="a replacement would not be noticed",
+)
+
+# Known once chunks were read
+
+UNDECODABLE = _sample(
+    code="undecodable",
+    severity=FAULT,
+    error=ErrorKind.DECODE,
+    title="chunk that cannot be decoded",
+    meaning="an error in every reader",
+    advice="Its bytes are not those of the chunk: the offset is wrong, or the file is a different one. "
+    f"{_NEIGHBOURS} {_AGAIN} {_LOST}",
+)
+CHUNK_UNREADABLE = _sample(
+    code="chunk-unreadable",
+    severity=FAULT,
+    error=ErrorKind.SOURCE,
+    title="chunk that cannot be read",
+    meaning="an error in every reader",
+    advice=f"Explain shows the step that fails. {_AGAIN}",
+)
+ARRAY_UNREADABLE = _sample(
+    code="array-unreadable",
+    severity=FAULT,
+    error=ErrorKind.META,
+    title="array that cannot be read",
+    meaning="its codecs or metadata are unknown or wrong",
+)
+ALL_FILL = _sample(
+    code="all-fill",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="chunk that holds only fill values",
+    meaning="it looks like a missing chunk",
+    advice="Check whether the file holds values there: if so, the offset is wrong.",
+)
+VALUE_OUTSIDE_RANGE = _sample(
+    code="value-outside-range",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="values outside the valid range",
+    meaning="readers of CF mask them; often bytes, scale or type are wrong",
+    advice="If the numbers make no sense, bytes of another chunk or type are read. If they do, "
+    "correct valid_range.",
 )
 
 #: Every kind of finding, by its code.
-KINDS: dict[str, FindingKind] = {
-    code: FindingKind(code, level, title, meaning)
-    for level, rows in (("set", _SET), ("stat", _STAT), ("sample", _SAMPLE))
-    for code, title, meaning in rows
-} | {code: FindingKind(code, "set", title, meaning) for code, title, meaning, _ in _PLAIN}
-_BY_KIND = {kind: code for code, _, _, kind in _PLAIN}
-
-
-def code_of(finding: Finding) -> str:
-    """Return the code of a finding; of one that has none that of its kind."""
-    return finding.code or _BY_KIND[finding.kind]
+KINDS = {kind.code: kind for kind in tuple(globals().values()) if isinstance(kind, FindingKind)}
+#: What a finding is of which its kind of error says all.
+OF_ERRORS = {
+    kind.error: kind
+    for kind in (
+        TEXT_NOT_JSON, TEXT_ENCODING, DOCUMENT_FORMAT, DOCUMENT_STRUCTURE, TEMPLATE, REFERENCE, LIMIT,
+        METADATA, DECODING, UNSAFE, PROTOCOL, USAGE, PERMISSION, SOURCE, RANGE, DISK,
+    )
+}  # fmt: skip
 
 
 def kind_of(finding: Finding) -> FindingKind:
-    """Return what kind of finding it is; of codes of other packages just the code is known."""
-    code = code_of(finding)
-    return KINDS.get(code) or FindingKind(code, "set", code, "")
+    """Return what kind of finding it is."""
+    return finding.what or OF_ERRORS[finding.kind]

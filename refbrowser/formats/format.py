@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -14,6 +13,7 @@ from refbrowser.formats.option_fields import declared
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
+from refbrowser.loading import load, load_if_there
 
 if TYPE_CHECKING:
     from refbrowser.formats.option_fields import Option
@@ -268,6 +268,8 @@ class Written:
         Whether an export that was interrupted can be gone on with.
     adds
         Whether what is at the target stays, and gets more: it replaces only what it is told to.
+    codecs
+        The field of a row of `refbrowser.codecs.table` that is None where it does not have the codec.
     readers
         Other software that reads it, so that a result can be checked with it.
     rank
@@ -285,6 +287,7 @@ class Written:
     unit: str = "chunk"
     resumes: bool = False
     adds: bool = False
+    codecs: str = "name"
     readers: tuple[str, ...] = ()
     rank: int = 100
     note: str = "This format has no options"
@@ -306,11 +309,18 @@ class StoreRules:
         `refbrowser.formats.hierarchies.HierarchyBuilder`.
     documents
         What knows their metadata documents, as ``module:class``: a
-        `refbrowser.engine.node_metadata.NodeDocuments`. Empty where each node has those of Zarr v2 or v3.
+        `refbrowser.engine.node_metadata.NodeDocuments`. Empty where each node has those of Zarr v2 or v3, and
+        keys begin with the paths of nodes.
+    is_written
+        Whether metadata of arrays is written by these rules.
+    loss
+        What other software does not find in references to such a store, in words.
     """
 
     hierarchy: str
     documents: str = ""
+    is_written: bool = True
+    loss: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,7 +395,8 @@ class Format:
         ``complete(document, resources, access, token)`` returns a document that knows what only data tell;
         ``check(dataset, control)`` returns what is wrong with what is stored; ``portable(dataset, control)``
         returns a document that other software follows, and what that lost; ``foreseen(dataset)`` yields of
-        that what is known before; ``name(part)`` returns the name that a part of a path stands for.
+        that what is known before; ``name(part)`` returns the name that a part of a path stands for;
+        ``append(arguments, token)`` is the verb ``append`` for its files and returns the exit code.
 
         Of the window: ``document(document)`` returns a `refbrowser.app.controller.document_files.FormatPart`,
         what is known of a document beside its references; ``commands(host)`` returns a
@@ -439,7 +450,8 @@ class Format:
 
     def opening_options(self) -> dict[str, Option]:
         """Return the options of opening that it has, by name."""
-        found = declared(resolve_name(self.options)) if self.options else {}
+        options = load_if_there(self.options)
+        found = {} if options is None else declared(options)
         return {name: each for name, each in found.items() if each.has(self.name)}
 
     def open(self, opening: Opening) -> Opened:
@@ -452,7 +464,7 @@ class Format:
         Cancelled
             The opening was cancelled.
         """
-        opened: Opened = resolve_name(self.opener)(opening)
+        opened: Opened = load(self.opener)(opening)
         return opened
 
     def prepare(self) -> None:
@@ -460,5 +472,5 @@ class Format:
         from refbrowser.codecs.workers.children import prepare_child
 
         if self.library:
-            prepare_child(resolve_name(self.library))
-        resolve_name(self.opener)
+            prepare_child(load(self.library))
+        load_if_there(self.opener)

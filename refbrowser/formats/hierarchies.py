@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pkgutil import resolve_name
 
 from refbrowser.formats.registry import RULES
 from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource
+from refbrowser.loading import load
 from refbrowser.model.nodes import Flavour, Hierarchy
 
 HierarchyBuilder = Callable[[MetadataSource, ManifestMaker, str], Hierarchy]
@@ -33,5 +33,5 @@ def hierarchy_of_flavour(
         from refbrowser.formats.flavour import find_flavour
 
         flavour = find_flavour(source.metadata_keys(), source.value) or Flavour.ZARR_V2
-    builder: HierarchyBuilder = resolve_name(RULES[flavour].hierarchy)
+    builder: HierarchyBuilder = load(RULES[flavour].hierarchy)
     return replace(builder(source, manifests, format), flavour=flavour)

@@ -7,14 +7,17 @@ what is said of it, and how a dialog asks for it. `documented` writes the docstr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
 from enum import Enum, auto
+from inspect import cleandoc
 from typing import Any, TypeVar
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
 _KEY = "option"
+#: The metadata of a field whose value is a group of options of its own.
+OPTIONS_WITHIN = {"options": "within"}
 #: Letters in a line of the documentation of the API.
 _WIDTH = 105
 
@@ -98,6 +101,10 @@ class Option:
         On the command line and in the manual; called for it where it takes long to tell.
     about
         In the documentation of the API, where more is to be said than `help` says.
+    heading
+        Below which the help of the command line lists it; among the first ones where empty.
+    needed
+        The command line asks for it, although its field has a usual value.
     kind
         What it takes.
     metavar
@@ -122,6 +129,8 @@ class Option:
         It takes both columns.
     items
         That a dialog offers.
+    values
+        Returns what a shell offers, where `items` do not say it.
     hint, tip
         In an empty field, and in a tooltip.
     keep
@@ -142,6 +151,8 @@ class Option:
     help: str | Callable[[], str]
     short: str = ""
     about: str = ""
+    heading: str = ""
+    needed: bool = False
     kind: Kind = Kind.TEXT
     metavar: str = ""
     many: bool = False
@@ -155,6 +166,7 @@ class Option:
     place: tuple[int, int] | None = None
     is_wide: bool = False
     items: tuple[Item, ...] = ()
+    values: Callable[[], Iterable[str]] | None = None
     hint: str = ""
     tip: str = ""
     keep: str = ""
@@ -168,6 +180,13 @@ class Option:
     def words(self) -> str:
         """What is said of it on the command line."""
         return self.help if isinstance(self.help, str) else self.help()
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The values that a shell offers."""
+        found = [item.text for item in self.items] if self.values is None else self.values()
+        # Some stand for another text, or for none.
+        return tuple(text for text in found if text and "{" not in text)
 
     @property
     def row(self) -> str:
@@ -240,9 +259,20 @@ def _number(text: str, of: Option) -> int:
 O = TypeVar("O")  # noqa: E741 - options
 
 
+def like(group: type, name: str) -> Any:
+    """Return a field with the option, and the usual value, that one of another group has."""
+    return field(default=usual(group, name), metadata={_KEY: declared(group)[name]})
+
+
 def declared(group: type) -> dict[str, Option]:
     """Return the options of a group by the names of their fields."""
     return {each.name: each.metadata[_KEY] for each in _fields(group) if _KEY in each.metadata}
+
+
+def groups_within(group: type) -> dict[str, type]:
+    """Return the groups of options that are fields of a group, by the names of these."""
+    within: Any = [each for each in _fields(group) if OPTIONS_WITHIN.items() <= each.metadata.items()]
+    return {each.name: each.default_factory for each in within}
 
 
 def _fields(group: type) -> tuple[Field[Any], ...]:
@@ -259,7 +289,9 @@ def documented(group: type[O]) -> type[O]:
     """Let the docstring of a group of options tell each; a decorator above that of the dataclass."""
     import textwrap
 
-    lines = [(group.__doc__ or "").strip(), "", "Attributes", "----------"]
+    lines = cleandoc(group.__doc__ or "").splitlines()
+    if "Attributes" not in lines:
+        lines += ["", "Attributes", "----------"]
     for name, each in declared(group).items():
         about = each.about or f"{each.words[:1].upper()}{each.words[1:]}."
         lines += [name, *textwrap.wrap(about, _WIDTH, initial_indent="    ", subsequent_indent="    ")]

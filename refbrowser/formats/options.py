@@ -3,61 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.option_fields import Item, Kind, option
+from refbrowser.formats.option_fields import Kind, option
 from refbrowser.model.flavour import Flavour
-
-Order = Literal["big", "little", "flag"]
-ORDERS: tuple[Order, ...] = ("big", "little", "flag")
-
-
-@dataclass(frozen=True, slots=True)
-class StreamOptions:
-    """How a stream is read.
-
-    Attributes
-    ----------
-    byte_order
-        ``big`` or ``little`` for all numbers; ``flag`` to do as the messages say, absence meaning big as the
-        grammar has it. None obeys them but for elements and ragged rows that say little with version 2 or 3:
-        the servers that wrote those sent big all the same.
-    until
-        Number of the last message that counts; all of them where None.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_USAGE`: there is no such order, or no message can have such a number.
-    """
-
-    byte_order: Order | None = field(
-        default=None,
-        metadata=option(
-            "--byte-order",
-            "read all numbers of a stream in this order, or as its messages declare (flag)",
-            kind=Kind.CHOICE,
-            items=tuple(Item(order, order) for order in ORDERS),
-        ),
-    )
-    until: int | None = field(
-        default=None,
-        metadata=option(
-            "--until NUMBER",
-            "show a stream as it was after this message; the first one is 0",
-            kind=Kind.NUMBER,
-            # Answers of services have no numbers.
-            formats=("ncstream",),
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        if self.byte_order is not None and self.byte_order not in ORDERS:
-            known = ", ".join(ORDERS)
-            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(self.byte_order)} is not one of {known}")
-        if self.until is not None and self.until < 0:
-            raise RefbrowserError(ErrorKind.USAGE, "the first message has the number 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +25,7 @@ class StoreReading:
             f"open a store as {', '.join(list(Flavour)[:-1])} or {list(Flavour)[-1]}",
             kind=Kind.CHOICE,
             parse=Flavour.named,
+            values=lambda: list(Flavour),
             decides=True,
-        ),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Awkward0Options:
-    """How a file of Awkward 0 is read.
-
-    Attributes
-    ----------
-    allow_functions
-        Patterns of functions that may be applied beside the usual ones, as the serialization text has them
-        ("Whitelist specification"), parts joined by ``.``: they open entries of the product's own table,
-        never Python.
-    """
-
-    allow_functions: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "--allow-function PATTERN",
-            "let an Awkward 0 file use this built-in function, for example bz2.decompress (repeatable)",
-            kind=Kind.TEXTS,
         ),
     )

@@ -11,7 +11,8 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.formats.parquet_records import ArrayRecords, Record
 from refbrowser.model.chunk_keys import ChunkKeyEncoding

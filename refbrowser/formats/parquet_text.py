@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.parquet_records import ArrayRecords, fault, wrong
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular

@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, quoted
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
 from refbrowser.formats.format import Opened, Opening, OpenProgress
 from refbrowser.formats.sniffing import (

@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cache
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats import ncstream_magics as magics
 from refbrowser.formats.format import Format, Page, Score, Seen, StoreRules, Written
 from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
+from refbrowser.loading import load_if_there
 from refbrowser.model.flavour import Flavour
 from refbrowser.plugins import Plugins, plugins
 
@@ -128,8 +127,10 @@ _TARGETS = "refbrowser.exporting.targets"
 _LIBRARY = "refbrowser.formats.library.process"
 _FACETS = "refbrowser.app.facets"
 _OPTIONS = f"{_TARGETS}.options"
+_NCSTREAM = "refbrowser.wings.ncstream"
 _DRAFT = "refbrowser.wings.zarr_draft"
 _ICECHUNK = "refbrowser.wings.icechunk"
+_AWKWARD0 = "refbrowser.wings.awkward0"
 _REFERENCES: dict[str, Any] = {
     "target": f"{_TARGETS}.references:ReferencesTarget",
     "options": f"{_TARGETS}.reference_options:ReferenceOptions",
@@ -193,6 +194,7 @@ ZARR = Format(
             "Zarr, version 3",
             ".zarr",
             layout=f"{_TARGETS}.zarr:ZarrV3Layout",
+            codecs="v3",
             readers=("zarr-python",),
             rank=1,
             **_STORE,
@@ -202,6 +204,7 @@ ZARR = Format(
             "Zarr, draft of version 3 (2019)",
             ".zarr",
             layout=f"{_DRAFT}.writing.draft_layout:DraftLayout",
+            codecs="draft",
             rank=5,
             **_STORE,
         ),
@@ -220,11 +223,17 @@ STREAM = Format(
     name="ncstream",
     title="ncstream",
     holds="ncstream",
-    opener="refbrowser.formats.ncstream.opening:open_named_stream",
+    opener=f"{_NCSTREAM}.reading.opening:open_named_stream",
     suffixes=(".ncs", ".ncstream"),
-    begins=tuple(sorted(magics.FIRST | magics.COVERAGES)),
+    # A file's own, and those of messages: headers, data, errors, stations and points, coverages.
+    begins=(
+        b"CDFS",
+        *(b"\xad\xec\xce\xda", b"\xab\xec\xce\xba", b"\xab\xeb\xbe\xba", b"\xab\xad\xba\xda"),
+        *(b"\xfe\xfe\xef\xef", b"\xfa\xfa\xaf\xaf", b"\xf0\xf0\x0f\x0f"),
+        *(b"\xad\xed\xde\xda", b"\xab\xed\xde\xba"),
+    ),
     sniff=_of_stream,
-    options="refbrowser.formats.options:StreamOptions",
+    options=f"{_NCSTREAM}.reading.reading_options:StreamReading",
     noun="the stream",
     is_ours=True,
     plural="Streams",
@@ -233,8 +242,8 @@ STREAM = Format(
             "ncstream",
             "NcStream, messages",
             ".ncs",
-            f"{_TARGETS}.ncstream:StreamTarget",
-            options=f"{_OPTIONS}:StreamOptions",
+            f"{_NCSTREAM}.writing.stream_target:StreamTarget",
+            options=f"{_NCSTREAM}.writing.stream_options:StreamOptions",
             unit="message",
             readers=("siphon",),
             rank=6,
@@ -242,16 +251,17 @@ STREAM = Format(
     ),
     parts="messages/0 is the first message of a stream",
     facets={
-        "check": "refbrowser.exporting.streams.soundness:payload_findings",
-        "document": f"{_FACETS}.streams:DocumentStream",
-        "commands": f"{_FACETS}.format_commands:StreamCommands",
+        "check": f"{_NCSTREAM}.changing.soundness:payload_findings",
+        "append": f"{_NCSTREAM}.verbs.append_verb:run",
+        "document": f"{_NCSTREAM}.window.streams:DocumentStream",
+        "commands": f"{_NCSTREAM}.window.stream_commands:StreamCommands",
         **_VIRTUAL,
-        "portable": "refbrowser.exporting.streams.virtual:virtual_document",
+        "portable": f"{_NCSTREAM}.writing.virtual_streams:virtual_document",
     },
     pages=(
         Page(
             name="messages",
-            made=f"{_FACETS}.messages_link:MessagesLink",
+            made=f"{_NCSTREAM}.window.messages_link:MessagesLink",
             title="&Messages",
             shortcut="Ctrl+6",
             tip="Show the messages of the stream, and which one supplied each element",
@@ -262,10 +272,10 @@ AWKWARD0 = Format(
     name="awkward0",
     title="Awkward 0",
     holds="Awkward 0 as .awkd, HDF5 or a folder of blobs",
-    opener="refbrowser.formats.awkward0.opening:open_named_arrays",
+    opener=f"{_AWKWARD0}.reading.opening:open_named_arrays",
     suffixes=(".awkd", ".awkd/"),
     sniff=_of_awkward0,
-    options="refbrowser.formats.options:Awkward0Options",
+    options=f"{_AWKWARD0}.reading.awkward0_options:Awkward0Options",
     noun="the Awkward 0 file",
     is_ours=True,
     plural="Awkward 0",
@@ -275,20 +285,20 @@ AWKWARD0 = Format(
             "awkward0",
             "Awkward 0",
             ".awkd",
-            f"{_TARGETS}.awkward0:Awkward0Target",
-            options=f"{_OPTIONS}:Awkward0Writing",
+            f"{_AWKWARD0}.writing.awkward0_target:Awkward0Target",
+            options=f"{_AWKWARD0}.writing.awkward0_writing:Awkward0Writing",
             unit="blob",
             rank=9,
         ),
     ),
     parts="blobs have their names in the file: one-1.raw",
     facets={
-        "complete": "refbrowser.engine.nested.measuring:with_measured",
-        "check": "refbrowser.engine.awkward0_soundness:value_findings",
-        "portable": "refbrowser.exporting.saving.virtual_awkward0:virtual_document",
-        "name": "refbrowser.formats.awkward0.naming:name_of_path",
-        "document": f"{_FACETS}.awkward:DocumentAwkward",
-        "commands": f"{_FACETS}.format_commands:AwkwardCommands",
+        "complete": f"{_AWKWARD0}.reading.measuring:with_measured",
+        "check": f"{_AWKWARD0}.reading.soundness:value_findings",
+        "portable": f"{_AWKWARD0}.writing.virtual_document:virtual_document",
+        "name": f"{_AWKWARD0}.reading.naming:name_of_path",
+        "document": f"{_AWKWARD0}.window.document_awkward:DocumentAwkward",
+        "commands": f"{_AWKWARD0}.window.commands:AwkwardCommands",
     },
     pages=(
         Page(
@@ -300,7 +310,7 @@ AWKWARD0 = Format(
         ),
         Page(
             name="expressions",
-            made=f"{_FACETS}.expressions_link:ExpressionsLink",
+            made=f"{_AWKWARD0}.window.expressions_link:ExpressionsLink",
             title="E&xpressions",
             shortcut="Ctrl+8",
             tip="Show how the arrays of an Awkward 0 file are built: functions, references, blobs",
@@ -336,8 +346,8 @@ SERVICE = Format(
     name="cdmremote",
     title="CDM Remote",
     holds="datasets that servers offer as CDM Remote",
-    opener="refbrowser.formats.cdmremote.opening:open_named_service",
-    options="refbrowser.formats.options:StreamOptions",
+    opener=f"{_NCSTREAM}.remote.opening:open_named_service",
+    options=f"{_NCSTREAM}.reading.reading_options:StreamReading",
     sniff=_of_service,
     is_ours=True,
     facets=_VIRTUAL,
@@ -431,6 +441,10 @@ ICECHUNK = Format(
         ),
     ),
 )
+_LOSS = (
+    "keys and metadata are those of the draft: fsspec finds chunks by their keys, "
+    "zarr-python opens no array; export to zarr-v3 for that"
+)
 _ZARR = StoreRules(hierarchy="refbrowser.formats.zarr.hierarchy:build_hierarchy")
 #: By what rules stores are read, and what is made of references to them: fixed, never a name from a file.
 RULES = {
@@ -440,10 +454,13 @@ RULES = {
     Flavour.DRAFT_2019: StoreRules(
         hierarchy=f"{_DRAFT}.reading.hierarchy:build_hierarchy",
         documents=f"{_DRAFT}.reading.draft_documents:DRAFT_2019_DOCUMENTS",
+        loss=_LOSS,
     ),
     Flavour.DRAFT_2020: StoreRules(
         hierarchy=f"{_DRAFT}.reading.hierarchy:build_later_hierarchy",
         documents=f"{_DRAFT}.reading.draft_documents:DRAFT_2020_DOCUMENTS",
+        is_written=False,
+        loss=_LOSS,
     ),
 }
 BUILT_IN = (REFERENCES, ZARR, ICECHUNK, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, GRIB, TIFF, SERVICE, TABLES)
@@ -538,4 +555,4 @@ def facet(document: DocumentContent, place: str) -> Any:
         A key of `Format.facets`.
     """
     found = format_of(document)
-    return None if found is None or place not in found.facets else resolve_name(found.facets[place])
+    return None if found is None else load_if_there(found.facets.get(place, ""))

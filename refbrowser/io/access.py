@@ -13,7 +13,8 @@ from urllib.parse import urljoin
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, quoted
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.io.archives.known import Confirm, ZipArchives
 from refbrowser.io.identity import ObjectIdentities, Recorded
 from refbrowser.io.origins import (

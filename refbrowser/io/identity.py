@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from refbrowser.errors import ChangedError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ChangedError, ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import IDENTITY_VARIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,13 +265,8 @@ class ObjectIdentities:
 
 
 def _etag_warning(url: str) -> Finding:
-    return Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.SOURCE,
-        message="the entity tag varies while size and time agree, as mirrored servers give",
-        place=Place(url=url),
-        code="identity-varies",
-    )
+    message = "the entity tag varies while size and time agree, as mirrored servers give"
+    return IDENTITY_VARIES.finding(message, Place(url=url))
 
 
 def _difference(first: ObjectIdentity, seen: ObjectIdentity) -> str:

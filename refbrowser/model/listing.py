@@ -9,14 +9,15 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import Finding
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import CHUNK_OUTSIDE_GRID, KEY_NO_CHUNK
 
 Ints = npt.NDArray[np.int64]
 #: Why a key below an array belongs to nothing.
 OUTSIDE = "the chunk is outside the array's chunk grid"
 NO_CHUNK = "the key is not a chunk of its array"
-#: The codes of findings that say so.
-CODES = {OUTSIDE: "chunk-outside-grid", NO_CHUNK: "key-no-chunk"}
+#: The kinds of findings that say so.
+STRAY_KINDS = {OUTSIDE: CHUNK_OUTSIDE_GRID, NO_CHUNK: KEY_NO_CHUNK}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

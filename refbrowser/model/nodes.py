@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.findings.finding import Finding
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import UNKNOWN, DataType
 from refbrowser.model.flavour import Flavour

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import NOWHERE, Finding, Place, RefbrowserError
+from refbrowser.errors import NOWHERE, Place, RefbrowserError
+from refbrowser.findings.finding import Finding
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind

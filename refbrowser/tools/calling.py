@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, signature
-from pkgutil import resolve_name
 from typing import Any
 
 from refbrowser.api import Path, StorageOptions, control_of, dataset_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import native_errors
 from refbrowser.formats.option_fields import declared, usual
+from refbrowser.loading import load
 from refbrowser.tools.tool import Report, Tool
 
 
 def function_of(tool: Tool) -> Callable[..., Report]:
     """Return the function that runs a tool on a dataset; the fields of its request are keywords."""
-    request, work = resolve_name(tool.request), resolve_name(tool.run)
+    request, work = load(tool.request), load(tool.run)
     options = declared(request)
 
     @native_errors()

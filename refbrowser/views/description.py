@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from refbrowser.errors import Finding, Severity, quoted, sentence
+from refbrowser.errors import Severity, quoted, sentence
+from refbrowser.findings.finding import Finding
 from refbrowser.model.json_values import json_ready
 from refbrowser.model.report import Report, first_of
 

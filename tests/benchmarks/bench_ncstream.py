@@ -32,7 +32,7 @@ TILE = 4 * MIB
 
 INDEX = """
 from refbrowser.io.byte_sources import LocalBytes
-from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.wings.ncstream.reading.walk import walk_stream
 """
 OUR_INDEX = """
 with LocalBytes(sys.argv[1]) as source:
@@ -72,7 +72,8 @@ with refbrowser.open(sys.argv[1]) as dataset:
         listing.append(array[...].ravel()[::4096].sum(dtype="f8"))
 """
 #: The checksums of the file that was written are its verification: told apart.
-EXPORT = "import refbrowser, refbrowser.exporting.targets.ncstream as export; from time import perf_counter"
+EXPORT = """
+import refbrowser, refbrowser.wings.ncstream.writing.stream_target as export; from time import perf_counter"""
 OUR_EXPORT = """
 verify, took = export.verify_stream, []
 def timed(*arguments):

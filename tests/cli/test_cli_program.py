@@ -63,9 +63,9 @@ UNUSED = (
     "refbrowser.engine.reading.members",
     "refbrowser.formats.stores.listing_check",
     "refbrowser.formats.stores.opening",
-    "refbrowser.formats.ncstream.definition",
-    "refbrowser.formats.ncstream.messages",
-    "refbrowser.formats.awkward0.naming",
+    "refbrowser.wings.ncstream.reading.definition",
+    "refbrowser.wings.ncstream.reading.messages",
+    "refbrowser.wings.awkward0.reading.naming",
     "refbrowser.formats.stores.listing_check",
     "refbrowser.formats.parquet_text",
     "refbrowser.engine.findings.listed_finding",
@@ -102,7 +102,7 @@ def test_reading_chunks_loads_nothing_of_rows_and_archives() -> None:
     unused = (
         "refbrowser.engine.reading.members",
         "refbrowser.engine.nested",
-        "refbrowser.formats.awkward0",
+        "refbrowser.wings.awkward0",
         "refbrowser.io.archives.directory",
     )
     code = (

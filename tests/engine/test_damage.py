@@ -16,15 +16,12 @@ from awkward0_encoder import Encoder, zipped
 
 import refbrowser
 from refbrowser.app.controller.document_files import source_words
-from refbrowser.app.facets.streams import damage_words, repaired_words
 from refbrowser.cli.program import main
 from refbrowser.engine.dataset import damage_of
 from refbrowser.engine.findings.collected_findings import collect, failures_of, turns_of
 from refbrowser.engine.reading.fetching import confirm_later
-from refbrowser.engine.serve.application import Application
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.formats.ncstream.sections import LEFT_OUT
-from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.reference import ReferenceKind
@@ -33,6 +30,10 @@ from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.plan import sampled_plan
 from refbrowser.views.plot.reading import read_picture
 from refbrowser.views.plot.slicing import first_slice
+from refbrowser.wings.ncstream.reading.sections import LEFT_OUT
+from refbrowser.wings.ncstream.reading.walk import walk_stream
+from refbrowser.wings.ncstream.serving.application import Application
+from refbrowser.wings.ncstream.window.streams import damage_words, repaired_words
 
 ZARRAY = {
     "zarr_format": 2,

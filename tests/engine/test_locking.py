@@ -20,12 +20,12 @@ from refbrowser.engine.audit.lock_comparing import lock_cost
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.findings.collected_findings import collect
 from refbrowser.engine.findings.dataset_findings import dataset_findings
-from refbrowser.engine.findings.listed_finding import Remedy
 from refbrowser.engine.locking import files_of, hold_against, lock_findings, make_lock, prefixes_of
-from refbrowser.errors import AbsentError, ErrorKind, Finding, RefbrowserError
+from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.looking import LookTask, look_at
 from refbrowser.exporting.combining.properties import LookedAt
+from refbrowser.findings.finding import Finding, Remedy
 from refbrowser.io.access import Access, Source
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetch import Fetcher

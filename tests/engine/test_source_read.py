@@ -16,8 +16,8 @@ import refbrowser
 from refbrowser.engine.reading import pieces
 from refbrowser.engine.reading.parts import PartState
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.ncstream import stream_layouts as layouts
 from refbrowser.model.selection import Selection
+from refbrowser.wings.ncstream.reading import stream_layouts as layouts
 
 FILL = -32767
 
@@ -107,8 +107,8 @@ def test_small_spans_and_tiles_change_nothing(tmp_path_factory, made):
     folder = tmp_path_factory.mktemp("streams")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "WHOLE_LIMIT", 4)
-        patch.setattr("refbrowser.formats.ncstream.sections._LEAST", 1)
-        patch.setattr("refbrowser.formats.ncstream.sources._FEW", 2)
+        patch.setattr("refbrowser.wings.ncstream.reading.sections._LEAST", 1)
+        patch.setattr("refbrowser.wings.ncstream.reading.sources._FEW", 2)
         with opened(folder, stream_of(shape, messages)) as dataset:
             node = dataset["/x"].node
             assert np.array_equal(np.asarray(dataset["/x"][selected]), expected[selected])
@@ -360,7 +360,7 @@ def test_a_variable_that_grew_keeps_its_immediate_data(tmp_path):
     ],
 )
 def test_many_small_messages_are_read_together(tmp_path, monkeypatch, index, most):
-    monkeypatch.setattr("refbrowser.formats.ncstream.stream_layouts.MANY", 100)
+    monkeypatch.setattr("refbrowser.wings.ncstream.reading.stream_layouts.MANY", 100)
     count = 300
     expected = np.arange(count * 3, dtype="i2").reshape(count, 3)
     messages = []
@@ -381,7 +381,7 @@ def test_many_small_messages_are_read_together(tmp_path, monkeypatch, index, mos
 
 
 def test_small_messages_with_checksums_stay_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr("refbrowser.formats.ncstream.stream_layouts.MANY", 2)
+    monkeypatch.setattr("refbrowser.wings.ncstream.reading.stream_layouts.MANY", 2)
     tiles = [message((range(at, at + 1),), [at], crc32=0, bigend=True) for at in range(4)]
     with opened(tmp_path, stream_of((4,), tiles)) as dataset:
         assert dataset["/x"].node.assembled is None

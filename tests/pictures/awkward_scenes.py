@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QTreeWidget, QWidget
 from scenes import Stage, scene
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.facets.expressions_link import ExpressionsLink
+from refbrowser.wings.awkward0.window.expressions_link import ExpressionsLink
 
 
 def expressions_of(stage: Stage, document: OpenDocument, array: str) -> ExpressionsLink:

@@ -10,7 +10,7 @@ from scenes import Stage, scene
 from streams_made import write_doubtful, write_ocean
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.facets.messages_pane import PICTURE
+from refbrowser.wings.ncstream.window.messages_pane import PICTURE
 
 
 def kinds(stage: Stage, array: str) -> OpenDocument:

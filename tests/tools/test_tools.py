@@ -53,17 +53,33 @@ def test_each_tool_is_named_once_and_leads_to_what_is_there() -> None:
             assert tool.name in refbrowser.__all__
 
 
+#: Functions beside that of the table: a document of each file, or one of all.
+MORE = {"make": "refbrowser.tools.make.public:combine"}
+#: Fields that are no keywords yet: costs, files that are looked at, what differs in files, and streams.
+OF_VERBS_ALONE = {
+    "plan": {"cost", "chunks"},
+    "move": {"is_tested"},
+    "append": {
+        *("leave_out_var", "take_as", "inline_var", "time_units", "sort", "new_dims"),
+        *("overwrite", "level"),
+    },
+}
+
+
 @pytest.mark.parametrize("tool", [tool for tool in BUILT_IN if tool.public and tool.request], ids=_name)
 def test_keywords_of_a_function_are_fields_of_its_request(tool: Tool) -> None:
-    keywords = inspect.signature(resolve_name(tool.public)).parameters
     request = resolve_name(tool.request)
-    shared = keywords.keys() & declared(request).keys()
-    # Of the plan of reading, the function has its own words for a selection, and none for costs.
-    assert shared or tool.name == "plan"
-    for name in shared:
-        default, usual = keywords[name].default, inspect.signature(request).parameters[name].default
-        # A path that is not given is None in Python, and no text in a request.
-        assert default == usual or (default is None and usual in ("", Parameter.empty))
+    options, parameters = declared(request), inspect.signature(request).parameters
+    lacking = set(options)
+    for function in filter(None, (tool.public, MORE.get(tool.name))):
+        keywords = inspect.signature(resolve_name(function)).parameters
+        lacking -= set(keywords)
+        for name in keywords.keys() & options.keys():
+            default, usual = keywords[name].default, parameters[name].default
+            # A path that is not given is None in Python, and no text in a request.
+            is_none = default is None and usual in ("", Parameter.empty)
+            assert default == usual or is_none or (default is Parameter.empty and options[name].needed), name
+    assert lacking == OF_VERBS_ALONE.get(tool.name, set())
 
 
 def test_a_foreign_tool_has_a_verb(

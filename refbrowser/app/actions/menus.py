@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
+from refbrowser.loading import is_there, load_if_there
 from refbrowser.views.words import FLAVOURS
 
 if TYPE_CHECKING:
@@ -505,8 +505,12 @@ def menus() -> dict[str, tuple[ActionSpec | None, ...]]:
     from refbrowser.tools.registry import BUILT_IN
 
     added = [spec for format in FORMATS for spec in tab_actions(format)]
-    commands = (*(format.facets.get("commands") for format in FORMATS), *(tool.commands for tool in BUILT_IN))
-    added += [spec for name in commands if name for spec in resolve_name(name).actions]
+    commands = (
+        *(format.facets.get("commands", "") for format in FORMATS),
+        *(tool.commands for tool in BUILT_IN),
+    )
+    groups = filter(None, (load_if_there(name) for name in commands))
+    added += [spec for group in groups for spec in group.actions]
     return {
         title: _with(specs, [spec for spec in added if spec.menu == title]) for title, specs in _MENUS.items()
     }
@@ -536,7 +540,7 @@ def tab_actions(format: Format) -> list[ActionSpec]:
             f"show_{page.name}", page.title, page.shortcut, f"has_{page.name}", tip=page.tip, menu="&View"
         )
         for page in format.pages
-        if page.title
+        if page.title and is_there(page.made)
     ]
 
 

@@ -127,7 +127,7 @@ class FindingCommands(CommandGroup):
 
     def fix(self, document: OpenDocument, finding: ListedFinding) -> None:
         """Repair a finding: make its edit, or begin the dialog that it needs."""
-        from refbrowser.engine.findings.listed_finding import Remedy
+        from refbrowser.findings.finding import Remedy
 
         fix = finding.fix
         if fix is None:

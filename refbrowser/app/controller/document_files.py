@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.app.controller.work import OnDisk, Saved
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.errors import Finding
     from refbrowser.exporting.saving.save import SaveOrder, StoreChange, StoreWritten
+    from refbrowser.findings.finding import Finding
     from refbrowser.io.identity import FileIdentity
     from refbrowser.io.locks.lock import Stale
     from refbrowser.io.locks.lock_made import LockWritten

@@ -33,7 +33,7 @@ from refbrowser.views.editing.text_marks import FaultSpan, Names
 from refbrowser.words import count_text, counted_plain, counted_spaced
 
 if TYPE_CHECKING:
-    from refbrowser.errors import Finding
+    from refbrowser.findings.finding import Finding
     from refbrowser.references.document.content import Edit
     from refbrowser.references.text.json_text import Node
     from refbrowser.views.editing.rule_draft import RuleOutcome

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import (
@@ -25,6 +24,7 @@ from refbrowser.app.widgets.rows import FlowLayout, named
 from refbrowser.engine.jobs import Priority
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.option_fields import declared, usual
+from refbrowser.loading import load
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ToolPane(QWidget):
     def __init__(self, tool: Tool, documents: Documents) -> None:
         super().__init__()
         self._tool, self._documents = tool, documents
-        self._request: type[Any] = resolve_name(tool.request)
+        self._request: type[Any] = load(tool.request)
         self._running = Latest(self, f"tool {tool.name}")
         self._fields: dict[str, Field] = {
             name: field_of(
@@ -86,7 +86,7 @@ class ToolPane(QWidget):
         except RefbrowserError as error:
             self.words.set_text(one_line(str(error)))
             return
-        work = resolve_name(self._tool.run)
+        work = load(self._tool.run)
 
         def run(control: TaskControl) -> tuple[Report, str]:
             report: Report = work(request, dataset, control)

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.app.actions.action_spec import Changed
@@ -19,6 +18,7 @@ from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.workspace.command_group import CommandGroup
 from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.formats.registry import BUILT_IN, format_of, title_of
+from refbrowser.loading import is_there, load, load_if_there
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -108,10 +108,10 @@ class FormatPlaces(CommandGroup):
 
     def _take(self, format: Format) -> None:
         """Take the commands of a format, and the names of its tabs."""
-        commands = format.facets.get("commands")
+        commands = load_if_there(format.facets.get("commands", ""))
         if commands is not None:
-            self._groups[format.name] = resolve_name(commands)(self._workspace)
-        self._tabs |= {page.name: format.name for page in format.pages if page.title}
+            self._groups[format.name] = commands(self._workspace)
+        self._tabs |= {page.name: format.name for page in format.pages if page.title and is_there(page.made)}
 
     def _learn(self, format: Format) -> None:
         """Take what a format of another package adds, with its first document."""
@@ -197,7 +197,7 @@ class FormatPlaces(CommandGroup):
         self._update()
 
     def _place(self, format: Format, page: Page) -> None:
-        made = resolve_name(page.made)(self._workspace)
+        made = load(page.made)(self._workspace)
         if not isinstance(made, FormatPage):
             raise TypeError(f"{page.made} made no page")
         centre, tab = self._workspace.centre, made.tab

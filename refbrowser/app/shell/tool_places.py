@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.widgets.docks import dock_name, dock_title
 from refbrowser.app.workspace.command_group import CommandGroup
+from refbrowser.loading import load, load_if_there
 from refbrowser.tools.registry import BUILT_IN, foreign
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def tool_groups() -> Iterator[type[CommandGroup]]:
     """Yield the groups of commands of our tools."""
-    yield from (resolve_name(tool.commands) for tool in BUILT_IN if tool.commands)
+    yield from filter(None, (load_if_there(tool.commands) for tool in BUILT_IN))
 
 
 class ToolPlaces(CommandGroup):
@@ -58,7 +58,7 @@ class ToolPlaces(CommandGroup):
         for dock in tool.docks:
             self._place_dock(tool, dock)
         if tool.commands:
-            group = self._workspace.groups[resolve_name(tool.commands)]
+            group = self._workspace.groups[load(tool.commands)]
             self._workspace.actions_.add(group.actions, group.table())
             group.offer_actions()
 
@@ -81,5 +81,5 @@ class ToolPlaces(CommandGroup):
             from refbrowser.app.panes.tool_pane import ToolPane
 
             return ToolPane(tool, self._workspace.documents)
-        pane: QWidget = resolve_name(dock.made)(self._workspace)
+        pane: QWidget = load(dock.made)(self._workspace)
         return pane

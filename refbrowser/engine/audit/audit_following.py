@@ -14,8 +14,9 @@ from refbrowser.engine.audit.audit_result import AuditResult, Grouping, joined_f
 from refbrowser.engine.audit.audit_run import set_findings
 from refbrowser.engine.findings.chunk_table import ChunkMarks, ChunkTable, Ints, coords_of
 from refbrowser.engine.reading.chunk_log import marks_of
-from refbrowser.errors import Finding, Place
-from refbrowser.findings.kinds import code_of, kind_of
+from refbrowser.errors import Place
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import RANGE_PAST_END, URL_DEAD, kind_of
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.rules.rule_search import SearchTime
 
@@ -71,7 +72,7 @@ def followed(result: AuditResult, before: Dataset, now: Dataset, control: JobCon
 
 def _states(result: AuditResult, told: Collection[str]) -> dict[str, str]:
     """Return how files are: none is too short any more where nothing tells of one."""
-    past = "range-past-end"
+    past = RANGE_PAST_END.code
     if past in told:
         return result.states
     return {url: "" if code == past else code for url, code in result.states.items()}
@@ -82,7 +83,7 @@ def fix_all(dataset: Dataset, result: AuditResult, code: str, control: JobContro
 
     The edit is None where nothing of it can be repaired.
     """
-    found = [each for each in set_findings(dataset, control, ChunkMarks()) if code_of(each) == code]
+    found = [each for each in set_findings(dataset, control, ChunkMarks()) if kind_of(each).code == code]
     found += [each for group in result.asked if group.code == code for each in group.findings]
     fixed = [each for each in found if each.fix is not None]
     title = f"Fix: {kind_of(fixed[0]).title}" if fixed else ""
@@ -105,7 +106,7 @@ class _Following:
             return replace(
                 finding, count=count, place=replace(place, key=key, path=path, line=None, column=None)
             )
-        if finding.code == "url-dead" and not place.url and finding.fix is not None:
+        if finding.what == URL_DEAD and not place.url and finding.fix is not None:
             # A template or rule that names files which are not there.
             from refbrowser.engine.audit.wrong_texts import followed_text
 
@@ -134,7 +135,7 @@ class _Following:
     def keep_marks(self, result: AuditResult, marks: ChunkMarks) -> None:
         """Add the marks of chunks that asking and reading gave, where these are led to as before."""
         # That a range of a local file ends past its end is found without asking; each chunk is marked later.
-        codes = {group.code for group in result.asked} | {"range-past-end"}
+        codes = {group.code for group in result.asked} | {RANGE_PAST_END.code}
         for path in result.marks.paths:
             for code, coords in result.marks.of(path).items():
                 same = self._same(path, coords) if code in codes else np.zeros(len(coords), bool)

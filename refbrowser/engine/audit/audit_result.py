@@ -12,8 +12,9 @@ import numpy.typing as npt
 from refbrowser.engine.audit.audit_plan import BlockedOrigin, Level
 from refbrowser.engine.audit.reader_notes import ReaderNote
 from refbrowser.engine.findings.chunk_table import ChunkMarks, Ints
-from refbrowser.errors import Finding, Severity
-from refbrowser.findings.kinds import FindingKind, code_of, kind_of
+from refbrowser.errors import Severity
+from refbrowser.findings.finding import Finding, FindingKind
+from refbrowser.findings.kinds import kind_of
 from refbrowser.model.report import Report, first_of
 from refbrowser.words import counted
 
@@ -264,12 +265,13 @@ class Grouping:
 
     def add(self, finding: Finding) -> None:
         """Add a finding to its group."""
-        key = code_of(finding), finding.place.url or ""
+        kind = kind_of(finding)
+        key = kind.code, finding.place.url or ""
         if key not in self._groups and len(self._groups) >= MOST_GROUPS:
             key = key[0], ""
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = FindingGroup(kind_of(finding), finding.severity, key[1])
+            group = self._groups[key] = FindingGroup(kind, finding.severity, key[1])
         group.add(finding)
 
     def groups(self) -> list[FindingGroup]:

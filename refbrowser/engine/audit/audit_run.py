@@ -18,15 +18,33 @@ from refbrowser.engine.audit.audit_tasks import AuditTask, FileState, Outcome, T
 from refbrowser.engine.audit.reader_notes import reader_notes
 from refbrowser.engine.audit.state_findings import StateFindings
 from refbrowser.engine.compute import HERE, Compute, check_workers
-from refbrowser.engine.findings.chunk_findings import SHIFTED
 from refbrowser.engine.findings.chunk_table import coords_of, stored_sizes
 from refbrowser.engine.findings.dataset_findings import dataset_findings
 from refbrowser.engine.frozen import why_here
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.collecting import collected_later
 from refbrowser.engine.store_listing import list_store
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.findings.kinds import code_of
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import (
+    CHUNK_OUTSIDE_GRID,
+    CHUNK_UNREADABLE,
+    FILE_GONE,
+    FILE_UNDECIDED,
+    KEY_NO_CHUNK,
+    KINDS,
+    LENGTH_UNDECODABLE,
+    NUMBER_IMPOSSIBLE,
+    RANGE_OFF_BY_ONE,
+    RANGE_PAST_END,
+    STALE_FILE,
+    URL_CREDENTIALS,
+    URL_DEAD,
+    URL_EMPTY,
+    URL_UNREACHABLE,
+    URL_UNREADABLE,
+    kind_of,
+)
 from refbrowser.formats.registry import facet
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.model.listing import flat_index
@@ -38,19 +56,11 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.findings.chunk_table import ChunkMarks
 
-#: Codes of faults that are told before chunks are read: these fail for the same reason then.
-_KNOWN_BEFORE = frozenset(
-    (
-        "range-past-end",
-        "length-undecodable",
-        "url-dead",
-        "url-credentials",
-        "url-unreachable",
-        "url-unreadable",
-        "url-empty",
-        "number-impossible",
-    )
-)
+#: Faults that are told before chunks are read: these fail for the same reason then.
+_KNOWN_BEFORE = (
+    RANGE_PAST_END, LENGTH_UNDECODABLE, URL_DEAD, URL_CREDENTIALS, URL_UNREACHABLE, URL_UNREADABLE, URL_EMPTY,
+    NUMBER_IMPOSSIBLE,
+)  # fmt: skip
 #: Files that one task asks about: many, as they wait for a server together; of more than these, no answer
 #: would be taken while they are gone through.
 _URLS = 500
@@ -77,7 +87,7 @@ def set_findings(dataset: Dataset, control: JobControl, marks: ChunkMarks) -> It
 def _mark_key(dataset: Dataset, finding: Finding, marks: ChunkMarks) -> None:
     """Mark the chunk that a finding names by its key, where the finding marks none itself."""
     key = finding.place.key
-    if key is None or finding.code in ("", "chunk-outside-grid", "key-no-chunk"):
+    if key is None or finding.what in (None, CHUNK_OUTSIDE_GRID, KEY_NO_CHUNK):
         return
     node = dataset.hierarchy.find(key.rpartition("/")[0])
     if not isinstance(node, ArrayNode) or not node.has_manifest:
@@ -95,7 +105,7 @@ def _mark_key(dataset: Dataset, finding: Finding, marks: ChunkMarks) -> None:
 def worst_code(findings: Sequence[Finding]) -> str:
     """Return the code of the first fault among findings, else of the first; empty where there are none."""
     worst = next((each for each in findings if each.severity is Severity.FAULT), None)
-    return code_of(worst or findings[0]) if findings else ""
+    return kind_of(worst or findings[0]).code if findings else ""
 
 
 class AuditRun:
@@ -193,7 +203,7 @@ class AuditRun:
         for finding in chain.from_iterable(found):
             if finding.kind is ErrorKind.BLOCKED:
                 self._block(FileState(finding.place.url or "", advice=finding.advice))
-            elif not (self._plan.request.level.asks and finding.code in ("file-gone", "file-undecided")):
+            elif not (self._plan.request.level.asks and finding.what in (FILE_GONE, FILE_UNDECIDED)):
                 yield from in_refs(dataset.document, [self._states.at_chunks(finding)])
 
     def _of_journal(self, control: JobControl) -> Iterator[Finding]:
@@ -282,14 +292,14 @@ class AuditRun:
                 self._dead.add(state.url)
             if self._states.is_gone(state):
                 self._gone.append(state)
-                result.states[state.url] = "url-dead"
+                result.states[state.url] = URL_DEAD.code
                 continue
             told = list(self._states.of(state))
             # Of local files it was told before any was asked about.
-            short = "range-past-end" if self._states.is_short(state) else ""
+            short = RANGE_PAST_END.code if self._states.is_short(state) else ""
             result.states[state.url] = worst_code(told) or short
             # What is stale was told by comparing with the lock, where that was asked for.
-            found += (each for each in told if not (self._plan.locked and each.code == "stale-file"))
+            found += (each for each in told if not (self._plan.locked and each.what == STALE_FILE))
         if answer.blocked:
             self._block(FileState(task.path))
         outcomes = map(self._of_outcome, answer.outcomes)
@@ -339,17 +349,17 @@ class AuditRun:
             place=place,
             advice=outcome.advice,
             count=max(1, len(outcome.numbers)),
-            code=outcome.code,
+            what=KINDS[outcome.code],
         )
 
     def _untold(self, node: ArrayNode, outcome: Outcome) -> tuple[int, ...]:
         """Return those of the chunks of a fault of which none was told before they were read."""
         key = node.path, outcome.code
         if key not in self._told:
-            known = {*_KNOWN_BEFORE, outcome.code}
+            known = {outcome.code, *(kind.code for kind in _KNOWN_BEFORE)}
             if stored_sizes(node)[0] is not None:
                 # Its length alone tells that it cannot be decoded; of compressed ones that is a guess.
-                known.add(SHIFTED)
+                known.add(RANGE_OFF_BY_ONE.code)
             grid, marks = node.manifest.grid_shape, self._result.marks.of(node.path)
             found = [flat_index(coords, grid) for code, coords in marks.items() if code in known]
             self._told[key] = frozenset(np.concatenate(found).tolist() if found else ())
@@ -383,7 +393,7 @@ def _failed(task: AuditTask, error: BaseException) -> TaskAnswer:
         told = (str(error.kind), error.message, error.advice)
         return TaskAnswer(tuple(FileState(url, None, None, None, *told) for url in task.urls))
     outcome = Outcome(
-        "chunk-unreadable", str(Severity.FAULT), str(error.kind), error.message, error.advice,
+        CHUNK_UNREADABLE.code, str(Severity.FAULT), str(error.kind), error.message, error.advice,
         task.path, task.numbers,
     )  # fmt: skip
     return TaskAnswer(outcomes=(outcome,))

@@ -25,6 +25,20 @@ from refbrowser.engine.reading.parts import EndedPart, PartState, ReadOptions
 from refbrowser.engine.session import readable_grid
 from refbrowser.engine.workers.peers import worker_name
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError, Severity, StaleError
+from refbrowser.findings.finding import FindingKind
+from refbrowser.findings.kinds import (
+    ALL_FILL,
+    ARRAY_UNREADABLE,
+    CHUNK_UNREADABLE,
+    IDENTITY_CHANGED,
+    KINDS,
+    RANGE_PAST_END,
+    UNDECODABLE,
+    URL_DEAD,
+    URL_NO_RANGES,
+    URL_UNREADABLE,
+    VALUE_OUTSIDE_RANGE,
+)
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.limits import LIMITS
@@ -173,7 +187,8 @@ class TaskAnswer:
         """
         states = tuple(FileState(**each) for each in value["states"])
         outcomes = tuple(
-            Outcome(**{**each, "numbers": tuple(map(int, each["numbers"]))}) for each in value["outcomes"]
+            Outcome(**{**each, "code": KINDS[each["code"]].code, "numbers": tuple(map(int, each["numbers"]))})
+            for each in value["outcomes"]
         )
         counts = {name: int(value[name]) for name in _COUNTS}
         return cls(states, outcomes, **counts)
@@ -295,7 +310,7 @@ class _ReadTask:
             )
             severity = Severity.WARNING if error.kind is ErrorKind.BUDGET else Severity.FAULT
             outcome = Outcome(
-                "array-unreadable", str(severity), str(error.kind), error.message, error.advice,
+                ARRAY_UNREADABLE.code, str(severity), str(error.kind), error.message, error.advice,
                 node.path, tuple(self._task.numbers),
             )  # fmt: skip
             return TaskAnswer(outcomes=(outcome,))
@@ -322,11 +337,9 @@ class _ReadTask:
         self._good += 1
         if values.dtype.kind not in "iufc" or not values.size:
             return
-        for code, message in _odd_values(self._node, values):
-            self._note(
-                number,
-                Outcome(code, str(Severity.WARNING), str(ErrorKind.META), message, path=self._node.path),
-            )
+        for kind, message in _odd_values(self._node, values):
+            outcome = Outcome(kind.code, str(kind.severity), str(kind.error), message, path=self._node.path)
+            self._note(number, outcome)
 
     def _note(self, number: int, outcome: Outcome) -> None:
         # Numbers in messages differ from chunk to chunk: what is the same else is told together.
@@ -342,38 +355,38 @@ def _joined(found: Sequence[tuple[int, Outcome]]) -> Outcome:
     return replace(found[0][1], numbers=tuple(number for number, _ in found))
 
 
-#: Codes of reads that failed, by kind; others are `chunk-unreadable`.
-_CODES = {
-    ErrorKind.DECODE: "undecodable",
-    ErrorKind.RANGE: "range-past-end",
-    ErrorKind.PROTOCOL: "url-unreadable",
-    ErrorKind.UNSAFE: "url-unreadable",
+#: What reads tell that failed, by the kind of error; others that the chunk cannot be read.
+_OF_ERRORS = {
+    ErrorKind.DECODE: UNDECODABLE,
+    ErrorKind.RANGE: RANGE_PAST_END,
+    ErrorKind.PROTOCOL: URL_UNREADABLE,
+    ErrorKind.UNSAFE: URL_UNREADABLE,
 }
 
 
 def _of_error(error: RefbrowserError, path: str) -> Outcome:
-    code = _CODES.get(error.kind, "chunk-unreadable")
+    kind = _OF_ERRORS.get(error.kind, CHUNK_UNREADABLE)
     if isinstance(error, AbsentError):
-        code = "url-dead"
+        kind = URL_DEAD
     elif "changed" in error.message and error.kind is ErrorKind.SOURCE:
-        code = "identity-changed"
+        kind = IDENTITY_CHANGED
     elif "ignores ranges" in error.message:
-        code = "url-no-ranges"
+        kind = URL_NO_RANGES
     place = error.place
     return Outcome(
-        code, str(Severity.FAULT), str(error.kind), error.message, error.advice, path, (),
+        kind.code, str(Severity.FAULT), str(error.kind), error.message, error.advice, path, (),
         place.url or "", place.start, place.stop,
     )  # fmt: skip
 
 
-def _odd_values(node: ArrayNode, values: npt.NDArray[Any]) -> list[tuple[str, str]]:
-    """Return what is odd about the decoded values of a chunk, each as code and message."""
-    found: list[tuple[str, str]] = []
+def _odd_values(node: ArrayNode, values: npt.NDArray[Any]) -> list[tuple[FindingKind, str]]:
+    """Return what is odd about the decoded values of a chunk, each as kind and message."""
+    found: list[tuple[FindingKind, str]] = []
     fill = _told_fill(node)
     if fill is not None:
         same = np.isnan(values) if fill != fill else values == fill
         if same.all():
-            return [("all-fill", f"the chunk is stored, but holds only the fill value {fill}")]
+            return [(ALL_FILL, f"the chunk is stored, but holds only the fill value {fill}")]
     packing = Packing.of(node)
     if packing.valid_min is None and packing.valid_max is None:
         return found
@@ -388,7 +401,7 @@ def _odd_values(node: ArrayNode, values: npt.NDArray[Any]) -> list[tuple[str, st
         first = packing.seen(values)[outside].flat[0]
         found.append(
             (
-                "value-outside-range",
+                VALUE_OUTSIDE_RANGE,
                 f"{count} of {values.size} values are outside the valid range {bounds}, such as {first}",
             )
         )

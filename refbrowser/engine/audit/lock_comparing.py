@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.locking import BEGINNING, make_lock, not_compared
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import Place, Severity
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import FILE_ENDS_ONLY
 from refbrowser.io.locks.lock import SAMPLE, Lock, compared_whole
 from refbrowser.io.locks.whole import BLOCK
 
@@ -88,12 +90,9 @@ def whole_findings(
         control.progress(start + len(some), len(whole))
     others = sorted({*urls} & {*lock.entries} - {*whole})
     if others:
-        yield Finding(
-            severity=Severity.WARNING,
-            kind=ErrorKind.SOURCE,
-            message=f"{len(others)} files have no digest of all bytes in the lock: their ends were compared",
-            place=Place(url=others[0]),
+        yield FILE_ENDS_ONLY.finding(
+            f"{len(others)} files have no digest of all bytes in the lock: their ends were compared",
+            Place(url=others[0]),
             advice="write the lock with refbrowser lock DOC --whole",
             count=len(others),
-            code="file-ends-only",
         )

@@ -15,16 +15,24 @@ import numpy as np
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
 
-#: The codes of all notes.
+# Their codes.
+FSSPEC_DROPS_RULES = "fsspec-drops-rules"
+FSSPEC_SIMPLE_TEMPLATES = "fsspec-simple-templates"
+GDAL_LENGTH = "gdal-length"
+GDAL_NEEDS_ZGROUP = "gdal-needs-zgroup"
+GDAL_REFUSES_RULES = "gdal-refuses-rules"
+GDAL_REFUSES_TEMPLATES = "gdal-refuses-templates"
+VIRTUALIZARR_DROPS_RULES = "virtualizarr-drops-rules"
+VIRTUALIZARR_KEEPS_TEMPLATES = "virtualizarr-keeps-templates"
 NOTES = (
-    "fsspec-drops-rules",
-    "fsspec-simple-templates",
-    "gdal-length",
-    "gdal-needs-zgroup",
-    "gdal-refuses-rules",
-    "gdal-refuses-templates",
-    "virtualizarr-drops-rules",
-    "virtualizarr-keeps-templates",
+    FSSPEC_DROPS_RULES,
+    FSSPEC_SIMPLE_TEMPLATES,
+    GDAL_LENGTH,
+    GDAL_NEEDS_ZGROUP,
+    GDAL_REFUSES_RULES,
+    GDAL_REFUSES_TEMPLATES,
+    VIRTUALIZARR_DROPS_RULES,
+    VIRTUALIZARR_KEEPS_TEMPLATES,
 )
 #: A use of a template that fsspec renders by itself: a name between braces, without blanks or calls.
 _SIMPLE = re.compile(r"\{\{[A-Za-z_]\w*\}\}")
@@ -66,19 +74,19 @@ def _notes(document: Document) -> Iterator[ReaderNote]:
     rows = sum(rule.count for rule in document.rules)
     if document.rules:
         yield ReaderNote(
-            "fsspec-drops-rules",
+            FSSPEC_DROPS_RULES,
             "fsspec",
             "leaves out all rows of gen rules without simple_templates=False: their chunks read "
             "as fill, and metadata made by rules is missing",
             rows,
         )
         yield ReaderNote(
-            "virtualizarr-drops-rules",
+            VIRTUALIZARR_DROPS_RULES,
             "VirtualiZarr",
             "reads only refs: rows of gen rules are missing",
             rows,
         )
-        yield ReaderNote("gdal-refuses-rules", "GDAL", "refuses a document that has the member gen", 1)
+        yield ReaderNote(GDAL_REFUSES_RULES, "GDAL", "refuses a document that has the member gen", 1)
     if document.version == 1 and document.templates.texts:
         yield from _of_templates(document)
     yield from _of_entries(document)
@@ -86,18 +94,18 @@ def _notes(document: Document) -> Iterator[ReaderNote]:
         return
     if document.refs.find_slot(".zgroup") is None:
         yield ReaderNote(
-            "gdal-needs-zgroup", "GDAL", "refuses a document of Version 0 that has no key .zgroup at its root"
+            GDAL_NEEDS_ZGROUP, "GDAL", "refuses a document of Version 0 that has no key .zgroup at its root"
         )
 
 
 def _of_templates(document: Document) -> Iterator[ReaderNote]:
-    yield ReaderNote("gdal-refuses-templates", "GDAL", "refuses a document that has the member templates", 1)
+    yield ReaderNote(GDAL_REFUSES_TEMPLATES, "GDAL", "refuses a document that has the member templates", 1)
     urls = document.refs.table.urls
     uses = np.bincount(document.refs.table.url[document.refs.table.url >= 0], minlength=len(urls))
     templated = [number for number, url in enumerate(urls) if _OPENS.search(url)]
     if templated:
         yield ReaderNote(
-            "virtualizarr-keeps-templates",
+            VIRTUALIZARR_KEEPS_TEMPLATES,
             "VirtualiZarr",
             "does not render templates: these URLs point to no file",
             int(uses[templated].sum()),
@@ -105,7 +113,7 @@ def _of_templates(document: Document) -> Iterator[ReaderNote]:
     odd = [number for number in templated if _OPENS.search(_SIMPLE.sub("", urls[number]))]
     if odd:
         yield ReaderNote(
-            "fsspec-simple-templates",
+            FSSPEC_SIMPLE_TEMPLATES,
             "fsspec",
             "fails to open the document without simple_templates=False: these URLs have more than "
             "plain names between the braces",
@@ -117,4 +125,4 @@ def _of_entries(document: Document) -> Iterator[ReaderNote]:
     table = document.refs.table
     long = int(np.count_nonzero((table.url >= 0) & (table.length > _GDAL_LENGTH)))
     if long:
-        yield ReaderNote("gdal-length", "GDAL", "refuses a document with a range of 4 GiB or more", long)
+        yield ReaderNote(GDAL_LENGTH, "GDAL", "refuses a document with a range of 4 GiB or more", long)

@@ -12,7 +12,21 @@ import numpy.typing as npt
 
 from refbrowser.engine.audit.audit_tasks import FileState
 from refbrowser.engine.findings.chunk_table import ChunkMarks, ChunkTable, Ints, stored_sizes
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding, FindingKind
+from refbrowser.findings.kinds import (
+    IDENTITY_CHANGED,
+    LENGTH_UNDECODABLE,
+    RANGE_PAST_END,
+    STALE_FILE,
+    URL_CREDENTIALS,
+    URL_DEAD,
+    URL_MOVED,
+    URL_NO_RANGES,
+    URL_UNREACHABLE,
+    URL_UNREADABLE,
+    kind_of,
+)
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.words import counted_plain
@@ -86,7 +100,7 @@ class StateFindings:
 
     def is_gone(self, state: FileState) -> bool:
         """Tell whether a file is not there that may be told of with others: a text may name all of them."""
-        return bool(state.message) and scheme_of(state.url) in (None, "file") and _code(state) == "url-dead"
+        return bool(state.message) and scheme_of(state.url) in (None, "file") and _kind(state) is URL_DEAD
 
     def of_gone(self, states: Sequence[FileState]) -> Iterator[Finding]:
         """Yield what files that are gone tell together: texts that name them, and each that is left."""
@@ -98,7 +112,7 @@ class StateFindings:
         found = texts.of([state.url for state in states])
         for text in found:
             rows = np.concatenate([self.rows(url) for url in text.urls])
-            self._mark(rows, "url-dead")
+            self._mark(rows, URL_DEAD)
             told.update(text.urls)
             yield text.finding(max(1, len(rows)))
         for state in states:
@@ -130,38 +144,32 @@ class StateFindings:
         if not len(rows):
             return finding
         state = FileState(finding.place.url or "")
-        at = self._finding(
-            state, rows, finding.code, finding.severity, finding.kind, finding.message, finding.advice
-        )
-        return replace(at, place=replace(at.place, start=None, stop=None))
+        at = self._finding(state, rows, kind_of(finding), finding.message)
+        return replace(finding, place=replace(at.place, start=None, stop=None), count=at.count)
 
     def _of_answer(self, state: FileState, rows: Ints) -> Iterator[Finding]:
         if state.message:
-            code, advice, fix = _code(state), state.advice, None
-            if code == "url-dead" and scheme_of(state.url) in (None, "file"):
+            kind, advice, fix = _kind(state), state.advice, None
+            if kind is URL_DEAD and scheme_of(state.url) in (None, "file"):
                 advice = self._near.advice(state.url) or advice
                 place = self._near.named(state.url)
                 if place is not None and self._may_hold(place, rows):
                     fix = self._led_to(place, rows)
-            yield self._finding(
-                state, rows, code, Severity.FAULT, ErrorKind(state.kind), state.message, advice, fix
-            )
+            found = self._finding(state, rows, kind, state.message, advice, fix, Severity.FAULT)
+            yield replace(found, kind=ErrorKind(state.kind))
             return
         if state.moved_to:
             message = f"the server redirects to {quoted(state.moved_to)}"
-            yield self._finding(
-                state, rows, "url-moved", Severity.WARNING, ErrorKind.SOURCE, message,
-                "use the new URL", self._led_to(state.moved_to, rows),
-            )  # fmt: skip
+            fix = self._led_to(state.moved_to, rows)
+            yield self._finding(state, rows, URL_MOVED, message, "use the new URL", fix)
         if state.ranges is False and (self._table.length[rows] >= 0).any():
             is_lost = state.total is None or state.total > LIMITS.http_cut
             message = "the server does not serve ranges: the file is read whole for each of them"
             if is_lost:
                 message = "the server does not serve ranges, and the file is too large to be read whole"
-            yield self._finding(
-                state, rows, "url-no-ranges", Severity.FAULT if is_lost else Severity.WARNING,
-                ErrorKind.SOURCE, message, "copy the file to a server that serves ranges",
-            )  # fmt: skip
+            advice = "copy the file to a server that serves ranges"
+            severity = Severity.FAULT if is_lost else None
+            yield self._finding(state, rows, URL_NO_RANGES, message, advice, severity=severity)
 
     def _may_hold(self, place: str, rows: Ints) -> bool:
         """Tell whether a file near the document may be the one that rows lead into, by its size."""
@@ -178,11 +186,11 @@ class StateFindings:
         if len(past):
             if scheme_of(state.url) in (None, "file") and not self._dataset.access.from_network:
                 # Of local files these were found without asking; each chunk is marked now.
-                self._mark(past, "range-past-end")
+                self._mark(past, RANGE_PAST_END)
             else:
                 end = int((table.offset[past] + table.length[past]).max())
                 message = f"ranges end past the end of the file, which has {total} bytes: up to byte {end}"
-                yield self._finding(state, past, "range-past-end", Severity.FAULT, ErrorKind.RANGE, message)
+                yield self._finding(state, past, RANGE_PAST_END, message)
         whole = rows[table.length[rows] < 0]
         for owner, some in self._by_owner(whole):
             exact, most, least = self._sizes(owner)
@@ -190,7 +198,7 @@ class StateFindings:
                 continue
             wanted = f"exactly {exact}" if exact is not None else f"{least} to {most}"
             message = f"the file has {total} bytes, a stored chunk of the array has {wanted}"
-            yield self._finding(state, some, "length-undecodable", Severity.FAULT, ErrorKind.RANGE, message)
+            yield self._finding(state, some, LENGTH_UNDECODABLE, message)
 
     def _sizes(self, owner: int) -> tuple[int | None, int, int]:
         if owner not in self._known_sizes:
@@ -206,16 +214,15 @@ class StateFindings:
         self,
         state: FileState,
         rows: Ints,
-        code: str,
-        severity: Severity,
-        kind: ErrorKind,
+        kind: FindingKind,
         message: str,
         advice: str = "",
         fix: Edit | None = None,
+        severity: Severity | None = None,
     ) -> Finding:
         table = self._table
         key = path = start = stop = None
-        self._mark(rows, code)
+        self._mark(rows, kind)
         if len(rows):
             row = int(rows[0])
             first = table.owners[table.owner[row]]
@@ -226,10 +233,9 @@ class StateFindings:
         place = Place(
             document=self._dataset.document.name, key=key, path=path, url=state.url, start=start, stop=stop
         )
-        return Finding(
-            severity=severity, kind=kind, message=message, place=place, advice=advice,
-            count=max(1, len(rows)), fix=fix, code=code,
-        )  # fmt: skip
+        return kind.finding(
+            message, place, severity=severity, advice=advice, count=max(1, len(rows)), fix=fix
+        )
 
     @cached_property
     def _near(self) -> NearFiles:
@@ -238,10 +244,10 @@ class StateFindings:
 
         return NearFiles(self._dataset.access)
 
-    def _mark(self, rows: Ints, code: str) -> None:
+    def _mark(self, rows: Ints, kind: FindingKind) -> None:
         for owner, some in self._by_owner(rows):
             each = self._table.owners[owner]
-            self._marks.add(each.node.path, code, each.coords(self._table.number[some]))
+            self._marks.add(each.node.path, kind.code, each.coords(self._table.number[some]))
 
     def _led_to(self, url: str, rows: Ints) -> Edit | None:
         """Return the edit that takes a new URL over; None where the document cannot say it."""
@@ -277,17 +283,17 @@ class StateFindings:
         return move
 
 
-def _code(state: FileState) -> str:
+def _kind(state: FileState) -> FindingKind:
     if state.is_absent or state.status in (404, 410):
-        return "url-dead"
+        return URL_DEAD
     if state.status in (401, 403) or "refuses to" in state.message:
-        return "url-credentials"
+        return URL_CREDENTIALS
     if state.is_stale:
-        return "stale-file"
+        return STALE_FILE
     if "changed while" in state.message:
-        return "identity-changed"
+        return IDENTITY_CHANGED
     if state.kind in (str(ErrorKind.PROTOCOL), str(ErrorKind.UNSAFE)):
-        return "url-unreadable"
+        return URL_UNREADABLE
     if state.kind == str(ErrorKind.IO):
-        return "url-dead" if "no such file" in state.message else "url-unreachable"
-    return "url-unreachable"
+        return URL_DEAD if "no such file" in state.message else URL_UNREACHABLE
+    return URL_UNREACHABLE

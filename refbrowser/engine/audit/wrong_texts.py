@@ -18,7 +18,9 @@ import numpy as np
 
 from refbrowser.engine.audit.near_files import NearFiles, may_hold
 from refbrowser.engine.findings.chunk_table import ChunkTable, Ints
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import URL_DEAD
 from refbrowser.references.edits.edits import Compound
 from refbrowser.references.edits.moving import Moved, MoveUrls
 from refbrowser.references.edits.outer_edits import SetRuleField, SetTemplate
@@ -91,11 +93,13 @@ class WrongText:
             f"{self.words} names {files}: with {quoted(self.new)} in place of {quoted(self.old)} {there}"
         )
         title = f"Correct {self.words.rstrip(',')}"
-        return Finding(
-            severity=Severity.FAULT, kind=ErrorKind.IO, message=message, place=self.place, count=count,
+        return URL_DEAD.finding(
+            message,
+            self.place,
             advice="the fix corrects that text for all of them in one step",
-            fix=Compound(title, (self.edit,)), code="url-dead",
-        )  # fmt: skip
+            count=count,
+            fix=Compound(title, (self.edit,)),
+        )
 
 
 class WrongTexts:

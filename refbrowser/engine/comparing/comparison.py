@@ -78,6 +78,7 @@ class CompareRequest:
             about="Kinds of differences that are neither looked for nor told.",
             kind=Kind.TEXTS,
             parse=difference_kind,
+            values=lambda: list(DifferenceKind),
         ),
     )
 

@@ -10,7 +10,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_document
 from refbrowser.engine.session import Session
 from refbrowser.engine.store_listing import list_store
-from refbrowser.errors import Finding
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.registry import facet
 
 #: Gives the control of a step that has a name.

@@ -14,7 +14,16 @@ import numpy.typing as npt
 
 from refbrowser.engine.findings.chunk_table import ChunkMarks, ChunkOwner, ChunkTable, Ints
 from refbrowser.engine.findings.range_findings import TOLD
-from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.errors import Place, Severity, quoted
+from refbrowser.findings.finding import Finding, FindingKind
+from refbrowser.findings.kinds import (
+    LENGTH_UNDECODABLE,
+    MISSING_CHUNKS,
+    NOT_DECIDED,
+    RANGE_OFF_BY_ONE,
+    RANGE_OVERLAP,
+    RANGE_REPEATED,
+)
 from refbrowser.references.document.reference_values import LARGEST
 from refbrowser.references.findings.finding_places import in_refs, located
 from refbrowser.references.rules.integer_expressions import Affine, bounds
@@ -38,9 +47,6 @@ _MEETING, _ODD = 4, 20
 _MOST_ARRAYS, _MOST_PAIRS = 200, 5_000
 #: Entries that one fix changes, and rows that are looked at together.
 _FIXED, _TOGETHER = 10_000, 131_072
-
-MISSING, SHIFTED, LENGTH = "missing-chunks", "range-off-by-one", "length-undecodable"
-OVERLAP, REPEATED = "range-overlap", "range-repeated"
 
 
 def chunk_findings(
@@ -72,9 +78,7 @@ def chunk_findings(
 class _Odd:
     """Rows of the table about which one thing is to be told, file by file."""
 
-    code: str
-    severity: Severity
-    kind: ErrorKind
+    kind: FindingKind
     rows: Ints
     #: Offset and length that these should have; None where that is not known.
     meant: tuple[Ints, Ints] | None = None
@@ -96,16 +100,13 @@ class _Checks:
             count, total = len(owner.missing), owner.total
             if not count or total < _FEWEST or count * _LACKING > total:
                 continue
-            self._marks.add(owner.node.path, MISSING, owner.coords(owner.missing))
+            self._marks.add(owner.node.path, MISSING_CHUNKS.code, owner.coords(owner.missing))
             key = owner.key(int(owner.missing[0]))
-            yield Finding(
-                severity=Severity.WARNING,
-                kind=ErrorKind.META,
-                message=f"{count} of {total} chunks have no reference, the others have one",
-                place=Place(document=self._document.name, key=key, path=owner.node.path),
+            yield MISSING_CHUNKS.finding(
+                f"{count} of {total} chunks have no reference, the others have one",
+                Place(document=self._document.name, key=key, path=owner.node.path),
                 advice="give them references, or ignore this if they were never written",
                 count=count,
-                code=MISSING,
             )
 
     # Lengths that no chunk has
@@ -116,14 +117,14 @@ class _Checks:
         for owner, rows in self._of_wrong_lengths():
             self._blamed[rows] = True
             if owner.exact is None:
-                yield from self._told(_Odd(LENGTH, Severity.FAULT, ErrorKind.RANGE, rows))
+                yield from self._told(_Odd(LENGTH_UNDECODABLE, rows))
                 continue
             by_one = np.abs(table.length[rows] - owner.exact) == 1
-            yield from self._told(_Odd(LENGTH, Severity.FAULT, ErrorKind.RANGE, rows[~by_one]))
+            yield from self._told(_Odd(LENGTH_UNDECODABLE, rows[~by_one]))
             shifted = rows[by_one]
             if len(shifted):
                 meant = self._meant(shifted, owner.exact)
-                yield from self._told(_Odd(SHIFTED, Severity.FAULT, ErrorKind.RANGE, shifted, meant))
+                yield from self._told(_Odd(RANGE_OFF_BY_ONE, shifted, meant))
 
     def _of_wrong_lengths(self) -> Iterator[tuple[ChunkOwner, Ints]]:
         """Yield arrays with the rows whose length no chunk of theirs has; all are looked at together."""
@@ -194,9 +195,7 @@ class _Checks:
             yield from self._shifted(rows[shifted], rows[shifted + 1])
         at = np.flatnonzero(same) + 1
         if len(at):
-            yield from self._told(
-                _Odd(REPEATED, Severity.WARNING, ErrorKind.RANGE, rows[at], other=rows[at - 1])
-            )
+            yield from self._told(_Odd(RANGE_REPEATED, rows[at], other=rows[at - 1]))
         if not (together & ~same & (gap < 0)).any():
             return
         overlapping, others = _overlapping(url, offset, stop)
@@ -205,15 +204,7 @@ class _Checks:
         told[shifted + 1] = True
         fresh = ~told[overlapping] & ~blamed[overlapping] & ~blamed[others]
         if fresh.any():
-            yield from self._told(
-                _Odd(
-                    OVERLAP,
-                    Severity.WARNING,
-                    ErrorKind.RANGE,
-                    rows[overlapping[fresh]],
-                    other=rows[others[fresh]],
-                )
-            )
+            yield from self._told(_Odd(RANGE_OVERLAP, rows[overlapping[fresh]], other=rows[others[fresh]]))
 
     def _odd_gaps(self, at: Ints, rows: Ints, url: npt.NDArray[np.int32], gap: Ints) -> Ints:
         """Return which gaps of one byte, or overlaps of one, are odd among those of their array."""
@@ -232,12 +223,12 @@ class _Checks:
 
     def _shifted(self, before: Ints, after: Ints) -> Iterator[Finding]:
         """Yield ranges between which a byte is missing, or that share one, where others of the array meet."""
-        yield from self._told(_Odd(SHIFTED, Severity.WARNING, ErrorKind.RANGE, before, other=after))
+        yield from self._told(_Odd(RANGE_OFF_BY_ONE, before, other=after))
 
     # What is told
 
-    def _mark(self, code: str, owner: ChunkOwner, rows: Ints) -> None:
-        self._marks.add(owner.node.path, code, owner.coords(self._table.number[rows]))
+    def _mark(self, kind: FindingKind, owner: ChunkOwner, rows: Ints) -> None:
+        self._marks.add(owner.node.path, kind.code, owner.coords(self._table.number[rows]))
 
     def _told(self, odd: _Odd) -> Iterator[Finding]:
         """Yield a finding for each array and file; of very many the rest together."""
@@ -250,13 +241,13 @@ class _Checks:
         cuts = np.flatnonzero(np.diff(groups[order])) + 1
         by_owner = np.argsort(owners, kind="stable")
         for some in np.split(by_owner, np.flatnonzero(np.diff(owners[by_owner])) + 1):
-            self._mark(odd.code, table.owners[owners[some[0]]], odd.rows[some])
+            self._mark(odd.kind, table.owners[owners[some[0]]], odd.rows[some])
         for part in np.split(order, cuts[:TOLD])[:TOLD]:
             yield self._finding(odd, np.sort(part))
         if len(cuts) >= TOLD:
             yield replace(
                 self._finding(odd, order[cuts[TOLD - 1] :]),
-                message=f"{_BRIEF[odd.code]}, in {len(cuts) + 1 - TOLD} more files or arrays",
+                message=f"{_BRIEF[odd.kind]}, in {len(cuts) + 1 - TOLD} more files or arrays",
             )
 
     def _finding(self, odd: _Odd, part: Ints) -> Finding:
@@ -266,15 +257,15 @@ class _Checks:
         start = int(table.offset[row])
         stop = start + int(table.length[row])
         key = owner.key(int(table.number[row]))
-        return Finding(
-            severity=odd.severity,
-            kind=odd.kind,
-            message=self._message(odd, part),
-            place=self._place(key, table.urls[table.url[row]], start, stop),
-            advice="" if odd.meant is not None else _ADVICE[odd.code],
+        # Between two ranges a gap may be meant; what is as long as no chunk is cannot be read.
+        is_guess = odd.kind is RANGE_OFF_BY_ONE and odd.meant is None
+        return odd.kind.finding(
+            self._message(odd, part),
+            self._place(key, table.urls[table.url[row]], start, stop),
+            severity=Severity.WARNING if is_guess else None,
+            advice="" if odd.meant is not None else _ADVICE[odd.kind],
             count=len(part),
             fix=self._fix(odd, part),
-            code=odd.code,
         )
 
     def _message(self, odd: _Odd, part: Ints) -> str:
@@ -283,21 +274,21 @@ class _Checks:
         owner = table.owners[table.owner[row]]
         length = int(table.length[row])
         other = None if odd.other is None else int(odd.other[part[0]])
-        if odd.code == LENGTH:
+        if odd.kind is LENGTH_UNDECODABLE:
             wanted = f"exactly {owner.exact}" if owner.exact is not None else (
                 f"at most {owner.most}" if length > owner.most else f"at least {owner.least}"
             )  # fmt: skip
             return f"the range has {length} bytes, a stored chunk of the array has {wanted}"
-        if odd.code == SHIFTED and other is None:
+        if odd.kind is RANGE_OFF_BY_ONE and other is None:
             word = "short" if length < (owner.exact or 0) else "long"
             return f"the range is one byte too {word}: it has {length} bytes, a chunk has {owner.exact}"
         assert other is not None
         name = quoted(table.owners[table.owner[other]].key(int(table.number[other])))
-        if odd.code == SHIFTED:
+        if odd.kind is RANGE_OFF_BY_ONE:
             gap = int(table.offset[other]) - int(table.offset[row]) - length
             what = "there is one byte between the range and" if gap > 0 else "the range shares one byte with"
             return f"{what} that of {name}; the other ranges of the array are adjacent"
-        if odd.code == REPEATED:
+        if odd.kind is RANGE_REPEATED:
             return f"the range is also that of {name}"
         return f"the range overlaps that of {name}"
 
@@ -352,14 +343,8 @@ class _Checks:
 
 
 def _not_decided(document: Document, what: str, checked: int) -> Finding:
-    return Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.BUDGET,
-        message=f"whether {what} overlap or are cut is not decided ({checked} checked)",
-        place=Place(document=document.name),
-        checked=checked,
-        code="not-decided",
-    )
+    message = f"whether {what} overlap or are cut is not decided ({checked} checked)"
+    return NOT_DECIDED.finding(message, Place(document=document.name), checked=checked)
 
 
 def _counted(values: Ints) -> tuple[Ints, Ints]:
@@ -385,16 +370,18 @@ def _overlapping(url: npt.NDArray[np.int32], offset: Ints, stop: Ints) -> tuple[
 
 #: What is told of ranges beyond those that are listed.
 _BRIEF = {
-    LENGTH: "ranges of impossible length for a chunk",
-    SHIFTED: "ranges that are off by one byte",
-    OVERLAP: "ranges that overlap",
-    REPEATED: "duplicate ranges",
+    LENGTH_UNDECODABLE: "ranges of impossible length for a chunk",
+    RANGE_OFF_BY_ONE: "ranges that are off by one byte",
+    RANGE_OVERLAP: "ranges that overlap",
+    RANGE_REPEATED: "duplicate ranges",
 }
 _ADVICE = {
-    LENGTH: "compare offset and length with the file, or the chunk shape and codecs with its metadata",
-    SHIFTED: "one of the two begins a byte too late or ends a byte too early or late",
-    OVERLAP: "compare both with the file: one of them is wrong, or the file stores both in one place",
-    REPEATED: "ignore this if both chunks are meant to share the bytes",
+    LENGTH_UNDECODABLE: (
+        "compare offset and length with the file, or the chunk shape and codecs with its metadata"
+    ),
+    RANGE_OFF_BY_ONE: "one of the two begins a byte too late or ends a byte too early or late",
+    RANGE_OVERLAP: "compare both with the file: one of them is wrong, or the file stores both in one place",
+    RANGE_REPEATED: "ignore this if both chunks are meant to share the bytes",
 }
 
 
@@ -409,14 +396,11 @@ def _wrong_length(rule: GenRule, columns: RuleColumns, owner: ChunkOwner) -> Fin
     reach = bounds(length, columns.space)
     if reach is None or reach == (owner.exact, owner.exact):
         return None
-    return Finding(
-        severity=Severity.FAULT,
-        kind=ErrorKind.RANGE,
-        message=f"the ranges have {reach[0]} to {reach[1]} bytes, a stored chunk of the array has exactly "
+    return LENGTH_UNDECODABLE.finding(
+        f"the ranges have {reach[0]} to {reach[1]} bytes, a stored chunk of the array has exactly "
         f"{owner.exact}",
-        place=Place(rule=rule.index, field="length", row=0, pointer=f"/gen/{rule.index}/length"),
+        Place(rule=rule.index, field="length", row=0, pointer=f"/gen/{rule.index}/length"),
         count=rule.count if not length.terms else 1,
-        code=LENGTH,
     )
 
 

@@ -14,12 +14,13 @@ from refbrowser.engine.findings.listed_finding import (
     FindingOrigin,
     Fix,
     ListedFinding,
-    Remedy,
     Spot,
 )
 from refbrowser.engine.locking import prefixes_of
 from refbrowser.engine.reading.chunk_log import marks_of
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding, Remedy
+from refbrowser.findings.kinds import kind_of
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.words import counted, counted_plain
 
@@ -72,8 +73,6 @@ def turns_of(dataset: Dataset) -> int:
 
 #: Kinds of a failed read that another beginning of the URL may repair.
 _OF_URLS = (ErrorKind.SOURCE, ErrorKind.IO, ErrorKind.PROTOCOL, ErrorKind.UNSAFE)
-#: What an audit tells of files that another URL may repair.
-_CODES_OF_URLS = ("url-dead", "url-unreachable", "url-moved", "url-credentials", "url-unreadable")
 
 
 def collect(
@@ -176,7 +175,7 @@ def _fix(finding: Finding, origin: FindingOrigin) -> Fix | None:
     if finding.fix is not None:
         return Fix(Remedy.EDIT, finding.fix.title, finding.fix)
     place = finding.place
-    if origin is FindingOrigin.AUDIT and place.url and finding.code in _CODES_OF_URLS:
+    if origin is FindingOrigin.AUDIT and place.url and kind_of(finding).remedy is Remedy.PREFIX:
         return _prefix_fix(place.url)
     if finding.severity is not Severity.FAULT or place.key is None or place.rule is not None:
         return None

@@ -11,7 +11,8 @@ from refbrowser.engine.findings.key_findings import codec_findings, key_findings
 from refbrowser.engine.findings.range_findings import range_findings
 from refbrowser.engine.findings.url_findings import url_findings
 from refbrowser.engine.reading.collecting import collected_later
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Place, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
 from refbrowser.references.document.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
 from refbrowser.references.findings.finding_places import as_known, in_refs

@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refbrowser.engine.findings.range_findings import TOLD
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import Place, RefbrowserError, quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import (
+    KEY_NO_CHUNK,
+    NOT_DECIDED,
+    RULE_NO_ARRAY,
+    RULE_NO_CHUNK,
+    SHUFFLE_NO_SIZE,
+    TEMPLATE_UNUSED,
+)
 from refbrowser.formats.expansion_manifest import single_manifests
-from refbrowser.model.listing import CODES, NO_CHUNK, OUTSIDE
+from refbrowser.model.listing import NO_CHUNK, OUTSIDE, STRAY_KINDS
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour
 from refbrowser.references.document.chunk_codes import (
@@ -52,7 +61,7 @@ _END_ROWS = 4096
 
 NO_ARRAY = "the rule gives keys of no array"
 NO_CHUNKS = "the rule gives no chunk of its array"
-_RULE_CODES = {NO_ARRAY: "rule-no-array", NO_CHUNKS: "rule-no-chunk"}
+_RULE_KINDS = {NO_ARRAY: RULE_NO_ARRAY, NO_CHUNKS: RULE_NO_CHUNK}
 
 
 def key_findings(document: Document, hierarchy: Hierarchy, left: SearchTime) -> Iterator[Finding]:
@@ -88,13 +97,10 @@ def codec_findings(hierarchy: Hierarchy) -> Iterator[Finding]:
             is_shuffle = codec.name.rpartition(".")[2] == "shuffle"
             if is_shuffle and codec.configuration.get("elementsize") == 0:
                 key = node.metadata_keys[0] if node.metadata_keys else None
-                yield Finding(
-                    severity=Severity.WARNING,
-                    kind=ErrorKind.META,
-                    message="the shuffle has elements of 0 bytes",
-                    place=Place(key=key, path=node.path),
+                yield SHUFFLE_NO_SIZE.finding(
+                    "the shuffle has elements of 0 bytes",
+                    Place(key=key, path=node.path),
                     advice="it is read as one of the array's type; other software shuffles nothing then",
-                    code="shuffle-no-size",
                 )
 
 
@@ -161,16 +167,14 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
             # VirtualiZarr writes it so.
             meant = prefix + owners[0].encoding.encode(())
             is_free = document.refs.find_slot(meant) is None
-            yield Found(
-                Severity.WARNING,
-                ErrorKind.META,
+            yield Found.of(
+                KEY_NO_CHUNK,
                 "the key is not a chunk: the array has no dimensions, and reads as its fill value",
                 document.key_pointer(prefix),
                 positions.entry(slot),
                 f"its chunk is {quoted(meant)}",
                 key=prefix,
                 fix=RenameReference(prefix, meant) if is_free else None,
-                code="key-no-chunk",
             )
     for group, codes in chunk_codes(document).items():
         if cancelled():
@@ -189,15 +193,13 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
                 if number == TOLD:
                     message = f"{reason}; so are {len(found) - TOLD - 1} more below {quoted(group[0])}"
                     those = found[number:]
-                yield Found(
-                    Severity.WARNING,
-                    ErrorKind.META,
+                yield Found.of(
+                    STRAY_KINDS[reason],
                     message,
                     document.key_pointer(key),
                     positions.entry(slot),
                     key=key,
                     fix=_removal(document, group, those),
-                    code=CODES[reason],
                     count=len(those),
                 )
 
@@ -343,9 +345,7 @@ def _of_rows(rule: GenRule, near: list[ExpansionManifest]) -> Iterator[Finding]:
     elif checked < rule.count and not outside:
         message = f"whether all keys of the rule are chunks of arrays is not decided ({checked} rows checked)"
         place = Place(rule=rule.index, field="key", pointer=f"/gen/{rule.index}/key")
-        yield Finding(
-            severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place, code="not-decided"
-        )
+        yield NOT_DECIDED.finding(message, place)
 
 
 def _is_chunk(key: str, near: list[ExpansionManifest]) -> bool | None:
@@ -372,10 +372,8 @@ def _about_rule(rule: GenRule, message: str, row: int, count: int) -> Finding:
     except RefbrowserError:
         key = None
     shown = message if key is None else f"{message}: {quoted(key)}"
-    return Finding(
-        severity=Severity.WARNING, kind=ErrorKind.META, message=shown, place=place, count=count, fix=fix,
-        code=_RULE_CODES.get(message, CODES[OUTSIDE]),
-    )  # fmt: skip
+    kind = _RULE_KINDS.get(message, STRAY_KINDS[OUTSIDE])
+    return kind.finding(shown, place, count=count, fix=fix)
 
 
 # Templates
@@ -406,14 +404,12 @@ def _unused_templates(document: Document, left: SearchTime) -> Iterator[Finding]
         message = f"whether the template {{}} is used is not decided ({checked} texts checked)"
     positions = positions_of(document)
     found = [
-        Found(
-            Severity.WARNING,
-            ErrorKind.TEMPLATE if is_decided else ErrorKind.BUDGET,
+        Found.of(
+            TEMPLATE_UNUSED if is_decided else NOT_DECIDED,
             message.format(quoted(member.key)),
             pointer("templates", member.key),
             positions.outer(member.start),
             fix=RemoveTemplate(member.key) if is_decided else None,
-            code="template-unused" if is_decided else "not-decided",
         )
         for member in node.members
         if member.key in words

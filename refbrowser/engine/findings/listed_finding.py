@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, Severity, SpareCommaError
+from refbrowser.findings.finding import Remedy
 from refbrowser.io.origins import scheme_of
 
 if TYPE_CHECKING:
@@ -32,16 +33,6 @@ class FindingOrigin(StrEnum):
     LOCK = "lock"
     PERMISSION = "permission"
     AUDIT = "audit"
-
-
-class Remedy(StrEnum):
-    """What one click does about a finding."""
-
-    EDIT = "edit"
-    PREFIX = "prefix"
-    PERMISSIONS = "permissions"
-    ACCEPT = "accept"
-    COMMAS = "commas"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,9 @@ from refbrowser.engine.findings.shifted_rules import (
     constant_url,
     with_shift,
 )
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import NOT_DECIDED, NUMBER_IMPOSSIBLE, RANGE_PAST_END, URL_EMPTY
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.references.document.reference_values import LARGEST, ValueKind
@@ -122,13 +124,7 @@ def range_findings(document: Document, access: Access | None, left: SearchTime) 
     if files.is_over:
         looked = f"({len(files.sizes)} files checked)"
         message = f"whether ranges end past the ends of other local files is not decided {looked}"
-        yield Finding(
-            severity=Severity.WARNING,
-            kind=ErrorKind.BUDGET,
-            message=message,
-            place=Place(document=document.name),
-            code="not-decided",
-        )
+        yield NOT_DECIDED.finding(message, Place(document=document.name))
 
 
 def rule_range_findings(document: Document, rule: GenRule, files: FileEnds) -> list[Finding]:
@@ -151,8 +147,7 @@ def _of_refs(document: Document, files: FileEnds) -> Iterator[Found]:
         if start and files.left.is_over:
             looked = f"({start} references checked)"
             message = f"whether files can have what other references refer to is not decided {looked}"
-            where = _where_all(document)
-            yield Found(Severity.WARNING, ErrorKind.BUDGET, message, where, None, code="not-decided")
+            yield Found.of(NOT_DECIDED, message, _where_all(document), None)
             break
         slots = refs.slot_column(start, min(start + _PAGE, len(refs)))
         columns = view.columns(slots)
@@ -169,10 +164,7 @@ def _of_refs(document: Document, files: FileEnds) -> Iterator[Found]:
     for kind, count in told.items():
         if count > TOLD:
             message = f"{count - TOLD} more references {_MORE[kind]}"
-            where = _where_all(document)
-            yield Found(
-                Severity.FAULT, _kind_of(kind), message, where, None, code=_CODES[kind], count=count - TOLD
-            )
+            yield Found.of(_KINDS[kind], message, _where_all(document), None, count=count - TOLD)
 
 
 def _where_all(document: Document) -> str:
@@ -187,12 +179,7 @@ _MORE = {
 }
 
 
-#: Their codes.
-_CODES = {"empty": "url-empty", "large": "number-impossible", "end": "range-past-end"}
-
-
-def _kind_of(kind: str) -> ErrorKind:
-    return ErrorKind.REF if kind == "empty" else ErrorKind.RANGE
+_KINDS = {"empty": URL_EMPTY, "large": NUMBER_IMPOSSIBLE, "end": RANGE_PAST_END}
 
 
 def _is_large(document: Document, slot: int) -> bool:
@@ -207,7 +194,7 @@ def _of_slot(
 ) -> Found:
     key = document.refs.key_of(slot)
     where, at = document.key_pointer(key), positions.entry(slot)
-    return Found(Severity.FAULT, _kind_of(kind), message, where, at, key=key, code=_CODES[kind], url=url)
+    return Found.of(_KINDS[kind], message, where, at, key=key, url=url)
 
 
 class _OddRows:
@@ -341,14 +328,7 @@ def _looked_at(rule: GenRule, lowered: RuleColumns, files: FileEnds, used: UsedB
     if checked < rule.count:
         message = f"whether files can have what the rule refers to is not decided ({checked} rows checked)"
         place = Place(rule=rule.index, field="url", pointer=f"/gen/{rule.index}/url")
-        yield Finding(
-            severity=Severity.WARNING,
-            kind=ErrorKind.BUDGET,
-            message=message,
-            place=place,
-            checked=checked,
-            code="not-decided",
-        )
+        yield NOT_DECIDED.finding(message, place, checked=checked)
 
 
 def _told(
@@ -376,7 +356,4 @@ def _told(
 def _finding(rule: GenRule, kind: str, row: int, message: str, count: int) -> Finding:
     name = "url" if kind == "empty" else "length"
     place = Place(rule=rule.index, field=name, row=row, pointer=f"/gen/{rule.index}/{name}")
-    return Finding(
-        severity=Severity.FAULT, kind=_kind_of(kind), message=message, place=place, count=count,
-        code=_CODES[kind],
-    )  # fmt: skip
+    return _KINDS[kind].finding(message, place, count=count)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.errors import Finding, quoted
+from refbrowser.errors import quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.references.rules.integer_expressions import Affine, bounds, combine
 

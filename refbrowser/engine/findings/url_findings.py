@@ -11,7 +11,9 @@ from urllib.parse import unquote
 import numpy as np
 
 from refbrowser.engine.findings.range_findings import TOLD
-from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.errors import Place, quoted
+from refbrowser.findings.finding import Finding, FindingKind
+from refbrowser.findings.kinds import NOT_DECIDED, URL_OUTSIDE_FOLDER, URL_SPELLED_TWICE
 from refbrowser.references.findings.finding_places import in_refs
 from refbrowser.references.rules.rule_search import SearchTime
 
@@ -40,8 +42,6 @@ _GOOGLE = re.compile(r"https?://storage\.googleapis\.com/([^/]+)/(.*)", re.DOTAL
 _PARTS = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*)://([^/]*)(.*)", re.DOTALL)
 _SCHEMES = {"gcs": "gs", "az": "abfs", "abfss": "abfs"}
 _PORTS = {"http": ":80", "https": ":443"}
-
-TWICE, BEYOND = "url-spelled-twice", "url-outside-folder"
 
 
 def canonical(url: str) -> str:
@@ -91,10 +91,14 @@ def _beyond(document: Document, urls: tuple[str, ...], left: SearchTime) -> Iter
 
         beyond = [number for number in beyond if is_relative(urls[number])]
     for number in beyond[:TOLD]:
-        yield _finding(document, number, BEYOND, "the name leads outside the folder of the document")
+        message = "the name leads outside the folder of the document"
+        yield _finding(document, number, URL_OUTSIDE_FOLDER, message)
     if len(beyond) > TOLD:
         yield _rest(
-            document, BEYOND, f"{len(beyond) - TOLD} more names lead outside the folder", beyond[TOLD:]
+            document,
+            URL_OUTSIDE_FOLDER,
+            f"{len(beyond) - TOLD} more names lead outside the folder",
+            beyond[TOLD:],
         )
 
 
@@ -123,14 +127,7 @@ def _twice(document: Document, urls: tuple[str, ...], left: SearchTime) -> Itera
     for number, url in enumerate(urls):
         if number % _PAGE == 0 and left.is_over:
             message = f"whether URLs name one file in two ways is not decided ({number} checked)"
-            yield Finding(
-                severity=Severity.WARNING,
-                kind=ErrorKind.BUDGET,
-                message=message,
-                place=Place(document=document.name),
-                checked=number,
-                code="not-decided",
-            )
+            yield NOT_DECIDED.finding(message, Place(document=document.name), checked=number)
             break
         spelled = canonical(url)
         spelled = f"https{spelled[4:]}" if spelled.startswith("http:") else spelled
@@ -139,10 +136,11 @@ def _twice(document: Document, urls: tuple[str, ...], left: SearchTime) -> Itera
             pairs.append((number, earlier))
     for number, earlier in pairs[:TOLD]:
         message = f"the URL names the same file as {quoted(urls[earlier])}"
-        yield _finding(document, number, TWICE, message)
+        yield _finding(document, number, URL_SPELLED_TWICE, message)
     if len(pairs) > TOLD:
         rest = [number for number, _ in pairs[TOLD:]]
-        yield _rest(document, TWICE, f"{len(rest)} more URLs name files that other URLs name", rest)
+        message = f"{len(rest)} more URLs name files that other URLs name"
+        yield _rest(document, URL_SPELLED_TWICE, message, rest)
 
 
 def _of_both(pages: Iterable[tuple[str, ...]]) -> bool:
@@ -155,35 +153,21 @@ def _of_both(pages: Iterable[tuple[str, ...]]) -> bool:
     return False
 
 
-def _finding(document: Document, number: int, code: str, message: str) -> Finding:
+def _finding(document: Document, number: int, kind: FindingKind, message: str) -> Finding:
     url = document.urls.texts[number]
     rows = np.flatnonzero(document.refs.table.url == number)
     stands = [row for row in rows[:_PAGE].tolist() if document.refs.stands(row)]
     key = document.refs.key_of(stands[0]) if stands else None
-    return Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.REF,
-        message=message,
-        place=Place(document=document.name, key=key, url=url),
-        advice=_ADVICE[code],
-        count=max(1, len(stands)),
-        code=code,
-    )
+    place = Place(document=document.name, key=key, url=url)
+    return kind.finding(message, place, advice=_ADVICE[kind], count=max(1, len(stands)))
 
 
-def _rest(document: Document, code: str, message: str, numbers: list[int]) -> Finding:
-    return Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.REF,
-        message=message,
-        place=Place(document=document.name, url=document.urls.texts[numbers[0]]),
-        advice=_ADVICE[code],
-        count=len(numbers),
-        code=code,
-    )
+def _rest(document: Document, kind: FindingKind, message: str, numbers: list[int]) -> Finding:
+    place = Place(document=document.name, url=document.urls.texts[numbers[0]])
+    return kind.finding(message, place, advice=_ADVICE[kind], count=len(numbers))
 
 
 _ADVICE = {
-    TWICE: "spell it one way: otherwise it is read twice, and changes are not noticed",
-    BEYOND: "the document can be moved only together with the folders beside its own",
+    URL_SPELLED_TWICE: "spell it one way: otherwise it is read twice, and changes are not noticed",
+    URL_OUTSIDE_FOLDER: "the document can be moved only together with the folders beside its own",
 }

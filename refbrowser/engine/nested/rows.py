@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from refbrowser.engine.nested.buffers import SessionBuffers, Told
 from refbrowser.engine.reading.resources import Resources
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nested import UNREAD, NestedFault, NestedRows, NestedValues
 from refbrowser.model.nodes import ArrayNode

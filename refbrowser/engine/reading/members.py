@@ -26,14 +26,8 @@ from refbrowser.engine.reading.found_members import (
     is_far,
     members_of,
 )
-from refbrowser.errors import (
-    ErrorKind,
-    Finding,
-    Place,
-    RefbrowserError,
-    Severity,
-    quoted,
-)
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.io.access import Access, split_chained
 from refbrowser.io.archives.directory import ZipDirectory, ZipMember
 from refbrowser.io.archives.entries import LOCAL_HEADER

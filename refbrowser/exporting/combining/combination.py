@@ -11,10 +11,12 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.properties import LookedAt, Looking, short
-from refbrowser.exporting.saving.making import form_of
+from refbrowser.exporting.saving.making import FORMS, MakeRequest, form_of
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
+from refbrowser.formats.option_fields import OPTIONS_WITHIN, Item, Kind, declared, documented, option, usual
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.cf import TimeUnits
+from refbrowser.words import either
 
 #: In place of a file: each that a blocking difference names as the odd one.
 ODD = "odd"
@@ -46,6 +48,22 @@ _SINCE = "seconds since 1970-01-01"
 _NAME = 4_096
 
 
+#: Below which the help lists what is of files that are combined alone.
+_HEADING = "files that are combined"
+
+
+def _some(named: str, help: str, about: str) -> Any:
+    """Return a field of texts about what differs."""
+    facts: dict[str, Any] = {"about": about, "kind": Kind.TEXTS, "heading": _HEADING}
+    return field(default=(), metadata=option(named, f"{help} (repeatable)", **facts))
+
+
+def _tick(named: str, help: str, about: str, heading: str = _HEADING) -> Any:
+    facts: dict[str, Any] = {"about": about, "kind": Kind.TICK, "means": True, "heading": heading}
+    return field(default=False, metadata=option(named, help, **facts))
+
+
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combination:
     """What is combined, and what is done about what differs.
@@ -54,77 +72,163 @@ class Combination:
     ----------
     sources
         As `MakeRequest.sources`.
-    target
-        The document that is made.
-    concat
-        Dimensions of the files along which they are laid one after another.
-    new_dims
-        Further dimensions, ``NAME=FROM``: see `NewDimension.parse`.
-    merge
-        Files may have different arrays.
-    sort
-        Lay files by the values of their coordinates, not in the order in which they are named.
-    leave_out
-        Files, or `ODD`.
-    arrays
-        Names or paths of the arrays that are taken, with their coordinates; all where it is empty.
-    leave_out_var
-        Names or paths of arrays that are left out.
-    take_as
-        ``NAME=OTHER:FILES``: the array of these files (a pattern) is another array.
-    inline_var
-        Names or paths of arrays whose values are to stand in the document.
-    accept
-        Properties, of `ACCEPTED` or ``PROPERTY:ARRAY``, of which the common value is taken for all files.
-    set_attr
-        ``ARRAY:NAME=VALUE``, or ``:NAME=VALUE`` of the whole dataset: the attribute of the result, whatever
-        files say; JSON, else text.
-    time_units
-        In which times are expressed, where files have other ones.
-    fold
-        Fold the references into templates and gen rules.
-    resume
-        Go on with what an interrupted run for the same target found in files that are as they were; replace a
-        document that is there.
+    options
+        How the references are written.
+    skip_bad
+        Leave out files that cannot be read.
+    allow, storage_options, settings
+        As `OpenRequest` has them.
     extends
         The first source is a document that the others are added to: its values are the common ones.
-    format
-        One of the forms of references; as the suffix of the target says where it is empty.
     stale
         What becomes of files that are not those of the lock beside a document: as `OpenRequest` has it.
     """
 
     sources: tuple[str, ...]
-    target: str = ""
-    concat: tuple[str, ...] = ()
-    new_dims: tuple[str, ...] = ()
-    merge: bool = False
-    sort: bool = False
-    arrays: tuple[str, ...] = ()
-    leave_out: tuple[str, ...] = ()
-    leave_out_var: tuple[str, ...] = ()
-    take_as: tuple[str, ...] = ()
-    inline_var: tuple[str, ...] = ()
-    accept: tuple[str, ...] = ()
-    set_attr: tuple[str, ...] = ()
-    time_units: str = ""
-    fold: bool = False
-    extends: bool = False
-    format: str = ""
-    options: ReferenceOptions = field(default_factory=ReferenceOptions)
-    force: bool = False
-    resume: bool = False
+    target: str = field(
+        default="",
+        metadata=option(
+            "--output OUT",
+            "the document of a single file, or of files that are combined; else the folder of documents that "
+            "have the names of their files",
+            short="-o",
+            needed=True,
+            about="The document that is made.",
+        ),
+    )
+    format: str = field(
+        default="",
+        metadata=option(
+            "--to FORMAT",
+            f"{either(FORMS)}; as the suffix of OUT says where not given (.parquet, .parq: refs-parquet)",
+            about="One of the forms of references; as the suffix of the target says where it is empty.",
+            kind=Kind.CHOICE,
+            items=tuple(Item(each, each) for each in FORMS),
+        ),
+    )
+    arrays: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--array A",
+            "take this array only, with its coordinates (repeatable)",
+            about="Names or paths of the arrays that are taken, with their coordinates; all where it is "
+            "empty.",
+            kind=Kind.TEXTS,
+        ),
+    )
+    force: bool = _tick("--force", "replace documents that are there", "Replace the document.", "")
+    resume: bool = _tick(
+        "--resume",
+        "leave documents that are newer than their files; go on with what an interrupted run found in files "
+        "that are combined",
+        "Go on with what an interrupted run for the same target found in files that are as they were; "
+        "replace a document that is there.",
+        "",
+    )
+    options: ReferenceOptions = field(default_factory=ReferenceOptions, metadata=OPTIONS_WITHIN)
+    leave_out: tuple[str, ...] = _some(
+        "--leave-out FILE",
+        "leave this file out (a path, its last part, or a pattern); odd: each that differs",
+        "Files, or `ODD`.",
+    )
+    leave_out_var: tuple[str, ...] = _some(
+        "--leave-out-var VAR", "leave this array out", "Names or paths of arrays that are left out."
+    )
+    take_as: tuple[str, ...] = _some(
+        "--take-as VAR=NEW:FILES",
+        "treat the array of these files (a pattern) as a separate one",
+        "``NAME=OTHER:FILES``: the array of these files (a pattern) is another array.",
+    )
+    inline_var: tuple[str, ...] = _some(
+        "--inline-var VAR",
+        "store the values of this array in the document",
+        "Names or paths of arrays whose values are to stand in the document.",
+    )
+    accept: tuple[str, ...] = _some(
+        "--accept WHAT[:VAR]",
+        f"use the common value although files differ: {either(ACCEPTED)}",
+        "Properties, of `ACCEPTED` or ``PROPERTY:ARRAY``, of which the common value is taken for all files.",
+    )
+    time_units: str = field(
+        default="",
+        metadata=option(
+            "--time-units UNITS",
+            "convert times to these units: 'days since 2000-01-01'",
+            about="In which times are expressed, where files have other ones.",
+            heading=_HEADING,
+        ),
+    )
+    sort: bool = _tick(
+        "--sort",
+        "lay files by their coordinates, not in the order given",
+        "Lay files by the values of their coordinates, not in the order in which they are named.",
+    )
+    concat: tuple[str, ...] = _some(
+        "--concat DIM",
+        "lay all files along this dimension, into one document",
+        "Dimensions of the files along which they are laid one after another.",
+    )
+    new_dims: tuple[str, ...] = _some(
+        "--new-dim NAME=FROM",
+        r"lay them along a new dimension with values from name:PATTERN with a group, such as name:run(\d+), "
+        "attribute:NAME, variable:NAME or list:A,B,C",
+        "Further dimensions, ``NAME=FROM``: see `NewDimension.parse`.",
+    )
+    fold: bool = _tick(
+        "--fold",
+        "fold the references into templates and gen rules (refs-v1)",
+        "Fold the references into templates and gen rules.",
+    )
+    merge: bool = _tick("--merge", "files may have different arrays", "Files may have different arrays.")
+    set_attr: tuple[str, ...] = _some(
+        "--set-attr [VAR]:NAME=VALUE",
+        "give an array this attribute, or the whole dataset, whatever the files say: t:units=K, :title=Runs",
+        "``ARRAY:NAME=VALUE``, or ``:NAME=VALUE`` of the whole dataset: the attribute of the result, "
+        "whatever files say; JSON, else text.",
+    )
     skip_bad: bool = False
+    extends: bool = False
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     stale: str = "refuse"
 
+    @property
+    def is_of_one(self) -> bool:
+        """Whether all files become one document, not each its own."""
+        return bool(self.concat or self.new_dims or self.merge)
+
+    def alone(self) -> MakeRequest:
+        """Return what makes a document of each file.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: something is said that is about files that are combined.
+        """
+        for name, each in declared(Combination).items():
+            if each.heading and getattr(self, name) != usual(Combination, name):
+                advice = "give --concat DIM, --new-dim NAME=FROM or --merge"
+                raise _usage(f"{each.flag} is for files that are combined", advice)
+        return MakeRequest(
+            sources=self.sources,
+            target=self.target,
+            format=self.format,
+            options=self.options,
+            arrays=self.arrays,
+            force=self.force,
+            resume=self.resume,
+            skip_bad=self.skip_bad,
+            allow=self.allow,
+            storage_options=self.storage_options,
+            settings=self.settings,
+        )
+
     def check(self) -> None:
         """Raise `E_USAGE` where something that is said has no meaning."""
         new = [each.name for each in self.new_dimensions()]
         twice = [name for name in {*self.concat, *new} if [*self.concat, *new].count(name) > 1]
-        if not (self.concat or new or self.merge):
+        if not self.is_of_one:
             raise _usage("files are combined along a dimension, along a new one, or merged")
         if twice:
             raise _usage(f"the dimension {quoted(twice[0])} is named twice")

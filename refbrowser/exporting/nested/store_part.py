@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.codecs.table import CODECS
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.parts import PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
@@ -32,6 +33,7 @@ from refbrowser.exporting.nested.target_types import (
     check_readable,
     target_type,
 )
+from refbrowser.exporting.option_fields import has_codec
 from refbrowser.exporting.request import Loss, Tally
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
@@ -368,6 +370,6 @@ def _codecs(dtype: np.dtype[Any], flavour: Flavour) -> tuple[CodecSpec, ...]:
     if flavour is Flavour.ZARR_V3:
         return (CodecSpec("zstd", {"level": 3}),)
     found = (CodecSpec("zlib", {"level": 1}),)
-    if dtype.itemsize == 1 or flavour is Flavour.DRAFT_2019:
+    if dtype.itemsize == 1 or not has_codec(flavour, CODECS["shuffle"]):
         return found
     return (CodecSpec("shuffle", {"elementsize": dtype.itemsize}), *found)

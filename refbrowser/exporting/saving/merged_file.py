@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_document
@@ -12,6 +12,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.folder import FilePlace
 from refbrowser.exporting.saving.save import not_written, write_verified
 from refbrowser.formats.compression import compress
+from refbrowser.formats.option_fields import Item, Kind, documented, option
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.io.atomic import write_atomically
 from refbrowser.io.local import failed, open_regular, read_bytes
@@ -25,6 +26,7 @@ from refbrowser.references.merging.merge import Choice, Merged, merge_documents
 SIZE = 1 << 28
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class MergeRequest:
     """What is merged.
@@ -34,12 +36,6 @@ class MergeRequest:
     base, ours, theirs
         The documents; a base that is an empty file, as git gives it where both sides added the document, says
         nothing.
-    target
-        Where the result goes; it may be `ours`. None for nowhere.
-    favor
-        Whose value settles conflicts.
-    force
-        Replace the target.
     mark
         Makes one text of two, with ours and with theirs at each conflict: what is written where conflicts are
         left. None where ours stands there; so it does in packed documents.
@@ -48,9 +44,29 @@ class MergeRequest:
     base: OpenRequest
     ours: OpenRequest
     theirs: OpenRequest
-    target: str | None = None
-    favor: Choice | None = None
-    force: bool = False
+    target: str | None = field(
+        default=None,
+        metadata=option(
+            "--output OUT",
+            "the document to be made; where it is OURS, conflicts are marked in it as git marks them",
+            short="-o",
+            about="Where the result goes; it may be `ours`. None for nowhere.",
+        ),
+    )
+    favor: Choice | None = field(
+        default=None,
+        metadata=option(
+            "--favor",
+            "whose value is taken where both changed a place",
+            about="Whose value settles conflicts.",
+            kind=Kind.CHOICE,
+            parse=Choice,
+            items=(Item("ours", "ours"), Item("theirs", "theirs")),
+        ),
+    )
+    force: bool = field(
+        default=False, metadata=option("--force", "replace the target", kind=Kind.TICK, means=True)
+    )
     mark: Callable[[bytes, bytes], Iterable[bytes]] | None = None
 
 

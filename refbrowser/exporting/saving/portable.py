@@ -22,13 +22,13 @@ from refbrowser.errors import AbsentError, RefbrowserError
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.rewritten import Rewriting, rewritten
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
-from refbrowser.formats.registry import facet
+from refbrowser.formats.registry import RULES, facet
 from refbrowser.formats.store_manifest import StoreManifest
 from refbrowser.io.access import split_chained
 from refbrowser.io.archives.reading import read_archive
 from refbrowser.limits import LIMITS
 from refbrowser.model.listing import ListedChunks
-from refbrowser.model.nodes import ArrayNode, Flavour
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceColumns, ReferenceKind
 from refbrowser.references.rules.gen import RENDERED_ONLY, GenRule
 
@@ -41,10 +41,6 @@ Ints = npt.NDArray[np.int64]
 _PAGE = 16_384
 UNKNOWN = "missing chunks are not known; for those other software raises an error instead of the fill value"
 NO_RULE = "the references of its chunks do not fit into the document: other software reads the fill value"
-DRAFT = (
-    "keys and metadata are those of the draft: fsspec finds chunks by their keys, "
-    "zarr-python opens no array; export to zarr-v3 for that"
-)
 
 
 @dataclass(slots=True)
@@ -81,8 +77,9 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
     portable = _followed(dataset, control)
     if version == 1 and portable.document.rules:
         portable.losses.append(Loss("/", RENDERED_ONLY))
-    if dataset.document.store.flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
-        portable.losses.append(Loss("/", DRAFT))
+    loss = RULES[dataset.document.store.flavour].loss
+    if loss:
+        portable.losses.append(Loss("/", loss))
     return portable
 
 

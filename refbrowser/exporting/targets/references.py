@@ -40,11 +40,12 @@ from refbrowser.exporting.targets.reference_options import (
     with_spelled_urls,
 )
 from refbrowser.formats.references import document_chunks, open_references, packed_chunks
+from refbrowser.formats.registry import RULES
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import in_object_store, scheme_of, split_url
 from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
+from refbrowser.model.nodes import ArrayNode, GroupNode, Node
 from refbrowser.model.reference import Reference, ReferenceKind
 from refbrowser.references.document.document import Document
 from refbrowser.references.document.made_text import ROOT
@@ -134,10 +135,11 @@ class ReferencesTarget(Target):
 
     def _store(self, node: ArrayNode) -> StoreLayout:
         """Return what writes the metadata of an array in the format that it has."""
-        if self.dataset.hierarchy.flavour is Flavour.DRAFT_2020:
+        flavour = self.dataset.hierarchy.flavour
+        if not RULES[flavour].is_written:
             raise RefbrowserError(
                 ErrorKind.USAGE,
-                "parts of arrays of the later drafts of v3 cannot be written as references",
+                f"parts of arrays of a {flavour.label} cannot be written as references",
                 Place(path=node.path),
                 "take the whole array, or export to zarr-v3",
             )

@@ -21,7 +21,7 @@ from refbrowser.engine.compute import shared
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.decoding import MemoryBudget
 from refbrowser.engine.workers.peers import worker_name
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.buffers import Buffers
 from refbrowser.exporting.chunks import ArrayExport, ExportRun, ExportTask
 from refbrowser.exporting.exporter import coding, target_of
@@ -31,6 +31,7 @@ from refbrowser.exporting.request import Tally
 from refbrowser.exporting.tasks import carry
 from refbrowser.exporting.verify import is_good, written_to
 from refbrowser.exporting.workers.order import WorkOrder
+from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS
 

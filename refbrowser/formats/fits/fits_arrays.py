@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.fits.fits_units import Told, Units, UnitSum, attributes_of
 from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of, dtype_of
 from refbrowser.formats.library.process import LibraryFile

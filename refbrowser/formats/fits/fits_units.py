@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.library.library_contents import LibraryContents
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.limits import LIMITS

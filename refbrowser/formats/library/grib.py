@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of
 from refbrowser.formats.library.named_file import Library, LibraryOrigin, NamedFile, open_named_file

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Place, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.library.process import LibraryFile, ask_once
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.format import Opening
 from refbrowser.formats.library.library_source import LibrarySource
 from refbrowser.formats.library.process import LibraryFile, library_file

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import Finding, RefbrowserError, quoted
+from refbrowser.errors import RefbrowserError, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.nczarr.array_dimensions import (
     Axes,
     AxesFinder,

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import Finding, quoted
+from refbrowser.errors import quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.zarr.documents import ARRAY_V2, ATTRIBUTES_V2, GROUP_V2, NodeDocuments, fault
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.formats.zarr.metadata_json import same_json, warning

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.io.byte_sources import FIRST, ByteSource
 from refbrowser.limits import LIMITS
 from refbrowser.model.netcdf.types import AtomicType

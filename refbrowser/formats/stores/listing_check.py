@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import NAMES_ALIKE
 from refbrowser.formats.stores.reader import StoreReader, is_safe_key
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.listing import CODES, NO_CHUNK, OUTSIDE, ListedChunks, StoreListing, flat_index
+from refbrowser.model.listing import NO_CHUNK, OUTSIDE, STRAY_KINDS, ListedChunks, StoreListing, flat_index
 from refbrowser.model.metadata_keys import is_metadata_key
 
 if TYPE_CHECKING:
@@ -311,7 +313,7 @@ class ListingCheck:
 def _finding(message: str, key: str, count: int = 1) -> Finding:
     return Finding(
         severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=Place(key=key), count=count,
-        code=CODES.get(message, ""),
+        what=STRAY_KINDS.get(message),
     )  # fmt: skip
 
 
@@ -355,13 +357,6 @@ def case_clashes(metadata: Iterable[str]) -> list[Finding]:
             if len(siblings) > 1:
                 others = ", ".join(map(quoted, siblings[1:]))
                 message = f"{quoted(siblings[0])} and {others} differ only in case"
-                found.append(
-                    Finding(
-                        severity=Severity.WARNING,
-                        kind=ErrorKind.META,
-                        message=message,
-                        place=Place(path=f"/{siblings[0]}"),
-                        code="names-alike",
-                    )
-                )
+                place = Place(path=f"/{siblings[0]}")
+                found.append(NAMES_ALIKE.finding(message, place, error=ErrorKind.META))
     return found

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.flavour import ENTRY, find_flavour, flavour_of_entry
+from refbrowser.formats.registry import RULES
 from refbrowser.formats.stores.reader import Answers, BelowFolder, Names, StoreReader, is_safe_key
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
 from refbrowser.formats.zarr.metadata_json import with_escapes
@@ -331,8 +333,8 @@ def _names(value: Any) -> list[str]:
 METADATA = "meta/"
 
 
-def walk_draft(reader: StoreReader, contents: StoreContents, root: Answers) -> None:
-    """Read every metadata document into `contents`, those of the root first.
+def walk_apart(reader: StoreReader, contents: StoreContents, root: Answers) -> None:
+    """Read every metadata document below ``meta/`` into `contents`, those of the root first.
 
     Parameters
     ----------
@@ -419,8 +421,8 @@ def _read_here(reader: StoreReader, flavour: Flavour | None) -> StoreContents | 
         return None
     contents = StoreContents(flavour, has=reader.has)
     own = {key: root[key] for key in _OF_ROOT[flavour] if key in root}
-    if flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
-        walk_draft(reader, contents, own)
+    if RULES[flavour].documents:
+        walk_apart(reader, contents, own)
     else:
         contents.is_consolidated = add_consolidated(contents, own, entry)
         if not contents.is_consolidated:

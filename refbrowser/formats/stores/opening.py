@@ -11,11 +11,13 @@ from itertools import islice, product
 from typing import Any, Literal, cast
 from urllib.parse import quote
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.flavour import LOOKED_FOR
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.hierarchies import hierarchy_of_flavour
 from refbrowser.formats.options import StoreReading
+from refbrowser.formats.registry import RULES
 from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError, found_in_folder
 from refbrowser.formats.stores.metadata_walk import StoreContents, read_store
 from refbrowser.formats.stores.reader import FolderReader, StoreReader, is_text
@@ -40,7 +42,7 @@ _ARRAY_V2, _NODE_V3 = ".zarray", "zarr.json"
 
 def chunk_layouts(contents: StoreContents) -> Iterator[ChunkLayout]:
     """Yield the layout of each array whose metadata tells one."""
-    if contents.flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
+    if RULES[contents.flavour].documents:
         yield from _of_hierarchy(contents)
         return
     is_v3 = contents.flavour is Flavour.ZARR_V3

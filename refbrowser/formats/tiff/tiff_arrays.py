@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.library.library_source import LibrarySource, asked_grid, read_boxes
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.formats.library.proof import Candidate, Stored, refuted

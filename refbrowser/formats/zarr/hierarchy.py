@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.zarr import v2, v3
 from refbrowser.formats.zarr.documents import (
     ARRAY_V2,

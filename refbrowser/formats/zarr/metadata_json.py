@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.limits import LIMITS
 from refbrowser.references.text.json_text import depth_of, has_too_many_values
 

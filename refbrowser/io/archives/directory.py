@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.io.archives.entries import (
     LOCAL_HEADER,
     STORED,

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.findings.finding import Finding
 from refbrowser.io.access import Access
 from refbrowser.io.archives.directory import ZipDirectory, ZipMember, read_directory
 from refbrowser.io.archives.entries import LOCAL_HEADER, PackedError, ReadBytes, unpacked, unpacked_blocks

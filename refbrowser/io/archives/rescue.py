@@ -9,7 +9,8 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Place, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.io.archives.directory import ZipDirectory
 from refbrowser.io.archives.entries import LOCAL_HEADER, METHODS, DirectoryEnd, ReadBytes, read_entries
 from refbrowser.io.cancel import CancelToken

@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, StaleError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, StaleError, quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import FILE_UNCONFIRMED, FILE_UNDECIDED, STALE_FILE
 from refbrowser.io.identity import Moment, ObjectIdentity, moment_of
 
 #: Bytes at the begin and at the end of a file that its digests are of.
@@ -137,9 +139,8 @@ class Stale:
 
     def finding(self, severity: Severity = Severity.WARNING) -> Finding:
         """Return it as a finding."""
-        kind, place = ErrorKind.SOURCE, Place(url=self.url)
-        code = "file-undecided" if self.mark is Mark.UNKNOWN else "stale-file"
-        return Finding(severity=severity, kind=kind, message=self.message, place=place, code=code)
+        kind = FILE_UNDECIDED if self.mark is Mark.UNKNOWN else STALE_FILE
+        return kind.finding(self.message, Place(url=self.url), severity=severity)
 
 
 _ADVICE = "make the references again, or accept the file as it is now (refbrowser lock DOC --update URL)"
@@ -235,15 +236,7 @@ def unconfirmed_finding(doubts: Sequence[Stale]) -> Finding:
     message = f"the file is not confirmed: its size and ends match the lock, but {first.difference}"
     if len(doubts) > 1:
         message += f"; {len(doubts) - 1} more files are not confirmed either"
-    return Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.SOURCE,
-        message=message,
-        place=Place(url=first.url),
-        advice=_IN_DOUBT,
-        code="file-unconfirmed",
-        count=len(doubts),
-    )
+    return FILE_UNCONFIRMED.finding(message, Place(url=first.url), advice=_IN_DOUBT, count=len(doubts))
 
 
 _IN_DOUBT = "where the file was only copied, accept it as it is now (refbrowser lock DOC --update URL)"

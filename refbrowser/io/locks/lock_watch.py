@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from refbrowser.errors import Finding, RefbrowserError
+from refbrowser.errors import RefbrowserError
+from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.locks.lock import (

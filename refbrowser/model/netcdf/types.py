@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Place, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.model.netcdf.names import FreeNames, Parts, join, split
 from refbrowser.model.nodes import ArrayNode, GroupNode
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.model.netcdf.names import Parts, join, name_fault, name_refused, split
 from refbrowser.model.netcdf.types import (
     AtomicType,

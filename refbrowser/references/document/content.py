@@ -9,7 +9,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.reference import Inline

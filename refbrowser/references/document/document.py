@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.references.document.content import DocumentContent, Edit, Packed, ReferenceText
 from refbrowser.references.document.expansion import Expansion
 from refbrowser.references.findings.text_findings import document_findings

@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.metadata_keys import METADATA_NAMES

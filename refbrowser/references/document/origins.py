@@ -12,7 +12,7 @@ from refbrowser.model.listing import StoreFacts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from refbrowser.errors import Finding
+    from refbrowser.findings.finding import Finding
     from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy
     from refbrowser.model.reference import Reference
     from refbrowser.model.values import ChunkManifest

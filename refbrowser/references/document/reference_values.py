@@ -7,6 +7,15 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from refbrowser.errors import ErrorKind, Severity
+from refbrowser.findings.finding import FindingKind
+from refbrowser.findings.kinds import (
+    BASE64_LENIENT,
+    BASE64_WRONG,
+    NOT_ASCII,
+    NOT_FINITE,
+    NUMBER_IMPOSSIBLE,
+    OBJECT_VALUE,
+)
 from refbrowser.limits import LIMITS
 from refbrowser.references.text.json_text import Node, NodeKind, has_surrogate, pointer
 
@@ -16,7 +25,6 @@ LARGEST = 2**63 - 1
 
 _LENIENT = "only lenient readers accept this base64: it has white space or unused bits"
 #: Offsets and lengths that no file can have.
-_IMPOSSIBLE = "number-impossible"
 _WHITE = " \t\n\r\f\v"
 
 
@@ -35,7 +43,7 @@ class ValueKind(IntEnum):
 class Issue:
     """One fault or warning of an entry, before it is placed in its document.
 
-    `below` is the JSON pointer below the entry, `position` the byte of the text that it is about; `code` as
+    `below` is the JSON pointer below the entry, `position` the byte of the text that it is about; `what` as
     that of `Finding`.
     """
 
@@ -45,7 +53,7 @@ class Issue:
     position: int
     below: str = ""
     advice: str = ""
-    code: str = ""
+    what: FindingKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +140,13 @@ def _fault(
     below: str = "",
     advice: str = "",
     kind: ErrorKind = ErrorKind.REF,
-    code: str = "",
+    what: FindingKind | None = None,
 ) -> Issue:
-    return Issue(Severity.FAULT, kind, message, node.start, below, advice, code)
+    return Issue(Severity.FAULT, kind, message, node.start, below, advice, what)
 
 
-def _warning(message: str, position: int, code: str, kind: ErrorKind = ErrorKind.REF) -> Issue:
-    return Issue(Severity.WARNING, kind, message, position, code=code)
+def _warning(message: str, position: int, what: FindingKind, kind: ErrorKind = ErrorKind.REF) -> Issue:
+    return Issue(Severity.WARNING, kind, message, position, what=what)
 
 
 def interpret(node: Node, raw: bytes) -> Value:
@@ -176,21 +184,21 @@ def _inline(node: Node) -> Value:
             data = decode_inline(text)
         except ValueError as error:
             fault = _fault(
-                f"the text after 'base64:' is not base64: {_reason(error)}", node, code="base64-wrong"
+                f"the text after 'base64:' is not base64: {_reason(error)}", node, what=BASE64_WRONG
             )
             return Value(ValueKind.FAULT, issues=(fault,))
         if len(data) > LIMITS.inline_value:
             return _too_long(len(data), node)
         lenient = is_lenient(text[len(BASE64_PREFIX) :])
         return Value(
-            kind, text=text, issues=(_warning(_LENIENT, node.start, "base64-lenient"),) if lenient else ()
+            kind, text=text, issues=(_warning(_LENIENT, node.start, BASE64_LENIENT),) if lenient else ()
         )
     if text.isascii():
         return Value(kind, text=text)
     warning = _warning(
         "the text is not ASCII: its UTF-8 bytes are used",
         node.start,
-        "not-ascii",
+        NOT_ASCII,
         kind=ErrorKind.ENCODING,
     )
     return Value(kind, text=text, issues=(warning,))
@@ -206,11 +214,11 @@ def _object(node: Node, raw: bytes) -> Value:
     if len(raw) > LIMITS.inline_value:
         return _too_long(len(raw), node)
     text = raw.decode("utf-8")
-    issues = [_warning("an object is read as its JSON text", node.start, "object-value")]
+    issues = [_warning("an object is read as its JSON text", node.start, OBJECT_VALUE)]
     if not text.isascii():
-        issues.append(_warning("the text is not ASCII: its UTF-8 bytes are used", node.start, "not-ascii"))
+        issues.append(_warning("the text is not ASCII: its UTF-8 bytes are used", node.start, NOT_ASCII))
     issues += [
-        _warning("NaN and Infinity are not JSON", inner.start, "not-finite")
+        _warning("NaN and Infinity are not JSON", inner.start, NOT_FINITE)
         for inner in _walk(node)
         if inner.kind is NodeKind.NOT_FINITE
     ][:1]
@@ -262,12 +270,12 @@ def _url_faults(node: Node) -> list[Issue]:
 def _number_faults(node: Node, index: int, name: str) -> list[Issue]:
     if node.kind is NodeKind.LONG:
         message = f"the {name} has more than {LIMITS.json_digits} digits"
-        return [_fault(message, node, pointer(index), kind=ErrorKind.BUDGET, code=_IMPOSSIBLE)]
+        return [_fault(message, node, pointer(index), kind=ErrorKind.BUDGET, what=NUMBER_IMPOSSIBLE)]
     if node.kind is not NodeKind.INTEGER:
         message = f"the {name} is {node.kind.value}, not an integer"
-        return [_fault(message, node, pointer(index), code=_IMPOSSIBLE)]
+        return [_fault(message, node, pointer(index), what=NUMBER_IMPOSSIBLE)]
     if node.content < 0:
-        return [_fault(f"the {name} is negative", node, pointer(index), code=_IMPOSSIBLE)]
+        return [_fault(f"the {name} is negative", node, pointer(index), what=NUMBER_IMPOSSIBLE)]
     return []
 
 

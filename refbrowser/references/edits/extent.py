@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from refbrowser.model.metadata_keys import is_metadata_key
 
 if TYPE_CHECKING:
@@ -56,7 +54,11 @@ def extent_of(before: Document, after: Document) -> Extent:
     if before.is_made or after.is_made or not is_framed or here.table is not there.table:
         return EVERYTHING
     rows = set(_other(here.replaced, there.replaced))
-    rows.update(np.setxor1d(here.removed, there.removed)[: KEYS + 1].tolist())
+    if here.removed is not there.removed:
+        # Not before: editors come without it.
+        import numpy as np
+
+        rows.update(np.setxor1d(here.removed, there.removed)[: KEYS + 1].tolist())
     appended = _other(here.appended, there.appended)
     if len(rows) + len(appended) > KEYS:
         return EVERYTHING

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from refbrowser.errors import Finding, quoted
+from refbrowser.errors import quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import MEMBER_WRONG, TEMPLATE_FAULTY
 from refbrowser.references.document.content import DocumentContent, ReferenceText, wrong_member
 from refbrowser.references.findings.finding_places import (
     AnyPositions,
@@ -37,7 +39,7 @@ def wrong_members(document: DocumentContent, positions: AnyPositions) -> Iterato
     """Yield the members of the top level that are of the wrong type."""
     for name, node in document.wrong_members.items():
         error = wrong_member(name, node)
-        yield found_error(error, pointer(name), positions.outer(node.start), code="member-wrong")
+        yield found_error(error, pointer(name), positions.outer(node.start), MEMBER_WRONG)
 
 
 def faulty_templates(document: DocumentContent, positions: AnyPositions) -> Iterator[Found]:
@@ -49,13 +51,13 @@ def faulty_templates(document: DocumentContent, positions: AnyPositions) -> Iter
     for name, error in document.templates.faults:
         value = values.get(name)
         if value is None:
-            yield found_error(error, pointer("templates", name), None, code="template-faulty")
+            yield found_error(error, pointer("templates", name), None, TEMPLATE_FAULTY)
             continue
         position = value.start
         if error.place.span is not None and value.kind is NodeKind.STRING:
             position += _inside(document.outer[value.start : value.stop], error.place.span[0])
         where = positions.outer(position)
-        yield found_error(error, pointer("templates", name), where, code="template-faulty")
+        yield found_error(error, pointer("templates", name), where, TEMPLATE_FAULTY)
 
 
 def _inside(raw: bytes, characters: int) -> int:

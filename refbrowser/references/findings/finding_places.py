@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding, FindingKind
 from refbrowser.references.document.content import DocumentContent, Edit, ReferenceText
 from refbrowser.references.document.reference_values import Issue
 from refbrowser.references.document.writer import appended, splices
@@ -30,18 +31,40 @@ class Found:
     rule: int | None = None
     field: str | None = None
     fix: Edit | None = None
-    code: str = ""
+    what: FindingKind | None = None
     count: int = 1
     url: str | None = None
 
+    @classmethod
+    def of(
+        cls,
+        kind: FindingKind,
+        message: str,
+        pointer: str,
+        position: int | None,
+        advice: str = "",
+        *,
+        error: ErrorKind | None = None,
+        key: str | None = None,
+        rule: int | None = None,
+        fix: Edit | None = None,
+        count: int = 1,
+        url: str | None = None,
+    ) -> Found:
+        """Return a finding of a kind, as bad as those of its kind are."""
+        return cls(
+            kind.severity, error or kind.error, message, pointer, position, advice, key, rule=rule, fix=fix,
+            what=kind, count=count, url=url,
+        )  # fmt: skip
+
 
 def found_error(
-    error: RefbrowserError, where: str, position: int | None, key: str | None = None, code: str = ""
+    error: RefbrowserError, where: str, position: int | None, what: FindingKind, key: str | None = None
 ) -> Found:
     """Return an error as the fault that it is; `where` is a JSON pointer."""
     return Found(
         Severity.FAULT, error.kind, error.message, where, position, error.advice, key, error.place.span,
-        code=code,
+        what=what,
     )  # fmt: skip
 
 
@@ -65,7 +88,7 @@ def _finding(item: Found, places: dict[int, tuple[int, int]], name: str | None) 
     )  # fmt: skip
     return Finding(
         severity=item.severity, kind=item.kind, message=item.message, place=place, advice=item.advice,
-        count=item.count, fix=item.fix, code=item.code,
+        count=item.count, fix=item.fix, what=item.what,
     )  # fmt: skip
 
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.errors import Place, quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import NOT_DECIDED, RULE_KEYS_REPEAT, RULE_REPLACES
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.document.chunk_codes import BITS, split_key, unpack_many
@@ -200,14 +202,8 @@ def _duplicates(rule: GenRule, left: SearchTime) -> Finding | None:
 
 def _not_decided(rule: GenRule, checked: int | str) -> Finding:
     message = f"whether keys of the rule repeat is not decided ({rule.count} rows, {checked} checked)"
-    return Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.BUDGET,
-        message=message,
-        place=_place(rule, None),
-        checked=checked if isinstance(checked, int) else 0,
-        code="not-decided",
-    )
+    known = checked if isinstance(checked, int) else 0
+    return NOT_DECIDED.finding(message, _place(rule, None), checked=known)
 
 
 def _certain(pattern: KeyPattern) -> int:
@@ -253,15 +249,8 @@ def _enumerated(rule: GenRule, left: SearchTime, block: int) -> Finding | None:
 def _warning(rule: GenRule, count: int, *, exact: bool, row: int | None = 0) -> Finding:
     amount = count if exact else f"at least {count}"
     message = f"keys of the rule repeat: {amount} rows are replaced by later ones of the same rule"
-    return Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.REF,
-        message=message,
-        place=_place(rule, row),
-        advice="name each dimension in the key, with a separator between",
-        count=count,
-        code="rule-keys-repeat",
-    )
+    advice = "name each dimension in the key, with a separator between"
+    return RULE_KEYS_REPEAT.finding(message, _place(rule, row), advice=advice, count=count)
 
 
 def _place(rule: GenRule, row: int | None) -> Place:
@@ -288,15 +277,9 @@ class Collisions:
             parts.append(f"for {self.not_decided} entries of refs it was not decided")
         row = self.examples[0][1] if self.examples else None
         place = Place(rule=rule, field="key", row=row, pointer=f"/gen/{rule}/key")
-        return Finding(
-            severity=Severity.WARNING,
-            kind=ErrorKind.REF if self.count else ErrorKind.BUDGET,
-            message="; ".join(parts),
-            place=place,
-            count=max(1, self.count),
-            checked=0 if self.not_decided else None,
-            code="rule-replaces" if self.count else "not-decided",
-        )
+        kind = RULE_REPLACES if self.count else NOT_DECIDED
+        checked = 0 if self.not_decided else None
+        return kind.finding("; ".join(parts), place, count=max(1, self.count), checked=checked)
 
 
 def find_collisions(
@@ -431,15 +414,12 @@ def _replaced_rows(context: RuleContext, earlier: GenRule, later: GenRule) -> It
         shown = ", ".join(quoted(key) for key, _ in met.examples)
         key, row = met.examples[0]
         same = few.find(key, context.left.cancelled)
-        yield Finding(
-            severity=Severity.WARNING,
-            kind=ErrorKind.REF,
-            message=f"the rule replaces {met.count} rows of rule {earlier.index}, among them {shown}",
-            place=_place(later, None),
+        yield RULE_REPLACES.finding(
+            f"the rule replaces {met.count} rows of rule {earlier.index}, among them {shown}",
+            _place(later, None),
             count=met.count,
             rows=((other.index, row), *([(few.index, same)] if isinstance(same, int) else [])),
             checked=0 if met.not_decided else None,
-            code="rule-replaces",
         )
     elif met.not_decided:
         yield _too_many(later, f"rows of rule {earlier.index}")
@@ -455,14 +435,8 @@ def _keys_of(rule: GenRule, page: int, cancelled: Callable[[], bool]) -> Iterato
 
 
 def _too_many(rule: GenRule, what: str) -> Finding:
-    return Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.BUDGET,
-        message=f"whether the rule replaces {what} was not decided: there are too many keys",
-        place=_place(rule, None),
-        checked=0,
-        code="not-decided",
-    )
+    message = f"whether the rule replaces {what} was not decided: there are too many keys"
+    return NOT_DECIDED.finding(message, _place(rule, None), checked=0)
 
 
 RULE_CHECKS = (

@@ -13,7 +13,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding, FindingKind
+from refbrowser.findings.kinds import (
+    BYTE_ORDER_MARK,
+    CONSOLIDATED_DIFFERS,
+    KEY_IS_FOLDER,
+    KEY_REPEATED,
+    MEMBER_REPEATED,
+    MEMBER_UNKNOWN,
+    NAMES_ALIKE,
+    NOT_FINITE,
+    TEMPLATE_FAULTY,
+    VERSION_MISSING,
+)
 from refbrowser.references.document.chunk_codes import BITS, Group, join_key, pack, split_key, unpack_many
 from refbrowser.references.document.consolidated import MetadataWarning, metadata_findings
 from refbrowser.references.document.content import DocumentContent, ReferenceText
@@ -159,17 +172,17 @@ def _all(document: DocumentContent) -> Iterator[Found]:
         return
     for key, other in equal_keys(document.refs):
         message = f"the key differs from {quoted(other)} only in case or in the form of its characters"
-        yield _about_key(document, positions, key, message, "names-alike")
+        yield _about_key(document, positions, key, message, NAMES_ALIKE)
     for key in files_that_are_folders(document.refs):
         message = "the key is a file and, for other keys, a folder"
-        yield _about_key(document, positions, key, message, "key-is-folder")
+        yield _about_key(document, positions, key, message, KEY_IS_FOLDER)
     faults, warnings = metadata_findings(document)
     for key, kind, message in faults:
-        found = _about_key(document, positions, key, message, "")
+        found = _about_key(document, positions, key, message, None)
         yield replace(found, severity=Severity.FAULT, kind=kind)
     for warning in warnings:
-        code = "consolidated-differs" if warning.counts is not None else ""
-        found = _about_key(document, positions, warning.key, warning.message, code)
+        what = None if warning.counts is None else CONSOLIDATED_DIFFERS
+        found = _about_key(document, positions, warning.key, warning.message, what)
         yield replace(found, kind=ErrorKind.META, fix=_consolidation(warning))
 
 
@@ -183,7 +196,7 @@ def _alike_nodes(document: DocumentContent, positions: AnyPositions) -> Iterator
             message = (
                 f"the name differs from {quoted(f'/{like}')} only in case or in the form of its characters"
             )
-            yield _about_key(document, positions, key, message, "names-alike")
+            yield _about_key(document, positions, key, message, NAMES_ALIKE)
 
 
 def _consolidation(warning: MetadataWarning) -> Any:
@@ -197,31 +210,23 @@ def _consolidation(warning: MetadataWarning) -> Any:
 
 
 def _about_key(
-    document: DocumentContent, positions: AnyPositions, key: str, message: str, code: str
+    document: DocumentContent, positions: AnyPositions, key: str, message: str, what: FindingKind | None
 ) -> Found:
     slot = document.refs.find_slot(key)
     position = None if slot is None else positions.entry(slot)
     where = document.key_pointer(key)
-    return Found(Severity.WARNING, ErrorKind.REF, message, where, position, key=key, code=code)
+    return Found(Severity.WARNING, ErrorKind.REF, message, where, position, key=key, what=what)
 
 
 def _top(document: ReferenceText) -> Iterator[Found]:
     if document.mark:
         message = "the document begins with a byte-order mark"
-        yield Found(Severity.WARNING, ErrorKind.ENCODING, message, "", 0, code="byte-order-mark")
+        yield Found.of(BYTE_ORDER_MARK, message, "", 0)
     if document.version_missing:
         from refbrowser.references.edits.edits import SetVersion
 
-        yield Found(
-            Severity.FAULT,
-            ErrorKind.SCHEMA,
-            "the version is missing",
-            "",
-            document.node.start,
-            'Add "version": 1.',
-            fix=SetVersion(1),
-            code="version-missing",
-        )
+        message, advice = "the version is missing", 'Add "version": 1.'
+        yield Found.of(VERSION_MISSING, message, "", document.node.start, advice, fix=SetVersion(1))
 
 
 def _odd(document: ReferenceText, positions: AnyPositions) -> Iterator[Found]:
@@ -229,19 +234,12 @@ def _odd(document: ReferenceText, positions: AnyPositions) -> Iterator[Found]:
     for parts, node in _walk(document.node, ()):
         where = positions.outer(node.start)
         if node.kind is NodeKind.OBJECT:
-            for member, message, code in _odd_members(parts, node):
-                yield Found(
-                    Severity.WARNING,
-                    ErrorKind.SCHEMA,
-                    message,
-                    pointer(*parts, member.key),
-                    positions.outer(member.start),
-                    **_rule_of(parts),
-                    code=code,
-                )
+            for member, message, kind in _odd_members(parts, node):
+                at = positions.outer(member.start)
+                yield Found.of(kind, message, pointer(*parts, member.key), at, rule=_rule_of(parts))
         elif node.kind is NodeKind.NOT_FINITE:
             message = "NaN and Infinity are not JSON"
-            yield Found(Severity.WARNING, ErrorKind.JSON, message, pointer(*parts), where, code="not-finite")
+            yield Found.of(NOT_FINITE, message, pointer(*parts), where)
 
 
 def _walk(node: Node, parts: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Node]]:
@@ -254,13 +252,11 @@ def _walk(node: Node, parts: tuple[str | int, ...]) -> Iterator[tuple[tuple[str 
         pending.extend(reversed(inner))
 
 
-def _rule_of(parts: tuple[str | int, ...]) -> dict[str, Any]:
-    if len(parts) > 1 and parts[0] == "gen" and isinstance(parts[1], int):
-        return {"rule": parts[1]}
-    return {}
+def _rule_of(parts: tuple[str | int, ...]) -> int | None:
+    return parts[1] if len(parts) > 1 and parts[0] == "gen" and isinstance(parts[1], int) else None
 
 
-def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Member, str, str]]:
+def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Member, str, FindingKind]]:
     known = None
     if not parts:
         known = _KNOWN_TOP
@@ -272,10 +268,10 @@ def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Mem
     for member in node.members:
         if member.key in seen:
             message = f"the member {quoted(member.key)} occurs more than once: the last one wins"
-            yield member, message, "member-repeated"
+            yield member, message, MEMBER_REPEATED
         elif known is not None and member.key not in known:
             message = f"the member {quoted(member.key)} is not in the specification: it is kept"
-            yield member, message, "member-unknown"
+            yield member, message, MEMBER_UNKNOWN
         seen.add(member.key)
 
 
@@ -347,10 +343,9 @@ def _entry(
         message = f"the key {quoted(key)} occurs {times}: the last one wins"
         from refbrowser.references.edits.many_edits import RemoveRepeated
 
-        fix = RemoveRepeated(key)
-        yield Found(
-            Severity.WARNING, ErrorKind.REF, message, where, positions.entry(slot), key=key, fix=fix,
-            code="key-repeated", count=repeated.keys,
+        yield Found.of(
+            KEY_REPEATED, message, where, positions.entry(slot), key=key, fix=RemoveRepeated(key),
+            count=repeated.keys,
         )  # fmt: skip
     value = refs.value(slot)
     for issue in value.issues:
@@ -359,10 +354,10 @@ def _entry(
             continue
         yield Found(
             issue.severity, issue.kind, issue.message, where + issue.below, positions.issue(slot, issue),
-            issue.advice, key, code=issue.code,
+            issue.advice, key, what=issue.what,
         )  # fmt: skip
     if value.fault is None and value.url:
         try:
             document.view.reference(slot)
         except RefbrowserError as error:
-            yield found_error(error, f"{where}/0", positions.entry(slot), key, "template-faulty")
+            yield found_error(error, f"{where}/0", positions.entry(slot), TEMPLATE_FAULTY, key)

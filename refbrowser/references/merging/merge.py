@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.report import Report, first_of
 from refbrowser.references.document.consolidated import (

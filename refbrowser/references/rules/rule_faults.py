@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import NOT_DECIDED, RULE_FAULTY, RULE_TEXTS
 from refbrowser.limits import LIMITS
 from refbrowser.references.rules.dimensions import Int64, RowSpace, RuleDimension, member_pointer
 from refbrowser.references.rules.gen import GenRule
@@ -404,13 +406,10 @@ def _hidden_key(rule: GenRule, left: SearchTime) -> RefbrowserError | None:
 def _texts(index: int, dimension: RuleDimension) -> Finding:
     position = next(place for place, value in enumerate(dimension.values) if isinstance(value, str))
     pointer = f"/gen/{index}{member_pointer(dimension.name)}/{position}"
-    return Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.SCHEMA,
-        message=f"dimension {quoted(dimension.name)} lists texts, the specification allows integers only",
-        place=Place(rule=index, field="dimensions", pointer=pointer),
+    return RULE_TEXTS.finding(
+        f"dimension {quoted(dimension.name)} lists texts, the specification allows integers only",
+        Place(rule=index, field="dimensions", pointer=pointer),
         count=sum(isinstance(value, str) for value in dimension.values),
-        code="rule-texts",
     )
 
 
@@ -617,18 +616,8 @@ def _listed(rows: list[int]) -> str:
 def _not_decided(columns: RuleColumns, name: str, checked: int) -> Finding:
     place = Place(rule=columns.index, field=name, pointer=f"/gen/{columns.index}/{name}")
     message = f"whether {quoted(name)[1:-1]} has other faults is not decided ({checked} rows checked)"
-    return Finding(
-        severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place, checked=checked,
-        code="not-decided",
-    )  # fmt: skip
+    return NOT_DECIDED.finding(message, place, checked=checked)
 
 
 def _fault(error: RefbrowserError) -> Finding:
-    return Finding(
-        severity=Severity.FAULT,
-        kind=error.kind,
-        message=error.message,
-        place=error.place,
-        advice=error.advice,
-        code="rule-faulty",
-    )
+    return RULE_FAULTY.finding(error.message, error.place, error=error.kind, advice=error.advice)

@@ -70,19 +70,21 @@ def append(
     """
     from refbrowser.engine.compute import Compute
     from refbrowser.exporting.combining.appending import append_files
-    from refbrowser.exporting.combining.combination import Combination
+    from refbrowser.tools.append.request import Addition
 
     named = [files] if isinstance(files, str | os.PathLike) else list(files)
     path = path_of(document)
-    request = Combination(
-        sources=tuple(path_of(each) for each in named),
+    added = Addition(
         target="" if target is None else path_of(target),
-        concat=(along,) if along else (),
+        along=along,
         arrays=texts_of(arrays),
         leave_out=texts_of(leave_out),
         accept=texts_of(accept),
-        set_attr=texts_of(set_attr),
         force=force,
+    )
+    request = added.combination(
+        map(path_of, named),
+        set_attr=texts_of(set_attr),
         skip_bad=skip_bad,
         allow=texts_of(allow),
         storage_options=settings_of(storage_options, [path, *named, *texts_of(allow)]),

@@ -4,41 +4,38 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import ProgressBar, plain, tell_damage, write_json, write_line
+from refbrowser.cli.console import ProgressBar, plain, write_json, write_line
 from refbrowser.cli.locks import add_lock, lock_made
 from refbrowser.cli.options import (
     add_dask,
     add_json,
     add_reading,
+    add_request,
     add_skip_bad,
     add_templates,
     compute_of,
     job_control,
-    open_dataset,
+    request_of,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
-from refbrowser.tools.make.verb import (
-    add_new_dimension,
-    add_remedies,
-    mismatch_json,
-    request_of,
-    tell_mismatches,
-)
-from refbrowser.words import binary_size_text, counted_plain
+from refbrowser.loading import load
+from refbrowser.tools.make.verb import mismatch_json, tell_mismatches
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.appending import Appended
     from refbrowser.exporting.combining.combined import Plan
-    from refbrowser.exporting.streams.append import AppendReport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
+    from refbrowser.tools.append.request import Addition
+
     parser.add_argument(
         "document", metavar="TARGET", help="a reference document, or a stream, which is changed in place"
     )
@@ -48,39 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="what is added at its end: files of data, stores, documents, patterns or @LIST; to a stream one",
     )
-    parser.add_argument("-o", "--output", default="", metavar="OUT", help="write another document instead")
-    parser.add_argument(
-        "--concat",
-        dest="along",
-        metavar="DIM",
-        help="the dimension to append along (default: the only one whose coordinates differ; "
-        "for a stream the only unlimited one of both)",
-    )
-    parser.add_argument(
-        "--array",
-        action="append",
-        dest="arrays",
-        metavar="A",
-        help="add this array only; to a document beside those that it has (repeatable)",
-    )
-    add_new_dimension(add_remedies(parser))
-    group = parser.add_argument_group("streams")
-    group.add_argument(
-        "--overwrite",
-        action="store_true",
-        help="overwrite the values of the stream instead of appending after them",
-    )
-    group.add_argument(
-        "--deflate",
-        type=int,
-        metavar="LEVEL",
-        help="1 to 9, 0 for none (default: as in the stream)",
-    )
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help="replace OUT; for a stream, drop bytes after its end",
-    )
+    add_request(parser, Addition)
     add_lock(parser)
     add_dask(parser)
     add_skip_bad(parser)
@@ -91,7 +56,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Append and report."""
-    return (_to_document if _is_document(arguments.document) else _to_stream)(arguments, token)
+    to = _to_document if _is_document(arguments.document) else _to_values()
+    return to(arguments, token)
+
+
+def _to_values() -> Callable[[argparse.Namespace, CancelToken], int]:
+    """Return what appends values: the only format that has such files says so."""
+    from refbrowser.formats.registry import formats
+
+    (name,) = (format.facets["append"] for format in formats() if "append" in format.facets)
+    found: Callable[[argparse.Namespace, CancelToken], int] = load(name)
+    return found
 
 
 def _is_document(path: str) -> bool:
@@ -109,19 +84,15 @@ def _is_document(path: str) -> bool:
 
 def _to_document(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.exporting.combining.appending import append_files
+    from refbrowser.tools.append.request import Addition
 
-    if arguments.overwrite or arguments.deflate is not None:
-        message = "--overwrite and --deflate are for streams of messages"
-        raise RefbrowserError(ErrorKind.USAGE, message)
-    request = request_of(
-        arguments,
-        sources=tuple(arguments.files),
-        target=arguments.output,
-        arrays=tuple(arguments.arrays or ()),
+    request = request_of(arguments, Addition).combination(
+        arguments.files,
         skip_bad=arguments.skip_bad,
+        allow=tuple(arguments.allow),
+        storage_options=tuple(arguments.storage_option),
+        stale=arguments.stale,
     )
-    if arguments.along:
-        request = replace(request, concat=(arguments.along,))
 
     def told(plan: Plan) -> None:
         if plan.blocking or not arguments.json:
@@ -151,47 +122,3 @@ def _write_added(report: Appended) -> None:
     )
     for source, why in report.left_out:
         write_line(f"left out: {plain(source)}: {plain(why)}")
-
-
-def _to_stream(arguments: argparse.Namespace, token: CancelToken) -> int:
-    from refbrowser.engine.dataset import damage_of
-    from refbrowser.exporting.streams.append import AppendRequest, append_to
-
-    if arguments.lock:
-        raise RefbrowserError(ErrorKind.USAGE, "--lock is for reference documents")
-    if len(arguments.files) > 1 or arguments.output:
-        raise RefbrowserError(ErrorKind.USAGE, "one dataset is added to a stream, in place")
-    request = AppendRequest(
-        along=arguments.along,
-        overwrite=arguments.overwrite,
-        arrays=None if arguments.arrays is None else tuple(arguments.arrays),
-        level=arguments.deflate,
-        force=arguments.force,
-    )
-    (arguments.path,) = arguments.files
-    with open_dataset(arguments, token) as dataset, ProgressBar("appending") as bar:
-        tell_damage(damage_of(dataset, request.arrays))
-        report = append_to(arguments.document, dataset, request, job_control(token, bar))
-    if arguments.json:
-        write_json(asdict(report))
-    else:
-        _write_text(report)
-    return 0
-
-
-def _write_text(report: AppendReport) -> None:
-    write_line(
-        f"{plain(report.target)}: {report.messages} messages added, {binary_size_text(report.written_bytes)}"
-    )
-    if report.along is not None:
-        write_line(f"{plain(report.along)}: {report.before} before, {report.after} now")
-    for what, names in (
-        ("values added", report.added),
-        ("as before", report.kept),
-        ("filled", report.unfilled),
-        ("attributes changed", report.changed),
-    ):
-        if names:
-            write_line(f"{what}: {plain(', '.join(names))}")
-    for note in report.notes:
-        write_line(f"note: {plain(note)}")

@@ -26,6 +26,7 @@ from refbrowser.cli.options import (
     add_option,
     add_output,
     add_reading,
+    add_request,
     add_skip_bad,
     add_templates,
     add_yes,
@@ -33,8 +34,8 @@ from refbrowser.cli.options import (
     compute_of,
     find_array,
     job_control,
-    listed,
     open_dataset,
+    request_of,
     said_of,
     selection_of,
     take_output,
@@ -42,7 +43,7 @@ from refbrowser.cli.options import (
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.option_fields import ExportOptions, chosen_options, group_of, groups
 from refbrowser.formats.option_fields import Kind, declared, usual
-from refbrowser.formats.registry import form_named, written
+from refbrowser.formats.registry import form_named
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.words import binary_size_text
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.check import CheckReport
     from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
+    from refbrowser.formats.format import Written
 
 
 def check_as_json(checked: CheckReport) -> dict[str, Any]:
@@ -123,15 +125,11 @@ class _Choice(argparse.Action):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
+    from refbrowser.exporting.request import ExportRequest
+
     parser.add_argument("path", metavar="PATH", help="what to open")
     add_output(parser, "the file or folder to be made")
-    parser.add_argument(
-        "--to",
-        required=True,
-        metavar="FORMAT",
-        dest="format",
-        help=listed(written()),
-    )
+    add_request(parser, ExportRequest, "format")
     parser.add_argument(
         "--array", action=_Choice, dest="arrays", metavar="A", help="write this array only (repeatable)"
     )
@@ -142,8 +140,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help=f"of the --array before it {SELECT}",
     )
-    parser.add_argument("--force", action="store_true", help="replace the target")
-    parser.add_argument("--resume", action="store_true", help="go on with an interrupted export")
+    add_request(parser, ExportRequest, "force", "resume")
     parser.add_argument(
         "--estimate", action="store_true", help="say what it would cost and not keep, and write nothing"
     )
@@ -186,7 +183,9 @@ def add_export_options(parser: argparse.ArgumentParser) -> None:
 
 def _only_of_format(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Leave in the help the options of the format that was asked for, or name the others in one line each."""
-    name = getattr(arguments, "format", None)
+    from refbrowser.exporting.request import ExportRequest
+
+    name = said_of(arguments, declared(ExportRequest)["format"])
     own = None if name is None else group_of(form_named(name))
     kept = {} if own is None else {each.flag: each for each in declared(own).values()}
     known = {each.flag: each for group in groups() for each in declared(group).values()}
@@ -209,7 +208,7 @@ def _only_of_format(parser: argparse.ArgumentParser, arguments: argparse.Namespa
         )
 
 
-def export_options(arguments: argparse.Namespace) -> ExportOptions | None:
+def export_options(arguments: argparse.Namespace, form: Written) -> ExportOptions | None:
     """Return what the arguments say of how a format is written.
 
     Raises
@@ -217,7 +216,6 @@ def export_options(arguments: argparse.Namespace) -> ExportOptions | None:
     RefbrowserError
         `E_USAGE`: one has no meaning, alone, or with the format.
     """
-    form = form_named(arguments.format)
     own = group_of(form)
     taken = set() if own is None else {each.flag for each in declared(own).values()}
     for group in groups():
@@ -230,11 +228,7 @@ def export_options(arguments: argparse.Namespace) -> ExportOptions | None:
     said = {
         name: found for name, each in declared(own).items() if (found := said_of(arguments, each)) is not None
     }
-    options = chosen_options(form, said, arguments.target)
-    if options is not None and options.keeps and arguments.force:
-        message = "--force replaces the target, --append keeps it"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice="choose one of them")
-    return options
+    return chosen_options(form, said, arguments.target)
 
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
@@ -244,19 +238,16 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.exporting.saving.making import FORMS
 
     take_output(arguments)
-    options, compute = export_options(arguments), compute_of(arguments)
-    if arguments.lock and (arguments.format not in FORMS or arguments.estimate):
+    asked = request_of(arguments, ExportRequest, target=arguments.target, skip_bad=arguments.skip_bad)
+    asked = replace(asked, options=export_options(arguments, form_named(asked.format)))
+    if asked.keeps and asked.force:
+        message = "--force replaces the target, --append keeps it"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="choose one of them")
+    compute = compute_of(arguments)
+    if arguments.lock and (asked.format not in FORMS or arguments.estimate):
         raise RefbrowserError(ErrorKind.USAGE, "--lock is for references that are written")
     with open_dataset(arguments, token) as dataset:
-        request = ExportRequest(
-            arguments.target,
-            arguments.format,
-            _chosen(dataset, arguments.arrays, token),
-            force=arguments.force,
-            resume=arguments.resume,
-            skip_bad=arguments.skip_bad,
-            options=options,
-        )
+        request = replace(asked, arrays=_chosen(dataset, arguments.arrays, token))
         if arguments.json or arguments.estimate:
             # Without them it is told with all else that cannot be kept.
             tell_damage(damage_of(dataset, request.paths))

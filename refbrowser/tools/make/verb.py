@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, tell, tell_warning, write_json, write_line
 from refbrowser.cli.locks import add_lock, lock_made
 from refbrowser.cli.options import (
     add_dask,
     add_json,
-    add_option,
     add_origins,
+    add_request,
     add_skip_bad,
     add_stale,
     compute_of,
     job_control,
-    listed,
-    said_of,
+    request_of,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.option_fields import declared
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -44,8 +41,7 @@ _TOLD = 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    from refbrowser.exporting.saving.making import FORMS
-    from refbrowser.exporting.targets.reference_options import ReferenceOptions
+    from refbrowser.exporting.combining.combination import Combination
 
     parser.add_argument(
         "files",
@@ -54,39 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a file or URL, a pattern ('data/*.nc', 's3://bucket/data/*.nc', 'https://host/data/*.nc' where "
         "the server lists the folder), or @LIST: a file with one of these a line",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="OUT",
-        help="the document of a single file, or of files that are combined; "
-        "else the folder of documents that have the names of their files",
-    )
-    parser.add_argument(
-        "--to",
-        default="",
-        metavar="FORMAT",
-        dest="format",
-        help=f"{listed(FORMS)}; as the suffix of OUT says where not given (.parquet, .parq: refs-parquet)",
-    )
-    parser.add_argument(
-        "--array",
-        action="append",
-        default=[],
-        dest="arrays",
-        metavar="A",
-        help="take this array only, with its coordinates (repeatable)",
-    )
-    parser.add_argument("--force", action="store_true", help="replace documents that are there")
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="leave documents that are newer than their files; go on with what an interrupted run found in "
-        "files that are combined",
-    )
-    for each in declared(ReferenceOptions).values():
-        add_option(parser, each)
-    add_dimensions(add_remedies(parser))
+    add_request(parser, Combination)
     add_lock(parser)
     add_stale(parser)
     add_dask(parser)
@@ -97,46 +61,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Make the documents and report."""
-    from refbrowser.exporting.saving.making import MakeRequest, make
-    from refbrowser.exporting.targets.reference_options import ReferenceOptions
+    from refbrowser.exporting.combining.combination import Combination
+    from refbrowser.exporting.saving.making import make
 
-    said = {
-        name: found
-        for name, each in declared(ReferenceOptions).items()
-        if (found := said_of(arguments, each)) is not None
-    }
-    known = declared(ReferenceOptions)
-    options = ReferenceOptions(**{name: known[name].value(value) for name, value in said.items()})
-    if is_combined(arguments):
-        combination = request_of(
-            arguments,
-            sources=tuple(arguments.files),
-            target=arguments.output,
-            format=arguments.format,
-            options=options,
-            arrays=tuple(arguments.arrays),
-            resume=arguments.resume,
-            skip_bad=arguments.skip_bad,
-        )
-        return run_combined(arguments, combination, token)
-    if flag := unused(arguments):
-        advice = "give --concat DIM, --new-dim NAME=FROM or --merge"
-        raise RefbrowserError(ErrorKind.USAGE, f"{flag} is for files that are combined", advice=advice)
-    request = MakeRequest(
+    request = request_of(
+        arguments,
+        Combination,
         sources=tuple(arguments.files),
-        target=arguments.output,
-        format=arguments.format,
-        options=options,
-        arrays=tuple(arguments.arrays),
-        force=arguments.force,
-        resume=arguments.resume,
         skip_bad=arguments.skip_bad,
         allow=tuple(arguments.allow),
         storage_options=tuple(arguments.storage_option),
+        stale=arguments.stale,
     )
-    compute = compute_of(arguments)
+    if request.is_of_one:
+        return _run_combined(arguments, request, token)
+    alone, compute = request.alone(), compute_of(arguments)
     with ProgressBar("making", "files") as bar:
-        report = make(request, job_control(token, bar), compute)
+        report = make(alone, job_control(token, bar), compute)
     for _, error in report.left_out:
         tell_warning(error)
     if arguments.json:
@@ -189,109 +130,7 @@ def _line(made: Made) -> str:
 # Files that are combined
 
 
-def add_remedies(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add what is done about what differs."""
-    from refbrowser.exporting.combining.combination import ACCEPTED
-
-    group = parser.add_argument_group("files that are combined")
-    for flag, metavar, what in (
-        (
-            "--leave-out",
-            "FILE",
-            "leave this file out (a path, its last part, or a pattern); odd: each that differs",
-        ),
-        ("--leave-out-var", "VAR", "leave this array out"),
-        ("--take-as", "VAR=NEW:FILES", "treat the array of these files (a pattern) as a separate one"),
-        ("--inline-var", "VAR", "store the values of this array in the document"),
-        ("--accept", "WHAT[:VAR]", f"use the common value although files differ: {listed(ACCEPTED)}"),
-    ):
-        group.add_argument(flag, action="append", default=[], metavar=metavar, help=f"{what} (repeatable)")
-    group.add_argument(
-        "--time-units",
-        default="",
-        metavar="UNITS",
-        help="convert times to these units: 'days since 2000-01-01'",
-    )
-    group.add_argument(
-        "--sort", action="store_true", help="lay files by their coordinates, not in the order given"
-    )
-    return group
-
-
-def add_dimensions(group: argparse._ArgumentGroup) -> None:
-    """Add along what files are combined."""
-    group.add_argument(
-        "--concat",
-        action="append",
-        default=[],
-        metavar="DIM",
-        help="lay all files along this dimension, into one document (repeatable)",
-    )
-    add_new_dimension(group)
-    group.add_argument(
-        "--fold", action="store_true", help="fold the references into templates and gen rules (refs-v1)"
-    )
-    group.add_argument("--merge", action="store_true", help="files may have different arrays")
-    group.add_argument(
-        "--set-attr",
-        action="append",
-        default=[],
-        metavar="[VAR]:NAME=VALUE",
-        help="give an array this attribute, or the whole dataset, whatever the files say: t:units=K, "
-        ":title=Runs (repeatable)",
-    )
-
-
-def add_new_dimension(group: argparse._ArgumentGroup) -> None:
-    """Add along what dimension files lie that they do not have."""
-    group.add_argument(
-        "--new-dim",
-        action="append",
-        default=[],
-        metavar="NAME=FROM",
-        help=r"lay them along a new dimension with values from name:PATTERN with a group, such as "
-        r"name:run(\d+), attribute:NAME, variable:NAME or list:A,B,C (repeatable)",
-    )
-
-
-def is_combined(arguments: argparse.Namespace) -> bool:
-    """Tell whether files are to be combined."""
-    return bool(arguments.concat or arguments.new_dim or arguments.merge)
-
-
-def unused(arguments: argparse.Namespace) -> str:
-    """Return an option that means something for combined files only, and is given; empty where none is."""
-    choices = ("leave_out", "leave_out_var", "take_as", "inline_var", "accept", "set_attr")
-    names = (*choices, "time_units", "sort", "fold")
-    return next((f"--{name.replace('_', '-')}" for name in names if getattr(arguments, name)), "")
-
-
-def request_of(arguments: argparse.Namespace, **more: Any) -> Combination:
-    """Return what is to be combined, as the arguments say."""
-    from refbrowser.exporting.combining.combination import Combination
-
-    return Combination(
-        concat=tuple(getattr(arguments, "concat", ())),
-        new_dims=tuple(getattr(arguments, "new_dim", ())),
-        merge=getattr(arguments, "merge", False),
-        fold=getattr(arguments, "fold", False),
-        sort=arguments.sort,
-        leave_out=tuple(arguments.leave_out),
-        leave_out_var=tuple(arguments.leave_out_var),
-        take_as=tuple(arguments.take_as),
-        inline_var=tuple(arguments.inline_var),
-        accept=tuple(arguments.accept),
-        set_attr=tuple(getattr(arguments, "set_attr", ())),
-        time_units=arguments.time_units,
-        force=arguments.force,
-        allow=tuple(arguments.allow),
-        storage_options=tuple(arguments.storage_option),
-        stale=arguments.stale,
-        **more,
-    )
-
-
-def run_combined(arguments: argparse.Namespace, request: Combination, token: CancelToken) -> int:
+def _run_combined(arguments: argparse.Namespace, request: Combination, token: CancelToken) -> int:
     """Combine files and report; what differs is told before anything is written.
 
     Raises

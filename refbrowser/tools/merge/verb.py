@@ -12,7 +12,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, tell, tell_error, write_json, write_line
-from refbrowser.cli.options import add_json, add_origins, add_templates, add_yes, job_control, opening_of
+from refbrowser.cli.options import (
+    add_json,
+    add_origins,
+    add_request,
+    add_templates,
+    add_yes,
+    job_control,
+    opening_of,
+    request_of,
+    said_of_fields,
+)
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
@@ -28,6 +38,8 @@ _OF_GIT = ("%O", "%A", "%B", "%P")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
+    from refbrowser.exporting.saving.merged_file import MergeRequest
+
     parser.add_argument(
         "sides",
         nargs="*",
@@ -35,15 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the document that both sides began with, the one that is changed, and the one whose changes "
         "are taken",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        help="the document to be made; where it is OURS, conflicts are marked in it as git marks them",
-    )
-    parser.add_argument(
-        "--favor", choices=("ours", "theirs"), help="whose value is taken where both changed a place"
-    )
+    add_request(parser, MergeRequest, "target", "favor")
     parser.add_argument(
         "--conflicts",
         metavar="FILE",
@@ -58,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "options come before it",
     )
     parser.set_defaults(as_is_after="--git")
-    parser.add_argument("--force", action="store_true", help="replace the target")
+    add_request(parser, MergeRequest, "force")
     add_json(parser)
     add_origins(parser)
     add_templates(parser)
@@ -89,11 +93,14 @@ def _named(arguments: argparse.Namespace) -> tuple[list[str], str, str]:
         *given, name = arguments.as_is
         sides = [os.path.abspath(each) for each in given]
         return sides, sides[1], name
-    if len(arguments.sides) != _SIDES or arguments.output is None:
+    from refbrowser.exporting.saving.merged_file import MergeRequest
+
+    target = said_of_fields(arguments, MergeRequest).get("target")
+    if len(arguments.sides) != _SIDES or target is None:
         raise RefbrowserError(
             ErrorKind.USAGE, "give three documents: refbrowser merge BASE OURS THEIRS -o OUT"
         )
-    return arguments.sides, arguments.output, arguments.name or arguments.output
+    return arguments.sides, target, arguments.name or target
 
 
 def _merge_documents(
@@ -112,15 +119,8 @@ def _merge_documents(
     in_place = _is_same_file(sides[1], target)
     is_marked = in_place and not arguments.conflicts
     base, ours, theirs = (opening_of(each, arguments) for each in sides)
-    request = MergeRequest(
-        base,
-        ours,
-        theirs,
-        target=target,
-        favor=None if arguments.favor is None else Choice(arguments.favor),
-        force=arguments.force,
-        mark=mark if is_marked else None,
-    )
+    asked = request_of(arguments, MergeRequest, base=base, ours=ours, theirs=theirs)
+    request = replace(asked, target=target, mark=mark if is_marked else None)
     with ProgressBar("merging") as bar:
         merged = merge_files(request, job_control(token, bar))
     if arguments.conflicts and merged.conflicts:

@@ -13,7 +13,8 @@ from enum import Flag
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.limits import LIMITS
 from refbrowser.references.text.typed_values import first_difference, from_difference
 from refbrowser.views.rows import Column, RowStyle

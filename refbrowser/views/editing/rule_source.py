@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from refbrowser.errors import Finding, RefbrowserError, Severity
+from refbrowser.errors import RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.references.findings.rule_findings import Aspect, RuleContext, findings_beside
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_changes import RowCount, rule_changes, same_keys

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.formats.registry import form_named
 from refbrowser.model.cf import Packing, TimeUnits
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
 
 
-#: Arrays that zarr-python does not read, by `ArrayNode.format`.
-DRAFT = "zarr-v3-draft"
 #: Times of at most so many are read to see whether they are dates.
 TIMES_READ = 65_536
 
@@ -94,6 +93,10 @@ class _Code:
         return "\n\n".join([*blocks, "\n".join(self.lines)]) + "\n"
 
 
+def _is_read_by_zarr(node: ArrayNode) -> bool:
+    return "zarr-python" in form_named(node.format).readers
+
+
 def zarr_snippet(source: SnippetSource, view: SnippetView) -> str:
     """Return lines that leave the values of a view in ``values``, read by zarr-python where it can."""
     return _zarr_code(source, view).text()
@@ -101,7 +104,7 @@ def zarr_snippet(source: SnippetSource, view: SnippetView) -> str:
 
 def _zarr_code(source: SnippetSource, view: SnippetView) -> _Code:
     code = _Code()
-    if view.node.format == DRAFT:
+    if not _is_read_by_zarr(view.node):
         code.lines += ["# zarr-python reads no draft of v3.", *dataset_lines(source, code.modules)]
         code.lines.append(f"array = dataset[{literal(view.node.path)}]")
     else:
@@ -134,7 +137,7 @@ def xarray_snippet(source: SnippetSource, hierarchy: Hierarchy, view: SnippetVie
     names = dimension_names(node)
     if None in node.dimensions or len(node.dimensions) != len(node.shape) or len(set(names)) < len(names):
         return _by_zarr(source, view, "The document gives the dimensions no names")
-    if node.format == DRAFT:
+    if not _is_read_by_zarr(node):
         return _by_zarr(source, view, "It is a draft of v3")
     path, _slash, name = node.path.strip("/").rpartition("/")
     group = hierarchy.find(path)

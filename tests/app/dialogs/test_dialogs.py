@@ -31,9 +31,6 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog
-from refbrowser.app.facets.byte_order_dialog import ByteOrderDialog
-from refbrowser.app.facets.safety_dialogs import AllowDialog, SafetyDialog
-from refbrowser.app.facets.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import parts
 from refbrowser.app.widgets.elided_label import ElidedLabel
@@ -47,7 +44,10 @@ from refbrowser.tools.export.window.export_dialog import ask_leftover
 from refbrowser.tools.lock.window.accept_sheet import AcceptSheet
 from refbrowser.tools.make.custom_remedies import CustomRemedy
 from refbrowser.tools.make.window.custom_remedy_dialog import CustomRemedyDialog
-from refbrowser.views.safety import FUNCTIONS, SafetyRow
+from refbrowser.wings.awkward0.views.safety_rows import FUNCTIONS, SafetyRow
+from refbrowser.wings.awkward0.window.safety_dialogs import AllowDialog, SafetyDialog
+from refbrowser.wings.ncstream.window.byte_order_dialog import ByteOrderDialog
+from refbrowser.wings.ncstream.window.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
 
 Settle = Callable[[], None]
 #: What a desktop leaves of its screen, without the frame of a window.

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSpinBox, QTo
 
 from refbrowser.app.editors.dimensions_table import DimensionsTable
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Place, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.references.edits.outer_edits import SetRule
 from refbrowser.references.findings import rule_findings
 from refbrowser.references.findings.rule_findings import Aspect, RuleCheck, RuleContext

@@ -15,6 +15,7 @@ from small_documents import small_document
 from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.references.edits.extent import EVERYTHING
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -88,7 +89,7 @@ def test_what_the_user_wants_goes_first(eager: MainWindow, small: Path, qtbot: Q
     assert shown(eager) == ("/depth", "canvas")
     # An edit chooses nothing anew.
     eager.hierarchy.select_index(eager.hierarchy._root_of(document))
-    document.hierarchyChanged.emit()
+    document.hierarchyChanged.emit(EVERYTHING)
     settle()
     item = eager.hierarchy.current_item()
     assert item is not None

@@ -12,7 +12,7 @@ from damaged_sets import CHUNKS, DAMAGES, FILES, Damage, sound
 import refbrowser
 from refbrowser.engine.audit.audit_result import AuditResult
 from refbrowser.engine.findings.collected_findings import collect
-from refbrowser.findings.kinds import KINDS, code_of
+from refbrowser.findings.kinds import KINDS, kind_of
 
 
 def audited(path: Path, level: str = "full", **more: Any) -> AuditResult:
@@ -50,8 +50,8 @@ def test_each_damage_is_found(name: str, tmp_path: Path) -> None:
         }
         assert found == set(damage.marked)
     if damage.level == "set":
-        assert [code_of(each) for each in result.findings] == [
-            code for code in map(code_of, result.findings) if code in KINDS
+        assert [kind_of(each).code for each in result.findings] == [
+            kind.code for kind in map(kind_of, result.findings) if kind in KINDS.values()
         ]
         with refbrowser.open(path) as dataset:
             window = collect(dataset.document, dataset.hierarchy, access=dataset.access)
@@ -174,7 +174,7 @@ def _codes(document: dict[str, Any]) -> dict[str, int]:
 
     read = ReferenceDocument.of(json.dumps(document).encode())
     found = dataset_findings(read, hierarchy_of(read)).all
-    return {code_of(each): each.count for each in found}
+    return {kind_of(each).code: each.count for each in found}
 
 
 def test_real_sets_have_what_is_really_odd_about_them(shared_data: Path) -> None:

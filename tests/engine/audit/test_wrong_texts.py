@@ -18,7 +18,7 @@ from refbrowser.engine.audit.audit_result import AuditResult
 from refbrowser.engine.audit.audit_run import AuditRun
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import Finding
+from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import Cancelled
 from refbrowser.references.edits.edits import SetReference
 from refbrowser.references.edits.outer_edits import InsertRule, RemoveRule, SetTemplate

@@ -11,7 +11,7 @@ import pytest
 
 import refbrowser
 from refbrowser.engine.findings.dataset_findings import dataset_findings
-from refbrowser.errors import Finding
+from refbrowser.findings.finding import Finding
 
 #: Chunks, bytes of each, and bytes before them in the file.
 COUNT, SIZE, HEAD = 5, 400, 64

@@ -15,10 +15,12 @@ from stores_made import fill, store_in
 
 import refbrowser
 from refbrowser.engine.jobs import JobControl
-from refbrowser.exporting.saving import portable, prospect
+from refbrowser.exporting.saving import prospect
 from refbrowser.exporting.saving import save as store
 from refbrowser.exporting.saving.portable import portable_document
 from refbrowser.exporting.saving.save import with_consolidated
+from refbrowser.formats.registry import RULES
+from refbrowser.model.flavour import Flavour
 from refbrowser.references.edits.edits import SetMetadata, SetReference, SetVersion
 
 
@@ -115,7 +117,7 @@ def test_a_draft_keeps_its_own_keys(tmp_path: Path) -> None:
         refbrowser.export(dataset, tmp_path / "draft", format="zarr-v3-draft")
     with refbrowser.open(tmp_path / "draft") as dataset:
         report = refbrowser.export(dataset, tmp_path / "out.json", format="refs-v0")
-    assert [loss.what for loss in report.losses] == [portable.DRAFT]
+    assert [loss.what for loss in report.losses] == [RULES[Flavour.DRAFT_2019].loss]
     system = fsspec.filesystem("reference", fo=str(tmp_path / "out.json"), skip_instance_cache=True)
     stored = {
         each.relative_to(tmp_path / "draft").as_posix(): each.read_bytes()

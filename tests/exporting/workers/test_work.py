@@ -24,7 +24,7 @@ from refbrowser.engine import compute, frozen
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.workers import peers
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.exporting import folder as folders
 from refbrowser.exporting.blocks import TASK_OBJECTS
 from refbrowser.exporting.exporter import estimate_export, run_export
@@ -36,6 +36,7 @@ from refbrowser.exporting.targets.store import StoreTarget
 from refbrowser.exporting.workers import order as orders
 from refbrowser.exporting.workers import team, worker
 from refbrowser.exporting.workers.order import WorkOrder
+from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.identity import ObjectIdentity
 

@@ -17,7 +17,7 @@ from refbrowser.cli.program import main
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.sources import sources_of
 from refbrowser.engine.store_listing import list_store
-from refbrowser.errors import Finding
+from refbrowser.findings.finding import Finding
 from refbrowser.io.access import Access
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetMetadata

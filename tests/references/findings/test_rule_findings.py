@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from refbrowser.engine.findings.collected_findings import collect
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Place, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, RemoveRule, SetReference
 from refbrowser.references.findings import rule_findings

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.document.refs import References
 from refbrowser.references.edits.edits import RemoveReference, SetReference, SetTemplate

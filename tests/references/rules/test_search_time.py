@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from refbrowser.errors import ErrorKind, Finding, Severity
+from refbrowser.errors import ErrorKind, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.findings.rule_findings import all_findings, find_duplicates
 from refbrowser.references.rules.gen import GenRule

@@ -10,7 +10,7 @@ from test_chunk_map import INLINE, MISSING, at, document, entries, filled, manif
 from refbrowser.engine.audit.audit_plan import Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
 from refbrowser.engine.findings.chunk_table import ChunkMarks
-from refbrowser.errors import ErrorKind, Finding, Severity
+from refbrowser.findings.kinds import ALL_FILL, UNDECODABLE
 from refbrowser.views.chunks.chunk_audit import ChunkAudit
 from refbrowser.views.chunks.chunk_colouring import ColourBy, coloured
 from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSource
@@ -20,8 +20,8 @@ from refbrowser.views.plot.slicing import SliceState
 def result() -> AuditResult:
     """Return one that read two chunks, asked about two files, and found two faults and a warning."""
     grouping, marks = Grouping(), ChunkMarks()
-    for code, severity in (("undecodable", Severity.FAULT), ("all-fill", Severity.WARNING)):
-        grouping.add(Finding(severity=severity, kind=ErrorKind.DECODE, message="x", code=code))
+    for kind in (UNDECODABLE, ALL_FILL):
+        grouping.add(kind.finding("x"))
     marks.add("/a", "undecodable", np.array([[2, 0], [2, 1]]))
     marks.add("/a", "all-fill", np.array([[2, 1], [2, 2]]))
     return AuditResult(
@@ -87,7 +87,7 @@ def test_a_million_marks_are_taken_at_once() -> None:
     marks, grouping = ChunkMarks(), Grouping()
     coords = np.stack(np.divmod(np.arange(side * side), side), axis=1)
     marks.add("/a", "undecodable", coords)
-    grouping.add(Finding(severity=Severity.FAULT, kind=ErrorKind.DECODE, message="x", code="undecodable"))
+    grouping.add(UNDECODABLE.finding("x"))
     found = AuditResult(Level.FULL, grouping.groups(), marks=marks)
     layout = ChunkLayout.of(SliceState((side, side), ("y", "x"), 1, 0, (0, 0)))
     values = ChunkMapValues(MapSource(manifest(document())), layout, range(side), range(side))

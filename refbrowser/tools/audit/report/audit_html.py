@@ -8,7 +8,7 @@ from html import escape
 
 from refbrowser.engine.audit.audit_plan import AuditCost
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
-from refbrowser.errors import Finding
+from refbrowser.findings.finding import Finding
 from refbrowser.tools.audit.report.audit_lines import (
     RestOfGroups,
     cost_line,

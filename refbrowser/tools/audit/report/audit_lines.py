@@ -8,7 +8,7 @@ from itertools import groupby
 
 from refbrowser.engine.audit.audit_plan import AuditCost, Level
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
-from refbrowser.errors import Finding
+from refbrowser.findings.finding import Finding
 from refbrowser.words import binary_size_text, counted, rounded_time_text
 
 #: Findings of one group, and files of one code, that are told one by one.

@@ -9,9 +9,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.audit.audit_result import FindingGroup
-from refbrowser.errors import Finding, Severity
-from refbrowser.findings.kinds import FindingKind, kind_of
-from refbrowser.tools.audit.report.audit_advice import advice_on
+from refbrowser.errors import Severity
+from refbrowser.findings.finding import Finding, FindingKind
+from refbrowser.findings.kinds import kind_of
 from refbrowser.tools.audit.report.audit_lines import place_words
 from refbrowser.views.words import one_line
 from refbrowser.words import counted
@@ -263,7 +263,7 @@ def about(line: AuditLine) -> tuple[tuple[str, str], ...]:
         rows.append(("What", one_line(first.message)))
     advice = "" if first is None else first.advice
     # Where an edit is known, what else may be done about others of its kind is wrong here.
-    general = "" if first is not None and first.fix is not None and advice else advice_on(kind.code)
+    general = "" if first is not None and first.fix is not None and advice else kind.advice
     what = " ".join(part for part in (_sentence(advice), general) if part)
     if what:
         rows.append(("What to do", what))

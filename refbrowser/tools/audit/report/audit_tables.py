@@ -9,8 +9,8 @@ from typing import Any
 
 from refbrowser.engine.audit.audit_plan import AuditCost
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
-from refbrowser.errors import Finding
-from refbrowser.findings.kinds import code_of
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import kind_of
 
 #: The columns of the table.
 COLUMNS = (
@@ -84,7 +84,7 @@ def row(finding: Finding) -> dict[str, Any]:
     in_document = place.is_in_document
     return {
         "severity": str(finding.severity),
-        "code": code_of(finding),
+        "code": kind_of(finding).code,
         "count": finding.count,
         "document": place.document,
         "path": place.path,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.audit.audit_result import AuditResult
     from refbrowser.engine.findings.listed_finding import ListedFinding
-    from refbrowser.errors import Finding
+    from refbrowser.findings.finding import Finding
     from refbrowser.tools.audit.report.audit_page import AuditLine
 
 NOTHING_OPEN = (

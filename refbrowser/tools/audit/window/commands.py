@@ -22,7 +22,7 @@ from refbrowser.words import counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
-    from refbrowser.errors import Finding
+    from refbrowser.findings.finding import Finding
     from refbrowser.tools.audit.window.audit_pane import AuditPane
 
 _FILTERS = ("Page (*.html)", "JSON (*.json)", "Table (*.csv)")

@@ -14,7 +14,8 @@ import numpy as np
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.dataset import damage_of
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.option_fields import option
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier, MetadataKey, StrayKey
 from refbrowser.io.cancel import CancelToken

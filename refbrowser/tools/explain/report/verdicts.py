@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.findings.listed_finding import FindingOrigin, ListedFinding, Remedy
+from refbrowser.engine.findings.listed_finding import FindingOrigin, ListedFinding
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.findings.finding import Remedy
 from refbrowser.io.access import Access, Location, storage_url
 from refbrowser.io.identity import moment_of
 from refbrowser.io.locks.lock import text_of

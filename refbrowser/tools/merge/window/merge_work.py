@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.opening import OpenRequest
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.exporting.saving.merged_file import document_to_merge, read_conflict_file
+from refbrowser.findings.finding import Finding
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.edits.edits import Compound, Edit

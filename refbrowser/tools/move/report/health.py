@@ -7,6 +7,18 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.findings.kinds import (
+    FILE_UNCONFIRMED,
+    FILE_UNDECIDED,
+    IDENTITY_CHANGED,
+    LENGTH_UNDECODABLE,
+    RANGE_PAST_END,
+    STALE_FILE,
+    URL_CREDENTIALS,
+    URL_DEAD,
+    URL_MOVED,
+    URL_NO_RANGES,
+)
 from refbrowser.io.access import storage_url
 from refbrowser.words import count_text
 
@@ -38,20 +50,20 @@ class Health(StrEnum):
     OK = "ok"
 
 
-#: What the codes of an audit say of a file; those that are not here say that it cannot be read.
-_CODES = {
-    "": Health.OK,
-    "url-dead": Health.DEAD,
-    "url-credentials": Health.REFUSED,
-    "range-past-end": Health.SIZE,
-    "length-undecodable": Health.SIZE,
-    "stale-file": Health.STALE,
-    "file-undecided": Health.STALE,
-    "file-unconfirmed": Health.UNCONFIRMED,
-    "identity-changed": Health.CHANGED,
-    "url-moved": Health.MOVED,
-    "url-no-ranges": Health.WHOLE,
+#: What an audit says of a file; what is not here says that it cannot be read.
+_AUDITED = {
+    URL_DEAD: Health.DEAD,
+    URL_CREDENTIALS: Health.REFUSED,
+    RANGE_PAST_END: Health.SIZE,
+    LENGTH_UNDECODABLE: Health.SIZE,
+    STALE_FILE: Health.STALE,
+    FILE_UNDECIDED: Health.STALE,
+    FILE_UNCONFIRMED: Health.UNCONFIRMED,
+    IDENTITY_CHANGED: Health.CHANGED,
+    URL_MOVED: Health.MOVED,
+    URL_NO_RANGES: Health.WHOLE,
 }
+_CODES = {kind.code: health for kind, health in _AUDITED.items()}
 _RANK = {health: rank for rank, health in enumerate(Health)}
 
 
@@ -63,7 +75,7 @@ def health_judge(
     Parameters
     ----------
     failures
-        Why reads failed, with the URLs (`engine.findings.collect.failures_of`).
+        Why reads failed, with the URLs (`engine.findings.collected_findings.failures_of`).
     asked
         What an audit was told of files: by URL, as the document spells it, the code of what is worst.
     """
@@ -76,7 +88,7 @@ def health_judge(
         found, code = read(source), None if source.is_pattern else told.get(source.url)
         if code is None:
             return found
-        audited = _CODES.get(code, Health.FAILED)
+        audited = _CODES.get(code, Health.FAILED) if code else Health.OK
         # Nobody says which is newer: the worse one counts.
         return audited if found is Health.UNKNOWN else min(found, audited, key=_RANK.__getitem__)
 

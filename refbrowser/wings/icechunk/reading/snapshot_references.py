@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.formats.zarr import v3
 from refbrowser.formats.zarr.shapes import parse_shape

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.zarr.metadata_json import parse_object
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.wings.zarr_draft.reading.codecs import BASE, codecs_json, draft_options
 from refbrowser.wings.zarr_draft.reading.data_types import CORE, data_type_of, fill_value_json

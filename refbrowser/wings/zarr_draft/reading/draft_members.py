@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
 from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource, ancestors
 from refbrowser.formats.zarr.metadata_json import parse_object, warning
 from refbrowser.formats.zarr.shapes import Sides, dimensions_needed

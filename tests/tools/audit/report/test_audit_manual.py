@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from refbrowser.engine.audit.reader_notes import NOTES
-from refbrowser.errors import ErrorKind, Finding, Severity
+from refbrowser.errors import ErrorKind, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import KINDS, kind_of
 
 PAGE = (Path(__file__).resolve().parents[4] / "resources/manual/audit.md").read_text("utf-8")
@@ -24,20 +23,6 @@ def test_every_code_is_listed_and_no_other() -> None:
 def test_every_note_is_listed() -> None:
     section = PAGE.partition("## Other software")[2].partition("## ")[0]
     assert set(re.findall(r"^\| `([a-z0-9-]+)` \|", section, re.M)) == set(NOTES)
-
-
-@pytest.mark.slow
-def test_codes_in_the_source_are_known() -> None:
-    source = Path(__file__).resolve().parents[4] / "refbrowser"
-    named = {
-        code
-        for path in source.rglob("*.py")
-        # Words of other things: how a checksum is called.
-        if "formats" not in path.parts
-        for code in re.findall(r"\bcode=\"([a-z0-9-]+)\"", path.read_text("utf-8"))
-    }
-    assert len(named) > 10
-    assert named <= set(KINDS)
 
 
 def test_each_kind_of_error_has_a_code() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from refbrowser.engine.audit.audit_plan import Level
 from refbrowser.engine.audit.audit_result import KEPT, AuditResult, Grouping
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
-from refbrowser.findings.kinds import KINDS
+from refbrowser.errors import ErrorKind, Place, Severity
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import KINDS, URL_DEAD
 from refbrowser.references.edits.edits import RemoveReference
-from refbrowser.tools.audit.report.audit_advice import advice_on
 from refbrowser.tools.audit.report.audit_page import (
     UNFOLDED,
     AuditPage,
@@ -30,10 +30,8 @@ def finding(
     code: str, url: str = "", key: str | None = None, severity: Severity = FAULT, count: int = 1
 ) -> Finding:
     place = Place(document="d.json", key=key, url=url or None)
-    return Finding(
-        severity=severity, kind=ErrorKind.SOURCE, message=f"what is wrong with {key}", place=place,
-        count=count, code=code,
-    )  # fmt: skip
+    message = f"what is wrong with {key}"
+    return KINDS[code].finding(message, place, severity=severity, error=ErrorKind.SOURCE, count=count)
 
 
 def result_of(*findings: Finding) -> AuditResult:
@@ -146,7 +144,7 @@ def test_all_about_a_place_and_about_a_kind() -> None:
     assert place["For readers"] == KINDS["url-dead"].meaning
     assert place["Where"] == "t/1.0, and 6 more places"
     assert place["File"] == "b.nc"
-    assert place["What to do"] == advice_on("url-dead")
+    assert place["What to do"] == URL_DEAD.advice
     assert dict(about(lines[1]))["Where"] == "12 places in 2 files"
 
 
@@ -154,12 +152,6 @@ def test_the_advice_of_a_finding_comes_first() -> None:
     own = replace(finding("url-dead", "a.nc", "t/0"), advice="look into the attic")
     (line,) = page_of(result_of(own), PageChoice()).lines
     assert dict(about(line))["What to do"].startswith("Look into the attic. Correct the template")
-
-
-def test_advice_is_about_kinds_that_there_are() -> None:
-    from refbrowser.tools.audit.report import audit_advice
-
-    assert set(audit_advice._ADVICE) <= set(KINDS)
 
 
 def test_lines_as_text() -> None:

@@ -11,7 +11,9 @@ from html.parser import HTMLParser
 from refbrowser.engine.audit.audit_plan import AuditCost, BlockedOrigin, Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
 from refbrowser.engine.audit.reader_notes import ReaderNote
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Place, Severity
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import URL_DEAD
 from refbrowser.tools.audit.report.audit_html import result_html
 from refbrowser.tools.audit.report.audit_lines import result_lines
 from refbrowser.tools.audit.report.audit_tables import COLUMNS, result_csv, result_json
@@ -39,7 +41,7 @@ def result_of(texts: tuple[str, ...] = HOSTILE) -> AuditResult:
                 message=text,
                 place=Place(document=text, key=text, url=text, start=1, stop=2),
                 advice=text,
-                code="url-dead",
+                what=URL_DEAD,
                 count=3,
             )
         )

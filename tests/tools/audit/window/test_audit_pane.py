@@ -26,7 +26,9 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.audit.audit_plan import AuditCost, AuditRequest, Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
 from refbrowser.engine.findings.chunk_table import ChunkMarks
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Place, Severity
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import UNDECODABLE
 from refbrowser.references.edits.edits import RemoveReference
 from refbrowser.tools.audit.window.audit_pane import AuditPane
 from refbrowser.tools.audit.window.audit_table import FINDING
@@ -482,7 +484,7 @@ def test_a_large_result_leaves_the_window_free(
         place = Place(key=f"temp/{number}.0", path="/temp", url=f"{number % 9000}.nc")
         grouping.add(
             Finding(
-                severity=Severity.FAULT, kind=ErrorKind.DECODE, message="x", place=place, code="undecodable"
+                severity=Severity.FAULT, kind=ErrorKind.DECODE, message="x", place=place, what=UNDECODABLE
             )
         )
     marks.add("/temp", "undecodable", np.stack([np.arange(10**6) % STEPS, np.arange(10**6) % 2], axis=1))

@@ -12,7 +12,8 @@ from explained import checked, dataset, document, line, of_key
 import refbrowser
 from refbrowser.engine.findings.collected_findings import collect, listed_finding
 from refbrowser.engine.findings.listed_finding import FindingOrigin, ListedFinding, finding_of_opening
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import KINDS
 from refbrowser.io.access import Source
 from refbrowser.tools.explain.report.explain import Question, explain
@@ -34,8 +35,8 @@ def of_finding(opened: refbrowser.Dataset, finding: ListedFinding) -> Explanatio
 @pytest.mark.parametrize("origin", FindingOrigin)
 def test_problems_of_every_kind_have_a_verdict(origin: FindingOrigin) -> None:
     place = Place(document="d.json", url="data/x.bin")
-    for kind, severity, code in product(ErrorKind, Severity, KINDS):
-        finding = Finding(severity=severity, kind=kind, message="it is odd", place=place, code=code)
+    for kind, severity, what in product(ErrorKind, Severity, KINDS.values()):
+        finding = Finding(severity=severity, kind=kind, message="it is odd", place=place, what=what)
         explanation = checked(explain_finding(listed_finding(finding, origin, None)))
         assert explanation.verdict == "It is odd"
         assert line(explanation.step("problem"), "Found in")

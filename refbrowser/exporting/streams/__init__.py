@@ -1,1 +1,0 @@
-"""Work on ncstream files: append, compact, repair, and what each message gave."""

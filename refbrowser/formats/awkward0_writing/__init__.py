@@ -1,1 +1,0 @@
-"""Writing Awkward 0: values as expressions and named blobs, in whatever container."""

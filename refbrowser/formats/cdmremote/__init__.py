@@ -1,1 +1,0 @@
-"""CDM Remote: datasets of a server, asked for in ncstream."""

@@ -1,1 +1,0 @@
-"""NcStream, grammar version 2: streams of messages."""

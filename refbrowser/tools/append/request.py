@@ -1,0 +1,101 @@
+"""What can be asked of appending: files for a reference document, or a dataset for a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.combining.combination import Combination
+from refbrowser.formats.option_fields import Kind, declared, documented, like, option
+
+_STREAMS = "streams"
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """What is added, to which dimension, and what is done about what differs."""
+
+    target: str = field(
+        default="",
+        metadata=option(
+            "--output OUT",
+            "write another document instead",
+            short="-o",
+            about="What is written; the document itself where it is empty.",
+        ),
+    )
+    along: str = field(
+        default="",
+        metadata=option(
+            "--concat DIM",
+            "the dimension to append along (default: the only one whose coordinates differ; for a stream the "
+            "only unlimited one of both)",
+            about="The dimension that is extended; found where it is empty.",
+        ),
+    )
+    arrays: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--array A",
+            "add this array only; to a document beside those that it has (repeatable)",
+            about="Names or paths of the arrays that are added; all where it is empty.",
+            kind=Kind.TEXTS,
+        ),
+    )
+    leave_out: tuple[str, ...] = like(Combination, "leave_out")
+    leave_out_var: tuple[str, ...] = like(Combination, "leave_out_var")
+    take_as: tuple[str, ...] = like(Combination, "take_as")
+    inline_var: tuple[str, ...] = like(Combination, "inline_var")
+    accept: tuple[str, ...] = like(Combination, "accept")
+    time_units: str = like(Combination, "time_units")
+    sort: bool = like(Combination, "sort")
+    new_dims: tuple[str, ...] = like(Combination, "new_dims")
+    overwrite: bool = field(
+        default=False,
+        metadata=option(
+            "--overwrite",
+            "overwrite the values of the stream instead of appending after them",
+            heading=_STREAMS,
+            kind=Kind.TICK,
+            means=True,
+        ),
+    )
+    level: int | None = field(
+        default=None,
+        metadata=option(
+            "--deflate LEVEL",
+            "1 to 9, 0 for none (default: as in the stream)",
+            about="Of deflate, 0 for none; None does as the stream does.",
+            heading=_STREAMS,
+            kind=Kind.NUMBER,
+            limits=(0, 9),
+        ),
+    )
+    force: bool = field(
+        default=False,
+        metadata=option(
+            "--force",
+            "replace OUT; for a stream, drop bytes after its end",
+            kind=Kind.TICK,
+            means=True,
+        ),
+    )
+
+    def combination(self, files: Iterable[str], **more: Any) -> Combination:
+        """Return what is added to a document.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: something is said that is about streams.
+        """
+        if self.overwrite or self.level is not None:
+            message = "--overwrite and --deflate are for streams of messages"
+            raise RefbrowserError(ErrorKind.USAGE, message)
+        shared = {name: getattr(self, name) for name in declared(Combination) if name in declared(Addition)}
+        return Combination(
+            sources=tuple(files), concat=(self.along,) if self.along else (), **{**shared, **more}
+        )

@@ -1,0 +1,54 @@
+"""Print a script that lets a shell complete verbs, options and their values, as they are now.
+
+bash:  refbrowser completion bash > ~/.local/share/bash-completion/completions/refbrowser
+zsh:   refbrowser completion zsh > ~/.zfunc/_refbrowser, with fpath=(~/.zfunc $fpath) before compinit
+fish:  refbrowser completion fish > ~/.config/fish/completions/refbrowser.fish
+
+Or for one session of bash: source <(refbrowser completion bash). What other packages add is in it; print it
+again after one was installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from refbrowser.cli.console import write_json, write_line
+from refbrowser.cli.options import add_further, add_json
+from refbrowser.cli.program import Parser, add_manner, parser_of
+from refbrowser.io.cancel import CancelToken
+from refbrowser.tools.completion.command_words import VerbWords, verb_words
+from refbrowser.tools.completion.scripts import SCRIPTS
+from refbrowser.tools.registry import tools
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("shell", choices=SCRIPTS, help="which shell it is for")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Print the script."""
+    verbs = [_words(tool.name, tool.words, parser_of(tool)) for tool in tools()]
+    script = SCRIPTS[arguments.shell](verbs, _without_verb())
+    if arguments.json:
+        write_json({"shell": arguments.shell, "script": script})
+    else:
+        write_line(script.rstrip("\n"))
+    return 0
+
+
+def _words(name: str, about: str, parser: argparse.ArgumentParser) -> VerbWords:
+    add_further(parser)
+    return verb_words(name, about, parser)
+
+
+def _without_verb() -> VerbWords:
+    """Return what can be typed where the window is opened, or before a verb."""
+    from refbrowser.cli import window
+
+    parser = Parser(prog="refbrowser")
+    window.add_arguments(parser)
+    add_json(parser)
+    add_manner(parser)
+    return _words("", "open the window", parser)

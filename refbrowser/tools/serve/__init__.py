@@ -1,1 +1,0 @@
-"""Serving: a dataset is offered to other programs as CDM Remote."""

@@ -1,0 +1,1 @@
+"""Archives, folders and HDF5 files, and the blobs in them."""

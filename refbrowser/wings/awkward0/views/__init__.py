@@ -1,0 +1,1 @@
+"""What the page of expressions and the safety report show."""

@@ -1,0 +1,1 @@
+"""ncstream and CDM Remote: streams of messages, in files and from servers."""

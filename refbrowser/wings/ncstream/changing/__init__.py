@@ -1,0 +1,1 @@
+"""Changing streams: appending, compacting, repairing."""

@@ -1,0 +1,1 @@
+"""Reading streams: their messages, what these say of variables, and their elements."""

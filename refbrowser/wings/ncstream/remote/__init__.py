@@ -1,0 +1,1 @@
+"""CDM Remote: asking servers, and understanding what they answer."""

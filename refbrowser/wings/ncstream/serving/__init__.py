@@ -1,0 +1,1 @@
+"""Serving datasets as CDM Remote, on this machine."""

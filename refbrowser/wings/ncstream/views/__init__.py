@@ -1,0 +1,1 @@
+"""What panes show of streams, as values; knows no Qt."""

@@ -1,0 +1,1 @@
+"""What the window shows of streams, and what can be done with them there."""

@@ -1,0 +1,3 @@
+"""The fixtures of the window."""
+
+from window_fixtures import *  # noqa: F403

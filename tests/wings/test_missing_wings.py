@@ -1,0 +1,226 @@
+"""The program without one of its wings: all else works, and what needs the wing says that it is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from source import PACKAGE
+
+import refbrowser
+from refbrowser.app.actions.menus import tab_actions
+from refbrowser.formats.format import Format, Written
+from refbrowser.formats.registry import BUILT_IN as FORMATS
+from refbrowser.formats.registry import RULES
+from refbrowser.loading import load
+from refbrowser.tools.registry import BUILT_IN as TOOLS
+
+WINGS = sorted(path.parent.name for path in (PACKAGE / "wings").glob("*/__init__.py"))
+SAMPLE = PACKAGE.parent / "resources" / "sample" / "sea_surface.json"
+#: What a format is asked for by that is not written.
+ELSEWHERE = {"cdmremote": "cdmremote:http://127.0.0.1:1/data"}
+
+COMMANDS = """
+import contextlib, io, json, sys
+from refbrowser.cli import main
+said = []
+for command in json.load(sys.stdin):
+    out, error = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+        code = main(command)
+    said.append((code, *(each.buffer.getvalue().decode(errors="replace") for each in (out, error))))
+json.dump(said, sys.stdout)
+"""
+WINDOW = """
+import json, sys
+from PySide6.QtWidgets import QApplication
+application = QApplication([])
+from refbrowser.app.shell.main_window import MainWindow
+window = MainWindow()
+window.show()
+window.complete()
+
+def wait(settled):
+    while not settled():
+        application.processEvents()
+
+def ended(document):
+    return document.is_open or document.error is not None
+
+sample, *others = [window.open_path(path) for path in json.load(sys.stdin)]
+wait(lambda: all(map(ended, [sample, *others])))
+window.documents.set_current(sample)
+wait(lambda: window.centre.plot is not None and not window.tasks.busy())
+actions = [spec.name for spec, _ in window.actions_.all()]
+errors = [str(each.error) for each in others]
+window.actions_["export"].trigger()
+application.processEvents()
+dialogs = [type(each).__name__ for each in application.topLevelWidgets() if each.isVisible()]
+said = [window.centre.error_bar.isHidden(), str(sample.error), errors, actions, dialogs]
+sys.stdout.write(json.dumps(said))
+sys.stdout.flush()
+import os
+os._exit(0)
+"""
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """Yield all texts of a row."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for part in value.values() for text in texts_of(part))
+    elif isinstance(value, tuple):
+        yield from (text for part in value for text in texts_of(part))
+    elif is_dataclass(value):
+        yield from (text for each in fields(value) for text in texts_of(getattr(value, each.name)))
+
+
+@dataclass(frozen=True)
+class Wing:
+    """What is of a wing, and a program without it."""
+
+    name: str
+    #: The folder of a package that has all but the wing.
+    without: Path
+
+    @property
+    def package(self) -> str:
+        return f"refbrowser.wings.{self.name}"
+
+    def has(self, *values: Any) -> bool:
+        return any(text.startswith(f"{self.package}.") for value in values for text in texts_of(value))
+
+    def forms(self) -> list[Written]:
+        return [form for format in FORMATS for form in format.writes if self.has(form.target, form.layout)]
+
+    def formats(self) -> list[Format]:
+        return [format for format in FORMATS if self.has(format.opener)]
+
+    def run(self, code: str, asked: Any) -> Any:
+        """Return what a program without the wing prints as JSON."""
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            input=json.dumps(asked),
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
+            cwd=self.without,
+            env={**os.environ, "PYTHONPATH": str(self.without), "QT_QPA_PLATFORM": "offscreen"},
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def commands(self, *commands: list[str]) -> list[tuple[int, str, str]]:
+        """Return exit code, output and errors of each command."""
+        return [tuple(said) for said in self.run(COMMANDS, commands)]
+
+    def refuses(self, command: list[str]) -> None:
+        """A command says in one error, in words and as JSON, that the wing is not installed."""
+        in_words, as_json = self.commands(command, [*command, "--json"])
+        said = f"this needs {self.package}, which is not installed"
+        assert in_words[:2] == (2, "")
+        assert in_words[2].count("error") == 1
+        assert said in in_words[2]
+        assert "pip install" in in_words[2]
+        error = json.loads(as_json[1] or as_json[2])["error"]
+        assert (as_json[0], error["word"], error["kind"], error["message"]) == (
+            2,
+            "not-installed",
+            "E_USAGE",
+            said,
+        )
+
+
+@pytest.fixture(scope="module", params=WINGS)
+def wing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Wing:
+    """Each wing, with a package that is the same but for its folder."""
+    root = tmp_path_factory.mktemp(f"without_{request.param}")
+    wings = root / "refbrowser" / "wings"
+    wings.mkdir(parents=True)
+    (root / "resources").symlink_to(PACKAGE.parent / "resources")
+    for folder, below in ((PACKAGE, wings.parent), (PACKAGE / "wings", wings)):
+        for path in folder.iterdir():
+            if path.name not in ("__pycache__", "wings", request.param):
+                (below / path.name).symlink_to(path)
+    return Wing(request.param, root)
+
+
+@pytest.fixture(scope="module")
+def made(wing: Wing, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What can be opened with the wing alone, by the name of its form or format."""
+    folder = tmp_path_factory.mktemp("made")
+    found = {form.name: str(folder / f"{form.name}{form.suffix}") for form in wing.forms()}
+    for name, path in found.items():
+        refbrowser.export(SAMPLE, path, format=name, arrays=["/ocean/lat"])
+    written = {format.name for format in wing.formats() if format.writes}
+    return found | {
+        format.name: ELSEWHERE[format.name] for format in wing.formats() if format.name not in written
+    }
+
+
+def test_each_wing_stands_in_a_table(wing: Wing) -> None:
+    assert wing.has(*FORMATS, *TOOLS, *RULES.values())
+
+
+@pytest.mark.slow
+def test_all_else_works(wing: Wing, tmp_path: Path) -> None:
+    target = tmp_path / "lat.zarr"
+    sample, made = str(SAMPLE), str(target)
+    said = wing.commands(
+        ["--help"],
+        ["info", sample],
+        ["info", "--help"],
+        ["export", "--help"],
+        ["export", sample, made, "--to", "zarr-v3", "--array", "/ocean/lat"],
+        ["info", made],
+        ["read", made, "/ocean/lat", "--select", "0"],
+        ["check", made],
+    )
+    assert [code for code, _, _ in said] == [0] * len(said)
+    assert "internal" not in "".join(error for _, _, error in said)
+
+
+@pytest.mark.slow
+def test_what_is_missing_is_said_where_it_is_opened(wing: Wing, made: dict[str, str]) -> None:
+    assert made
+    for path in made.values():
+        wing.refuses(["info", path])
+
+
+@pytest.mark.slow
+def test_what_is_missing_is_said_where_it_is_written(wing: Wing, tmp_path: Path) -> None:
+    for form in wing.forms():
+        target = tmp_path / f"target{form.suffix}"
+        wing.refuses(["export", str(SAMPLE), str(target), "--to", form.name])
+        assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_verbs_of_a_wing_say_what_is_missing(wing: Wing, made: dict[str, str]) -> None:
+    for tool in (tool for tool in TOOLS if wing.has(tool.verb)):
+        wing.refuses([tool.name, str(SAMPLE)])
+    for format in (format for format in wing.formats() if "append" in format.facets):
+        wing.refuses(["append", made[format.name], str(SAMPLE)])
+
+
+@pytest.mark.slow
+def test_the_window_does_without(wing: Wing, made: dict[str, str]) -> None:
+    is_quiet, error, errors, actions, dialogs = wing.run(WINDOW, [str(SAMPLE), *made.values()])
+    assert (is_quiet, error) == (True, "None")
+    assert errors == [f"this needs {wing.package}, which is not installed"] * len(made)
+    assert "ExportDialog" in dialogs
+    named = [*(format.facets.get("commands", "") for format in FORMATS), *(tool.commands for tool in TOOLS)]
+    groups = [load(name) for name in named if wing.has(name)]
+    own = {action.name for group in groups for action in group.actions}
+    own |= {action.name for format in FORMATS if wing.has(format.pages) for action in tab_actions(format)}
+    assert own.isdisjoint(actions)
+    assert "export" in actions
