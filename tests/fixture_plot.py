@@ -16,9 +16,9 @@ from pyqtgraph import BarGraphItem
 from refbrowser.app.plot.canvas import LineLayer, View
 from refbrowser.app.plot.drawing import Drawing
 from refbrowser.app.plot.kinds.line_kind import LineKind
-from refbrowser.views.plot.kinds.plot_kind import EXPORTS, Control, Export, PlotKind, Sought, Switch
-from refbrowser.views.plot.kinds.registry import GROUP, foreign
 from refbrowser.views.plot.picture import Picture
+from refbrowser.views.plot.plot_kind import EXPORTS, Control, Export, PlotKind, Sought, Switch
+from refbrowser.views.plot.plot_kinds import GROUP, foreign
 from refbrowser.views.plot.saving import ShownValues
 
 
@@ -66,7 +66,7 @@ BARS = PlotKind(
     controls=frozenset({Control.AXES}),
     switches=(Switch("absolute", "|x|", "Heights without their signs"),),
     text=lambda shown, _state, value: f"a bar of {shown.text_with_units(value)}",
-    exports=(*EXPORTS, Export(".bars", "Bars (*.bars)", blocks)),
+    exports=(*EXPORTS, Export(".bars", "Bars (*.bars)", "fixture_plot:blocks")),
 )
 #: One that cannot tell what it suits, and one whose name is taken.
 BROKEN = PlotKind(name="broken", suits=lambda sought: 1 / 0)

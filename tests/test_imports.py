@@ -55,6 +55,7 @@ LAYERS = [
 WITHOUT_QT = {
     "refbrowser.app.actions.action_spec": "an action as a value",
     "refbrowser.app.commands.groups": "which groups of commands a window has",
+    "refbrowser.app.plot.kinds.line_kind": "draws with the layers of the canvas",
     "refbrowser.app.actions.menus": "what menus hold, as values: help and the list of shortcuts read it",
     "refbrowser.app.controller.compared_side": "which state of a document the window compares",
     "refbrowser.app.commands.findings": "a group of commands that only sends to panes",
@@ -482,7 +483,7 @@ JOBS = {
     "refbrowser.app.shell.drops": "loads libraries, which stay",
     "refbrowser.app.shell.following": "looks for lost edits, once",
     "refbrowser.app.shell.main_window": "has names of Qt asked for, once",
-    "refbrowser.app.shell.tool_places": "looks for tools of other packages, once",
+    "refbrowser.app.shell.tool_places": "looks for tools and kinds of plots of other packages, once",
 }
 
 

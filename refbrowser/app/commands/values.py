@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QGuiApplication, QImage
@@ -20,7 +21,7 @@ from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
-    from refbrowser.views.plot.kinds.plot_kind import Export
+    from refbrowser.views.plot.plot_kind import Export
     from refbrowser.views.plot.saving import ShownValues
 
 
@@ -132,7 +133,7 @@ class ValueCommands(CommandGroup):
 
     def _exports(self) -> tuple[Export, ...]:
         """Return what values of the view in front can be written as; those of a table as any."""
-        from refbrowser.views.plot.kinds.plot_kind import EXPORTS
+        from refbrowser.views.plot.plot_kind import EXPORTS
 
         plot = self._centre.plot
         kind = None if plot is None or self._centre.table_is_shown() else plot.kind()
@@ -202,7 +203,7 @@ class ValueCommands(CommandGroup):
             from refbrowser.io.atomic import write_atomically
 
             values = view.read(control)
-            write_atomically(path, export.blocks(values), cancel=control.token)
+            write_atomically(path, resolve_name(export.written_by)(values), cancel=control.token)
             return values.reserve
 
         title = f"Export {view.shown.layout.node.path} to {path}"

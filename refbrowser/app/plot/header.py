@@ -18,7 +18,7 @@ from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.element_parts import COMPONENTS, LENGTH, part_node, parts_of
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
-from refbrowser.views.plot.kinds.plot_kind import Switch
+from refbrowser.views.plot.plot_kind import Switch
 from refbrowser.views.plot.slicing import SliceState
 from refbrowser.views.words import one_line
 

@@ -13,8 +13,8 @@ from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import Quantity, quantity_of
-from refbrowser.views.plot.kinds.plot_kind import Control
 from refbrowser.views.plot.levels import Levels
+from refbrowser.views.plot.plot_kind import Control
 
 #: Arrays whose choices are remembered.
 _REMEMBERED = 500

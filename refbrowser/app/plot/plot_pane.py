@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.plot.coordinates import Coordinate
-    from refbrowser.views.plot.kinds.plot_kind import PlotKind
     from refbrowser.views.plot.picture import Picture
+    from refbrowser.views.plot.plot_kind import PlotKind
     from refbrowser.views.plot.slicing import SliceState
 
 

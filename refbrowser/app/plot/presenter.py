@@ -23,8 +23,8 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.edits.extent import EVERYTHING, Extent
 from refbrowser.views.plot.coordinates import AxisRole
-from refbrowser.views.plot.kinds.plot_kind import Control, Page
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
+from refbrowser.views.plot.plot_kind import Control, Page
 from refbrowser.views.plot.reading import (
     bands_with,
     coordinate_nodes,

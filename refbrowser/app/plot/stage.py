@@ -23,9 +23,9 @@ from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import flag_shares
 from refbrowser.views.plot.coordinates import attribute_text
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.kinds.plot_kind import Control, Page, PlotKind, Sought
-from refbrowser.views.plot.kinds.registry import best
 from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.plot_kind import Control, Page, PlotKind, Sought
+from refbrowser.views.plot.plot_kinds import best
 from refbrowser.views.plot.readout import chunk_key, notes_of, readout, value_at
 from refbrowser.views.plot.slicing import SliceState
 

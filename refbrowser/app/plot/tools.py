@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QWidget
 
 from refbrowser.app.plot.animation import Animation, AnimationBar
-from refbrowser.views.plot.kinds.plot_kind import Control
+from refbrowser.views.plot.plot_kind import Control
 from refbrowser.views.plot.series import choices
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What tools add to a window: commands, and docks; those of other packages come with the plot.
+"""What tools add to a window: commands and docks; those of other packages, and kinds of plots, with the plot.
 
 What fails costs itself alone, and is told: it is of another package.
 """
@@ -18,9 +18,11 @@ from refbrowser.tools.registry import BUILT_IN, foreign
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.plugins import Plugins
     from refbrowser.tools.tool import Dock, Tool
+    from refbrowser.views.plot.plot_kind import PlotKind
 
 
 def tool_groups() -> Iterator[type[CommandGroup]]:
@@ -35,6 +37,7 @@ class ToolPlaces(CommandGroup):
         super().__init__(workspace)
         self._shown: dict[str, Callable[[], object]] = {}
         workspace.centre.plotMade.connect(lambda _plot: self._look())
+        workspace.centre.plotMade.connect(self._look_for_kinds)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return the commands that show the docks of other packages."""
@@ -43,6 +46,19 @@ class ToolPlaces(CommandGroup):
     def _look(self) -> None:
         tasks = self._workspace.tasks
         tasks.run("tools", tasks.PREPARING, lambda _control: foreign(), self._add)
+
+    def _look_for_kinds(self, plot: PlotPane) -> None:
+        """Find the kinds of plots of other packages, too."""
+        from refbrowser.views.plot.plot_kinds import foreign as foreign_kinds
+
+        def found(kinds: Plugins[PlotKind]) -> None:
+            for error in kinds.errors:
+                self._workspace.show_error("A kind of plot cannot be used", error)
+            if kinds.values:
+                plot.look_for_kinds()
+
+        tasks = self._workspace.tasks
+        tasks.run("plot kinds", tasks.PREPARING, lambda _control: foreign_kinds(), found)
 
     def _add(self, found: Plugins[Tool]) -> None:
         for error in found.errors:

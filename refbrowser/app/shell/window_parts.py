@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
     from refbrowser.app.frame.start_pane import StartPane
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
-    from refbrowser.plugins import Plugins
-    from refbrowser.views.plot.kinds.plot_kind import PlotKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,18 +188,3 @@ def _plot_made(workspace: Workspace, parts: Parts, plot: PlotPane) -> None:
     groups[CopyCommands].connect_plot()
     parts.context_menus.connect_views()
     workspace.navigation.plot_current()
-    # Only now: it takes longer than the first picture.
-    from refbrowser.views.plot.kinds.registry import foreign
-
-    tasks = workspace.tasks
-    tasks.run(
-        "plot kinds", tasks.PREPARING, lambda _control: foreign(), partial(_kinds_found, workspace, plot)
-    )
-
-
-def _kinds_found(workspace: Workspace, plot: PlotPane, found: Plugins[PlotKind]) -> None:
-    """Show plots of the kinds of other packages, too."""
-    for error in found.errors:
-        workspace.show_error("A kind of plot cannot be used", error)
-    if found.values:
-        plot.look_for_kinds()

@@ -10,9 +10,9 @@ from refbrowser.errors import quoted
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.kinds.plot_kind import Sought
-from refbrowser.views.plot.kinds.registry import best
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
+from refbrowser.views.plot.plot_kind import Sought
+from refbrowser.views.plot.plot_kinds import best
 from refbrowser.views.plot.reading import Auxiliary
 
 _SEPARATOR = "   "

@@ -275,6 +275,16 @@ def npz_bytes(shown: ShownValues) -> bytes:
     return data.getvalue()
 
 
+def npy_blocks(shown: ShownValues) -> Iterator[bytes]:
+    """Yield a numpy file of the slice."""
+    yield npy_bytes(shown)
+
+
+def npz_blocks(shown: ShownValues) -> Iterator[bytes]:
+    """Yield a numpy archive of the slice."""
+    yield npz_bytes(shown)
+
+
 def _as_numpy(shown: ShownValues) -> npt.NDArray[Any]:
     return np.ascontiguousarray(without_names(_for_numpy(shown))).reshape(shown.values.shape)
 

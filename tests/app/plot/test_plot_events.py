@@ -221,7 +221,9 @@ def test_names_of_dimensions_come_before_that_of_the_colours(qtbot: QtBot) -> No
     around = QWidget()
     qtbot.addWidget(around)
     header = PlotHeader(around)
-    header.set_slice(SliceState((2, 20, 30), ("time", "latitude", "longitude"), 2, 1, (0, 0, 0)), True)
+    header.set_slice(
+        SliceState((2, 20, 30), ("time", "latitude", "longitude"), 2, 1, (0, 0, 0)), has_axes=True
+    )
     around.show()
     least = header.minimumSizeHint().width()
     for width in (900, 700, 560, least):

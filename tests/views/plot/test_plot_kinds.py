@@ -12,8 +12,8 @@ from view_arrays import node
 
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.kinds.plot_kind import PlotKind, Sought
-from refbrowser.views.plot.kinds.registry import BUILT_IN, best, foreign, kinds
+from refbrowser.views.plot.plot_kind import PlotKind, Sought
+from refbrowser.views.plot.plot_kinds import BUILT_IN, best, foreign, kinds
 from refbrowser.views.plot.slicing import SliceState
 
 NAMED = {kind.name: kind for kind in BUILT_IN}

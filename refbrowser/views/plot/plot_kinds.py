@@ -11,7 +11,7 @@ from typing import Any
 
 from refbrowser.plugins import Plugins, plugins
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.kinds.plot_kind import Control, Page, PlotKind, Sought
+from refbrowser.views.plot.plot_kind import Control, Page, PlotKind, Sought
 from refbrowser.views.plot.slicing import SliceState
 
 #: The group of entry points by which other packages add kinds.

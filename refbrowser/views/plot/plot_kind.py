@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.slicing import SliceState
-
-if TYPE_CHECKING:
-    from refbrowser.views.plot.saving import ShownValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,39 +83,28 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A form in which values of a view are written to a file: its suffix, its words, and what makes it."""
+    """A form in which values of a view are written to a file.
+
+    Attributes
+    ----------
+    suffix
+        Of its files.
+    words
+        Of the dialog.
+    written_by
+        What yields the bytes of a file, given `ShownValues`: ``module:function``, loaded with the first file.
+    """
 
     suffix: str
     words: str
-    blocks: Callable[[ShownValues], Iterable[bytes]]
-
-
-# What writes them is loaded with the first file, not with the first picture.
-
-
-def _csv(values: ShownValues) -> Iterable[bytes]:
-    from refbrowser.views.plot.saving import csv_blocks
-
-    return csv_blocks(values)
-
-
-def _npy(values: ShownValues) -> Iterable[bytes]:
-    from refbrowser.views.plot.saving import npy_bytes
-
-    return [npy_bytes(values)]
-
-
-def _npz(values: ShownValues) -> Iterable[bytes]:
-    from refbrowser.views.plot.saving import npz_bytes
-
-    return [npz_bytes(values)]
+    written_by: str
 
 
 #: What values of every kind can be written as.
 EXPORTS = (
-    Export(".csv", "Values with coordinates (*.csv)", _csv),
-    Export(".npy", "Values for numpy (*.npy)", _npy),
-    Export(".npz", "Values with coordinates for numpy (*.npz)", _npz),
+    Export(".csv", "Values with coordinates (*.csv)", "refbrowser.views.plot.saving:csv_blocks"),
+    Export(".npy", "Values for numpy (*.npy)", "refbrowser.views.plot.saving:npy_blocks"),
+    Export(".npz", "Values with coordinates for numpy (*.npz)", "refbrowser.views.plot.saving:npz_blocks"),
 )
 
 

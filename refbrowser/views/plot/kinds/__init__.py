@@ -1,1 +1,0 @@
-"""The kinds of plots, as values."""
