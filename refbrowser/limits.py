@@ -175,6 +175,8 @@ class Limits:
     awkward_question: int = _limit(128 * MIB, "bytes", "nested rows that are read without a question")
     awkward_turns: int = _limit(1_000, "turns", "turns of a cycle that are followed in nested rows")
     awkward_faults: int = _limit(1_000, "faults", "unreadable parts of one read of nested rows, listed")
+    xml_size: int = _limit(512 * MIB, "bytes", "description in XML (DMR++)")
+    xml_elements: int = _limit(20_000_000, "elements", "elements of a description in XML")
     netcdf_header: int = _limit(32 * MIB, "bytes", "header of a classic netCDF file")
     netcdf_entries: int = _limit(200_000, "entries", "dimensions, attributes and variables of such a header")
     netcdf_variables: int = _limit(32_768, "variables", "variables of such a header")

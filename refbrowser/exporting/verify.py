@@ -19,7 +19,7 @@ from refbrowser.exporting.chunks import ArrayExport, Away
 from refbrowser.exporting.journal import Journal, Written
 from refbrowser.exporting.layout import ArrayLayout, StoreLayout
 from refbrowser.exporting.objects import PORTION, Assembled, ObjectCoder, Stored
-from refbrowser.formats.hierarchies import hierarchy_of_flavour
+from refbrowser.formats.flavour import hierarchy_of_flavour
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.values import NO_MANIFEST

@@ -1,4 +1,4 @@
-"""Which flavour a store is, by its metadata keys and what some of them say (zarr_v3_draft, section 7)."""
+"""Which flavour a store is, by its metadata keys and what some say, and its hierarchy by those rules."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.formats.registry import RULES
+from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource
+from refbrowser.loading import load
 from refbrowser.model.metadata_keys import DRAFT_ROOTS
-from refbrowser.model.nodes import Flavour
+from refbrowser.model.nodes import Flavour, Hierarchy
 
 ENTRY = "zarr.json"
 #: What was looked for, for the message where there is no store.
@@ -84,3 +88,28 @@ def _telling(last: dict[str, str]) -> Iterator[str]:
     folder = first.removesuffix(".zarray")
     wanted = (".zattrs", ".zgroup", ".zarray", ".zmetadata", f"{folder}.zattrs", f"{folder}.zarray")
     yield from (key for key in dict.fromkeys(wanted) if key in last)
+
+
+HierarchyBuilder = Callable[[MetadataSource, ManifestMaker, str], Hierarchy]
+
+
+def hierarchy_of_flavour(
+    flavour: Flavour | None, source: MetadataSource, manifests: ManifestMaker, format: str
+) -> Hierarchy:
+    """Return the groups and arrays that metadata describes.
+
+    Parameters
+    ----------
+    flavour
+        Whose rules it follows; None to find that out from the metadata.
+    source
+        The metadata.
+    manifests
+        Makes the manifest of each array.
+    format
+        Of the dataset, a name as in ``refbrowser export --to``.
+    """
+    if flavour is None:
+        flavour = find_flavour(source.metadata_keys(), source.value) or Flavour.ZARR_V2
+    builder: HierarchyBuilder = load(RULES[flavour].hierarchy)
+    return replace(builder(source, manifests, format), flavour=flavour)

@@ -306,7 +306,7 @@ class StoreRules:
     ----------
     hierarchy
         What builds their hierarchy, as ``module:function``: a
-        `refbrowser.formats.hierarchies.HierarchyBuilder`.
+        `refbrowser.formats.flavour.HierarchyBuilder`.
     documents
         What knows their metadata documents, as ``module:class``: a
         `refbrowser.engine.node_metadata.NodeDocuments`. Empty where each node has those of Zarr v2 or v3, and

@@ -424,7 +424,7 @@ def hierarchy_of(document: Document, metadata: Mapping[str, bytes] | None = None
     """
     # With the codecs behind it, a quarter of the modules: first rows are shown before they are loaded.
     from refbrowser.formats.expansion_manifest import ExpansionManifest
-    from refbrowser.formats.hierarchies import hierarchy_of_flavour
+    from refbrowser.formats.flavour import hierarchy_of_flavour
 
     expansion = document.expansion
     source = ExpansionMetadata(expansion, metadata or {})

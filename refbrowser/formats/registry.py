@@ -98,6 +98,14 @@ def _of_fits(seen: Seen) -> Score:
     return Score.SUFFIX if seen.local is None and seen.ends(FITS.suffixes) else Score.NO
 
 
+def _of_dmrpp(seen: Seen) -> Score:
+    if seen.head is not None:
+        return (
+            Score.MAGIC if b"<Dataset" in seen.head and b"opendap.org/ns/DAP/4.0" in seen.head else Score.NO
+        )
+    return Score.SUFFIX if seen.ends(DMRPP.suffixes) else Score.NO
+
+
 def _of_icechunk(seen: Seen) -> Score:
     if seen.local is None:
         is_other = seen.kind is not None and Found(seen.kind).is_data
@@ -409,6 +417,17 @@ FITS = Format(
     is_data=True,
     facets=_VIRTUAL,
 )
+DMRPP = Format(
+    name="dmrpp",
+    title="DMR++",
+    holds="DMR++, OPeNDAP's descriptions of HDF5 files",
+    opener="refbrowser.formats.dmrpp.opening:open_named_dmrpp",
+    suffixes=(".dmrpp",),
+    sniff=_of_dmrpp,
+    noun="the description",
+    plural="DMR++",
+    facets=_VIRTUAL,
+)
 ICECHUNK = Format(
     name="icechunk",
     title="Icechunk",
@@ -463,7 +482,21 @@ RULES = {
         loss=_LOSS,
     ),
 }
-BUILT_IN = (REFERENCES, ZARR, ICECHUNK, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, GRIB, TIFF, SERVICE, TABLES)
+BUILT_IN = (
+    REFERENCES,
+    ZARR,
+    ICECHUNK,
+    STREAM,
+    AWKWARD0,
+    NETCDF3,
+    HDF5,
+    FITS,
+    GRIB,
+    TIFF,
+    DMRPP,
+    SERVICE,
+    TABLES,
+)
 
 
 # Formats of other packages

@@ -18,7 +18,7 @@ from report import figure, heading
 
 SETS, CHUNKS = 1_000, 1_000
 _OURS = """
-import sys, refbrowser.formats.references, refbrowser.formats.hierarchies
+import sys, refbrowser.formats.references, refbrowser.formats.flavour
 from refbrowser.exporting.workers import file_processes
 from refbrowser.exporting.combining.combine import *
 # One thread of one process, as its time is taken: a user's work is divided among processes.
@@ -136,7 +136,7 @@ def main() -> None:
         appending = """
 import sys
 from refbrowser.exporting.combining.appending import append_files
-import sys, refbrowser.formats.references, refbrowser.formats.hierarchies
+import sys, refbrowser.formats.references, refbrowser.formats.flavour
 from refbrowser.exporting.combining.combination import Combination
 how = {"target": sys.argv[1] + "/added.out", "force": True, "allow": (sys.argv[1],)}
 request = Combination(sources=(sys.argv[1] + "/*.json",), **how)

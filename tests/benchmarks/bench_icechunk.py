@@ -58,7 +58,7 @@ listing = range(virtual["v"].size // 4)
 """
 _OPEN = """
 import sys, numpy
-import refbrowser.wings.icechunk.reading.opening, refbrowser.formats.hierarchies
+import refbrowser.wings.icechunk.reading.opening, refbrowser.formats.flavour
 import refbrowser.formats.zarr.hierarchy
 from refbrowser.engine.opening import OpenRequest, open_dataset
 """

@@ -15,7 +15,6 @@ import pytest
 from source import PACKAGE
 
 import refbrowser
-from refbrowser.app.actions.menus import tab_actions
 from refbrowser.formats.format import Format, Written
 from refbrowser.formats.registry import BUILT_IN as FORMATS
 from refbrowser.formats.registry import RULES
@@ -221,6 +220,6 @@ def test_the_window_does_without(wing: Wing, made: dict[str, str]) -> None:
     named = [*(format.facets.get("commands", "") for format in FORMATS), *(tool.commands for tool in TOOLS)]
     groups = [load(name) for name in named if wing.has(name)]
     own = {action.name for group in groups for action in group.actions}
-    own |= {action.name for format in FORMATS if wing.has(format.pages) for action in tab_actions(format)}
+    own |= {f"show_{page.name}" for format in FORMATS for page in format.pages if wing.has(page)}
     assert own.isdisjoint(actions)
     assert "export" in actions

@@ -13,9 +13,8 @@ from urllib.parse import quote
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
-from refbrowser.formats.flavour import LOOKED_FOR
+from refbrowser.formats.flavour import LOOKED_FOR, hierarchy_of_flavour
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.hierarchies import hierarchy_of_flavour
 from refbrowser.formats.options import StoreReading
 from refbrowser.formats.registry import RULES
 from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError, found_in_folder

@@ -1,0 +1,1 @@
+"""DMR++: descriptions of HDF5 files by OPeNDAP, with the place of each chunk."""

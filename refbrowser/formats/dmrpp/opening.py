@@ -1,0 +1,92 @@
+"""Opening DMR++: the description alone is read; the file that it describes is read chunk by chunk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+from refbrowser.errors import ErrorKind, quoted
+from refbrowser.formats.dmrpp.dmr_arrays import DmrArrays
+from refbrowser.formats.dmrpp.dmr_text import read_dmr
+from refbrowser.formats.format import Opened, Opening
+from refbrowser.formats.sniffing import NotThisError
+from refbrowser.io.access import Access
+from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.origins import scheme_of
+from refbrowser.references.document.manifest import ManifestBuilder
+from refbrowser.references.document.origins import Fact, FileOrigin
+
+FORMAT, SUFFIX = "dmrpp", ".dmrpp"
+#: Bytes that are read at a time, and in which the root is to begin.
+_PORTION, _HEAD = 1 << 20, 4096
+
+
+@dataclass(frozen=True, slots=True)
+class DmrOrigin(FileOrigin):
+    """The description that a document was made from (`DocumentOrigin`)."""
+
+    facts: Sequence[Fact] = ()
+
+    def told(self) -> Sequence[Fact]:
+        """Return the file that it describes, and who wrote it."""
+        return self.facts
+
+
+def is_dmr(head: bytes) -> bool:
+    """Tell whether a text begins as a DMR++ does."""
+    return b"<Dataset" in head and b"opendap.org/ns/DAP/4.0" in head
+
+
+def open_named_dmrpp(opening: Opening) -> Opened:
+    """Open the DMR++ at a path or URL.
+
+    Raises
+    ------
+    RefbrowserError
+        `NotThisError`: it is none; else it cannot be read.
+    Cancelled
+        The opening was cancelled.
+    """
+    identity = opening.identity()
+    with ExitStack() as stack:
+        source: LocalBytes | RemoteBytes
+        if opening.seen.local is not None:
+            access = Access.for_document(opening.path, opening.allow, opening.settings)
+            source = stack.enter_context(LocalBytes(opening.seen.local))
+            url = source.path
+        else:
+            source = opening.remote()
+            access = source.access
+            url = access.resolve(opening.path).url
+        if not is_dmr(bytes(source.read(0, _HEAD))):
+            raise NotThisError(ErrorKind.FORMAT, f"{quoted(opening.path)} is no DMR++")
+        root = read_dmr(_portions(source, opening), opening.path)
+    arrays = DmrArrays(root, lambda name: place_of(url, name))
+    manifest = ManifestBuilder(arrays.file)
+    arrays.add_to(manifest)
+    facts = [Fact("File", arrays.file)]
+    if (version := root.attributes.get("dmrpp:version")) is not None:
+        facts.append(Fact("Written by", f"build_dmrpp {version}"))
+    origin = DmrOrigin(url, FORMAT, facts=facts)
+    document = manifest.document(name=opening.path, origin=origin, notes=tuple(arrays.findings))
+    return Opened(document, access, identity or source.identity)
+
+
+def place_of(url: str, name: str) -> str:
+    """Return where a file lies that a description at `url` names; nothing means the file beside it."""
+    if not name:
+        return url.removesuffix(SUFFIX)
+    if scheme_of(name) or os.path.isabs(name):
+        return name
+    if scheme_of(url):
+        return urljoin(url, name)
+    return os.path.normpath(os.path.join(os.path.dirname(url), name))
+
+
+def _portions(source: ByteSource, opening: Opening) -> Iterator[bytes]:
+    for start in range(0, source.size, _PORTION):
+        opening.token.check()
+        yield bytes(source.read(start, _PORTION))
