@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.saving.portable import portable_document
+from refbrowser.exporting.saving.portable_document import portable_document
 from refbrowser.io.bucket import Bucket
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, ConnectionSettings, Origin
 from refbrowser.limits import LIMITS

@@ -83,7 +83,7 @@ ALONE = {
     "refbrowser.tools.export.window.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.tools.export.window.export_check": "a page of a dialog that would be too long with it",
     "refbrowser.formats.tiff.tiff_crs": "tables of another specification, that of projections",
-    "refbrowser.exporting.saving.patterns": "how names are selected, apart from what is made of them",
+    "refbrowser.exporting.saving.name_patterns": "how names are selected, apart from what is made of them",
     "refbrowser.wings.ncstream.remote.descriptions": "how a format is spelled, for a service",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
     "refbrowser.wings.icechunk.views.snapshots": "a view, for a page of another layer",
@@ -224,7 +224,6 @@ def test_no_circle_among_modules(sources: list[Source]) -> None:
 WITH_CIRCLES = (
     "refbrowser.references",
     "refbrowser.io",
-    "refbrowser.exporting",
 )
 
 

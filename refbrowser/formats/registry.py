@@ -134,7 +134,7 @@ def _of_service(seen: Seen) -> Score:
 _TARGETS = "refbrowser.exporting.targets"
 _LIBRARY = "refbrowser.formats.library.process"
 _FACETS = "refbrowser.app.facets"
-_OPTIONS = f"{_TARGETS}.options"
+_OPTIONS = "refbrowser.exporting.options"
 _NCSTREAM = "refbrowser.wings.ncstream"
 _DRAFT = "refbrowser.wings.zarr_draft"
 _ICECHUNK = "refbrowser.wings.icechunk"

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from refbrowser.exporting.saving.making import MakeTask
+from refbrowser.exporting.combining.made_references import MakeTask
 from refbrowser.io.names.siblings import sibling_of
 from refbrowser.limits import LIMITS
 

@@ -360,7 +360,7 @@ def _portable(
 
     if document.store is None:
         return document, tuple(unrecorded(dataset))
-    from refbrowser.exporting.saving.portable import portable_document
+    from refbrowser.exporting.saving.portable_document import portable_document
     from refbrowser.exporting.saving.save import with_consolidated
 
     portable = portable_document(dataset.with_document(document, control), control, version)

@@ -33,8 +33,8 @@ from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
-    from refbrowser.exporting.saving.prospect import Prospect
     from refbrowser.exporting.saving.save import StoreChange
+    from refbrowser.exporting.saving.save_preview import Prospect
     from refbrowser.io.access import Want
     from refbrowser.io.origins import ConnectionSettings, Origin
 

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from refbrowser.engine.dataset import Dataset, damage_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.rewritten import is_relative
+from refbrowser.exporting.rewritten_document import is_relative
 from refbrowser.exporting.saving.kerchunk_metadata import is_said_twice
-from refbrowser.exporting.saving.portable import portable_document
+from refbrowser.exporting.saving.portable_document import portable_document
 from refbrowser.formats.registry import facet
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.access import Access

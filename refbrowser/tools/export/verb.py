@@ -234,8 +234,8 @@ def export_options(arguments: argparse.Namespace, form: Written) -> ExportOption
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
     from refbrowser.engine.dataset import damage_of
+    from refbrowser.exporting.combining.made_references import FORMS
     from refbrowser.exporting.request import ExportRequest
-    from refbrowser.exporting.saving.making import FORMS
 
     take_output(arguments)
     asked = request_of(arguments, ExportRequest, target=arguments.target, skip_bad=arguments.skip_bad)

@@ -80,7 +80,7 @@ def _move(
     arguments: argparse.Namespace,
     token: CancelToken,
 ) -> int:
-    from refbrowser.exporting.saving.elsewhere import json_place, write_along
+    from refbrowser.exporting.saving.checked_writing import json_place, write_along
     from refbrowser.tools.move.report.move_preview import preview_of
 
     place = json_place(request.target, force=request.force) if request.target else None

@@ -22,7 +22,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.found_members import Found, find_member, member_rows
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.rewritten import NO_ROOM, DocumentFullError, Remaking
+from refbrowser.exporting.rewritten_document import NO_ROOM, DocumentFullError, Remaking
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
 from refbrowser.io.access import split_chained
 from refbrowser.io.archives.reading import read_archive

@@ -26,8 +26,8 @@ from refbrowser.exporting.chunks import PAGE, ArrayExport, coords_between
 from refbrowser.exporting.folder import partial_of
 from refbrowser.exporting.layout import ArrayLayout, node_key
 from refbrowser.exporting.objects import Assembled, values_digest
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.exporting.targets.store import StoreTarget
 from refbrowser.exporting.targets.zarr import ZarrV3Layout
 from refbrowser.exporting.verify import SAMPLED

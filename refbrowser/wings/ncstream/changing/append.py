@@ -14,8 +14,8 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import described
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.ahead import in_order
 from refbrowser.exporting.block_sides import Box, boxes
+from refbrowser.exporting.work_ahead import in_order
 from refbrowser.io.atomic import extend_file
 from refbrowser.io.byte_sources import LocalBytes
 from refbrowser.io.cancel import CancelToken

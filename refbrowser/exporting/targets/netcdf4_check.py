@@ -22,14 +22,14 @@ from refbrowser.exporting.check import (
     first_difference,
     scope_of,
 )
-from refbrowser.exporting.netcdf_files.netcdf4_writing import (
+from refbrowser.exporting.request import ExportRequest, Tally
+from refbrowser.exporting.targets.netcdf4_writing import (
     ElementReader,
     PlannedGroup,
     PlannedVariable,
     Writing,
     item_size,
 )
-from refbrowser.exporting.request import ExportRequest, Tally
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.types import AtomicType, NetcdfAttribute
 

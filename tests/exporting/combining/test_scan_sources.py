@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.combining import looking
-from refbrowser.exporting.combining.looking import LookTask, look_at
+from refbrowser.exporting.combining import scan_sources
 from refbrowser.exporting.combining.properties import LookedAt, Looking
+from refbrowser.exporting.combining.scan_sources import LookTask, look_at
 
 LOOKING = Looking(dimensions=("time",))
 ROWS = 6
@@ -115,30 +115,30 @@ def told(found: LookedAt | tuple[str, RefbrowserError]) -> Any:
 
 @pytest.fixture
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "_kinds", {})
-    monkeypatch.setattr(looking, "_in_vain", 0)
+    monkeypatch.setattr(scan_sources, "_kinds", {})
+    monkeypatch.setattr(scan_sources, "_in_vain", 0)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("nothing_known")
 def test_what_the_text_tells_is_what_opening_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    whole = looking.open_dataset
+    whole = scan_sources.open_dataset
     monkeypatch.setattr(
-        looking, "open_dataset", lambda request: opened.append(request.path) or whole(request)
+        scan_sources, "open_dataset", lambda request: opened.append(request.path) or whole(request)
     )
     first, other = tmp_path / "0.json", str(tmp_path / "1.json")
     first.write_text(json.dumps(document(tmp_path, 0)))
     look_at(LookTask((str(first),), LOOKING))
-    (known,) = looking._kinds.items()
+    (known,) = scan_sources._kinds.items()
     for what, (change, is_enough) in CHANGES.items():
         made = document(tmp_path, 1)
         change(made)
         Path(other).write_text(json.dumps(made))
-        looking._kinds.clear()
+        scan_sources._kinds.clear()
         expected = told(*look_at(LookTask((other,), LOOKING)))
-        looking._kinds.clear()
-        looking._kinds[known[0]] = [known[1][-1]]
+        scan_sources._kinds.clear()
+        scan_sources._kinds[known[0]] = [known[1][-1]]
         opened.clear()
         assert told(*look_at(LookTask((other,), LOOKING))) == expected, what
         assert opened == ([] if is_enough else [other]), what
@@ -147,9 +147,9 @@ def test_what_the_text_tells_is_what_opening_tells(tmp_path: Path, monkeypatch: 
 @pytest.mark.usefixtures("nothing_known")
 def test_documents_of_few_kinds_are_opened_once_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    whole = looking.open_dataset
+    whole = scan_sources.open_dataset
     monkeypatch.setattr(
-        looking, "open_dataset", lambda request: opened.append(request.path) or whole(request)
+        scan_sources, "open_dataset", lambda request: opened.append(request.path) or whole(request)
     )
     sources = []
     for number in range(9):
@@ -167,7 +167,7 @@ def test_documents_of_few_kinds_are_opened_once_each(tmp_path: Path, monkeypatch
 @pytest.mark.usefixtures("nothing_known")
 def test_where_no_document_is_like_another_it_is_given_up(tmp_path: Path) -> None:
     sources = []
-    for number in range(looking._GIVEN_UP + 20):
+    for number in range(scan_sources._GIVEN_UP + 20):
         made = document(tmp_path, 0)
         made["refs"]["t/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["time", "y", "x"], "n": number})
         path = tmp_path / f"{number}.json"
@@ -176,5 +176,5 @@ def test_where_no_document_is_like_another_it_is_given_up(tmp_path: Path) -> Non
     found = look_at(LookTask(tuple(sources), LOOKING))
     assert all(isinstance(each, LookedAt) for each in found)
     # Of each task the rest is looked through a few times only, whatever is learned of each document.
-    assert looking._in_vain == looking._GIVEN_UP
-    assert sum(map(len, looking._kinds.values())) <= looking._OF_KEYS
+    assert scan_sources._in_vain == scan_sources._GIVEN_UP
+    assert sum(map(len, scan_sources._kinds.values())) <= scan_sources._OF_KEYS

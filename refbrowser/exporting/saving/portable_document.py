@@ -20,7 +20,7 @@ from refbrowser.engine.reading.found_members import Found, find_member, member_r
 from refbrowser.engine.store_listing import can_be_listed, list_store
 from refbrowser.errors import AbsentError, RefbrowserError
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.rewritten import Rewriting, rewritten
+from refbrowser.exporting.rewritten_document import Rewriting, rewritten
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
 from refbrowser.formats.registry import RULES, facet
 from refbrowser.formats.store_manifest import StoreManifest

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.saving.elsewhere import json_place, write_along
+from refbrowser.exporting.saving.checked_writing import json_place, write_along
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import FindingGroup

@@ -25,9 +25,10 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.compute import Compute
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.saving import making, proving
-from refbrowser.exporting.saving.making import MakeRequest, MakeTask, make, make_one, tasks_of
-from refbrowser.exporting.saving.proving import is_same, proved
+from refbrowser.exporting.combining import made_references
+from refbrowser.exporting.combining.made_references import MakeRequest, MakeTask, make, make_one, tasks_of
+from refbrowser.exporting.saving import reference_proof
+from refbrowser.exporting.saving.reference_proof import is_same, proved
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.netcdf3 import opening
 from refbrowser.io.cancel import CancelToken
@@ -50,7 +51,7 @@ def files(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_a_document_is_made_of_each_file(files: Path, tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text(f"{files}/f3.nc\n\n{files}/f[01].nc\n")
-    for form in making.FORMS:
+    for form in made_references.FORMS:
         out = tmp_path / form
         sources, options = (f"@{tmp_path}/list.txt", files / "f0.nc"), ReferenceOptions(inline=12)
         report = refbrowser.make(sources, out, format=form, options=options)
@@ -88,7 +89,7 @@ def test_bad_files_end_all_or_are_left_out(files: Path, tmp_path: Path) -> None:
 def test_references_to_other_values_are_no_document(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    same = proving.is_same
+    same = reference_proof.is_same
     for form, name in (("refs-v1", "one.json"), ("refs-parquet", "one.parq")):
         request = MakeRequest(
             sources=(str(files / "f0.nc"),), target=str(tmp_path / "out" / name), format=form
@@ -96,14 +97,14 @@ def test_references_to_other_values_are_no_document(
         (tmp_path / "out").mkdir(exist_ok=True)
         (task,) = tasks_of(request)
         with monkeypatch.context() as broken:
-            broken.setattr(proving, "is_same", lambda found, expected: same(found, expected + 1))
+            broken.setattr(reference_proof, "is_same", lambda found, expected: same(found, expected + 1))
             with pytest.raises(RefbrowserError, match="differ from those of the file"):
                 make_one(task)
             assert not (tmp_path / "out").joinpath(name).exists()
         assert make_one(task).compared == 7
         before = _bytes_below(tmp_path / "out")
         with monkeypatch.context() as broken:
-            broken.setattr(proving, "is_same", lambda found, expected: same(found, expected + 1))
+            broken.setattr(reference_proof, "is_same", lambda found, expected: same(found, expected + 1))
             with pytest.raises(RefbrowserError, match="differ from those of the file"):
                 make_one(replace(task, request=replace(request, force=True)))
         # The old document is there, and nothing else.
@@ -138,7 +139,7 @@ def test_whole_chunks_are_compared_with_what_the_library_of_the_file_reads(tmp_p
     for path in _written_files(tmp_path / "data"):
         out = tmp_path / f"{path.name}.json"
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(proving, "_own", not_wanted)
+            patch.setattr(reference_proof, "_own", not_wanted)
             made = make_one(MakeTask(str(path), str(out), MakeRequest(sources=(), target=str(out))))
         assert (made.alone, made.unread) == (0, 0)
         document = json.loads(out.read_bytes())

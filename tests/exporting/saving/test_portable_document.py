@@ -19,8 +19,8 @@ import refbrowser
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.saving import portable
-from refbrowser.exporting.saving.portable import portable_document
+from refbrowser.exporting.saving import portable_document as portable
+from refbrowser.exporting.saving.portable_document import portable_document
 from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.references.edits.edits import SetMetadata, SetReference

@@ -27,7 +27,8 @@ from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.chunks import ArrayExport
 from refbrowser.exporting.folder import check_space
 from refbrowser.exporting.layout import ArrayLayout, laid_out
-from refbrowser.exporting.netcdf_files.netcdf4_writing import (
+from refbrowser.exporting.objects import Assembled
+from refbrowser.exporting.targets.netcdf4_writing import (
     PlannedGroup,
     PlannedVariable,
     Sample,
@@ -36,7 +37,6 @@ from refbrowser.exporting.netcdf_files.netcdf4_writing import (
     failed,
     using_library,
 )
-from refbrowser.exporting.objects import Assembled
 from refbrowser.exporting.tasks import carry_out
 from refbrowser.formats.hdf5.hdf5_dimensions import NON_COORDINATE
 from refbrowser.formats.hdf5.hdf5_filters import Filter, codecs_of

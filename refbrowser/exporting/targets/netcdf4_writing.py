@@ -22,11 +22,11 @@ from refbrowser.codecs.checksums import crc32c
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.ahead import AHEAD, in_order
 from refbrowser.exporting.block_sides import Box, boxes
 from refbrowser.exporting.blocks import TASK_BYTES, element_size
 from refbrowser.exporting.request import Tally
 from refbrowser.exporting.targets.netcdf import dimension_name
+from refbrowser.exporting.work_ahead import AHEAD, in_order
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import SequenceType
 from refbrowser.model.dtypes import members_of

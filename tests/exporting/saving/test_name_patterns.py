@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from refbrowser.errors import AbsentError, RefbrowserError
-from refbrowser.exporting.saving.making import sources_of
-from refbrowser.exporting.saving.patterns import fitting, is_pattern
+from refbrowser.exporting.combining.made_references import sources_of
+from refbrowser.exporting.saving.name_patterns import fitting, is_pattern
 from refbrowser.io.bucket import Bucket
 from refbrowser.io.bucket_calls import ObjectFacts
 from refbrowser.io.origins import Origin, parse_storage_options

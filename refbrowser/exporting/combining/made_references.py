@@ -16,8 +16,8 @@ from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ArrayChoice, ExportRequest, loss_lines
 from refbrowser.exporting.saving.chosen_arrays import chosen_of
 from refbrowser.exporting.saving.lock_beside import renew_lock
-from refbrowser.exporting.saving.patterns import fitting, is_pattern
-from refbrowser.exporting.saving.proving import Proof, proved
+from refbrowser.exporting.saving.name_patterns import fitting, is_pattern
+from refbrowser.exporting.saving.reference_proof import Proof, proved
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing

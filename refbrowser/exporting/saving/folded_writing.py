@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.exporting.saving.elsewhere import json_place, rebased, write_elsewhere
+from refbrowser.exporting.saving.checked_writing import json_place, rebased, write_elsewhere
 from refbrowser.formats.option_fields import Kind, documented, option
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.fold import Folding, folded
