@@ -311,6 +311,8 @@ class StoreRules:
         What knows their metadata documents, as ``module:class``: a
         `refbrowser.engine.node_metadata.NodeDocuments`. Empty where each node has those of Zarr v2 or v3, and
         keys begin with the paths of nodes.
+    root
+        Keys of metadata that stands right below the root.
     is_written
         Whether metadata of arrays is written by these rules.
     loss
@@ -318,6 +320,7 @@ class StoreRules:
     """
 
     hierarchy: str
+    root: tuple[str, ...]
     documents: str = ""
     is_written: bool = True
     loss: str = ""
