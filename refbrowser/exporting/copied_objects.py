@@ -23,15 +23,15 @@ from refbrowser.exporting.buffers import Buffers
 from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, unit_numbers
 from refbrowser.exporting.objects import Assembled, Assembly
 from refbrowser.findings.finding import Finding
-from refbrowser.io.access import Access, Location
+from refbrowser.io.access.access import Access, Location
+from refbrowser.io.access.local_files import open_regular, read_in_passing
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.local import open_regular, read_in_passing
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, placed, without
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.model.values import ChunkManifest
 
 

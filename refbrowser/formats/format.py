@@ -17,9 +17,9 @@ from refbrowser.loading import load, load_if_there
 
 if TYPE_CHECKING:
     from refbrowser.formats.option_fields import Option
-    from refbrowser.io.access import Access
-    from refbrowser.io.byte_sources import RemoteBytes
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.access.access import Access
+    from refbrowser.io.fetching.byte_sources import RemoteBytes
+    from refbrowser.io.fetching.fetch import Fetcher
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.references.document.document import Document
@@ -97,7 +97,7 @@ class Seen:
         if not os.path.isfile(real):
             return cls(path, local)
         # Not before: with numpy behind it; menus and help have the table alone.
-        from refbrowser.io.local import open_regular
+        from refbrowser.io.access.local_files import open_regular
 
         with open_regular(real) as (descriptor, _):
             head = os.read(descriptor, HEAD)
@@ -202,8 +202,8 @@ class Opening:
         Cancelled
             The opening was cancelled.
         """
-        from refbrowser.io.access import Access
-        from refbrowser.io.byte_sources import FIRST, RemoteBytes
+        from refbrowser.io.access.access import Access
+        from refbrowser.io.fetching.byte_sources import FIRST, RemoteBytes
         from refbrowser.io.plan import LOCAL
 
         if self.path not in self.found:

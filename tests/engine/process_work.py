@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from refbrowser.exporting.combining.made_references import MakeTask
-from refbrowser.io.names.siblings import sibling_of
+from refbrowser.io.files.hidden_siblings import sibling_of
 from refbrowser.limits import LIMITS
 
 

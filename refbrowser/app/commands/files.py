@@ -259,7 +259,7 @@ class CdlCommands(CommandGroup):
             return
 
         def write(control: TaskControl) -> None:
-            from refbrowser.io.atomic import write_atomically
+            from refbrowser.io.files.atomic import write_atomically
 
             write_atomically(path, [dataset.cdl(token=control.token).encode()], cancel=control.token)
 

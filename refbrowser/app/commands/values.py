@@ -170,7 +170,7 @@ class ValueCommands(CommandGroup):
 
     def _write_picture(self, view: FrozenView, path: str, drawn: QImage | bytes) -> None:
         def write(control: TaskControl) -> None:
-            from refbrowser.io.atomic import write_atomically
+            from refbrowser.io.files.atomic import write_atomically
 
             data = drawn if isinstance(drawn, bytes) else png_bytes(drawn)
             write_atomically(path, [data], cancel=control.token)
@@ -184,7 +184,7 @@ class ValueCommands(CommandGroup):
 
     def _write_values(self, view: FrozenView, path: str, suffix: str) -> None:
         def write(control: TaskControl) -> str:
-            from refbrowser.io.atomic import write_atomically
+            from refbrowser.io.files.atomic import write_atomically
             from refbrowser.views.plot.saving import csv_blocks, npy_bytes, npz_bytes
 
             values = view.read(control)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
     from refbrowser.exporting.saving.save import StoreChange
     from refbrowser.exporting.saving.save_preview import Prospect
-    from refbrowser.io.access import Want
+    from refbrowser.io.access.access import Want
     from refbrowser.io.origins import ConnectionSettings, Origin
 
 

@@ -42,8 +42,8 @@ from refbrowser.exporting.rewritten_document import is_relative
 from refbrowser.exporting.saving.lock_beside import take_lock_along
 from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.formats.parquet_text import PARQUET
-from refbrowser.io.access import Access
-from refbrowser.io.names.giving import recover
+from refbrowser.io.access.access import Access
+from refbrowser.io.files.final_names import recover
 from refbrowser.io.origins import Origin, local_path, parse_storage_options
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.report import Report, first_of
@@ -603,7 +603,7 @@ def _rules_of(document: Document, node: ArrayNode) -> Iterator[int]:
 
 
 def _identity(path: str) -> Any:
-    from refbrowser.io.local import open_regular
+    from refbrowser.io.access.local_files import open_regular
 
     with open_regular(path) as (_, identity):
         return identity

@@ -42,7 +42,7 @@ from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import end_spare, one_after_another
 from refbrowser.formats.references import give_memory_back
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin, local_path, parse_storage_options, split_url
 from refbrowser.limits import LIMITS

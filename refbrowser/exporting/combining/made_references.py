@@ -25,7 +25,7 @@ from refbrowser.formats.library.process import Chain, one_after_another
 from refbrowser.formats.parquet_text import PARQUET
 from refbrowser.formats.registry import form_named
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.names.siblings import remove_leftovers_of
+from refbrowser.io.files.hidden_siblings import remove_leftovers_of
 from refbrowser.io.origins import (
     ConnectionSettings,
     Origin,

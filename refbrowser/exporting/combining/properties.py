@@ -22,7 +22,7 @@ from refbrowser.exporting.saving.kerchunk_metadata import is_said_twice
 from refbrowser.exporting.saving.portable_document import portable_document
 from refbrowser.formats.registry import facet
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid

@@ -29,9 +29,9 @@ from refbrowser.exporting.combining.properties import (
     Looking,
     Values,
 )
-from refbrowser.io.kept import kept_name
-from refbrowser.io.names.own import open_own
-from refbrowser.io.permissions import document_name, state_folder
+from refbrowser.io.files.kept_files import kept_name
+from refbrowser.io.files.own_names import open_own
+from refbrowser.io.files.permissions import document_name, state_folder
 from refbrowser.io.processes import is_running, start_mark
 from refbrowser.version import __version__
 

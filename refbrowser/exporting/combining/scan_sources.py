@@ -48,10 +48,10 @@ from refbrowser.exporting.combining.properties import (
 )
 from refbrowser.formats.library.process import one_after_another
 from refbrowser.formats.registry import facet
-from refbrowser.io.access import Access, lock_path
-from refbrowser.io.byte_sources import RemoteBytes
-from refbrowser.io.kept import state_of
-from refbrowser.io.local import open_regular
+from refbrowser.io.access.access import Access, lock_path
+from refbrowser.io.access.local_files import open_regular
+from refbrowser.io.fetching.byte_sources import RemoteBytes
+from refbrowser.io.files.kept_files import state_of
 from refbrowser.io.origins import ConnectionSettings, Origin, local_path, parse_storage_options
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode

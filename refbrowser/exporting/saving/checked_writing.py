@@ -12,7 +12,7 @@ from refbrowser.exporting.saving.lock_beside import take_lock_to
 from refbrowser.exporting.saving.save import not_written, write_verified
 from refbrowser.formats.parquet_text import PARQUET
 from refbrowser.formats.references import document_chunks, open_references
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.identity import FileIdentity
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between, relative_urls

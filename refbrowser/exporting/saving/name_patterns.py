@@ -54,7 +54,7 @@ def fitting(
 def _of_bucket(
     text: str, settings: Mapping[Origin, ConnectionSettings], token: CancelToken | None
 ) -> Iterator[str]:
-    from refbrowser.io.bucket import Bucket
+    from refbrowser.io.buckets.bucket import Bucket
 
     url = split_url(text)
     bucket = Bucket(url.origin, settings.get(url.origin, ConnectionSettings()), token, export=False)
@@ -73,8 +73,8 @@ def _of_server(
 
     What follows ``?`` is a query, which goes with the listing and with each file.
     """
-    from refbrowser.io.access import Access
-    from refbrowser.io.fetch import Fetcher, read_document
+    from refbrowser.io.access.access import Access
+    from refbrowser.io.fetching.fetch import Fetcher, read_document
 
     path, mark, query = text.partition("?")
     folder, _, name = path.rpartition("/")

@@ -24,8 +24,8 @@ from refbrowser.exporting.rewritten_document import Rewriting, rewritten
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
 from refbrowser.formats.registry import RULES, facet
 from refbrowser.formats.store_manifest import StoreManifest
-from refbrowser.io.access import split_chained
-from refbrowser.io.archives.reading import read_archive
+from refbrowser.io.access.access import split_chained
+from refbrowser.io.fetching.archive_reading import read_archive
 from refbrowser.limits import LIMITS
 from refbrowser.model.listing import ListedChunks
 from refbrowser.model.nodes import ArrayNode

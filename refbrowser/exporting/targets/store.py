@@ -64,10 +64,10 @@ from refbrowser.exporting.verify import (
 )
 from refbrowser.exporting.workers.export_order import WorkOrder
 from refbrowser.exporting.zip_file import TargetZip
+from refbrowser.io.buckets.filesystems import options_with_secrets
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.filesystems import options_with_secrets
-from refbrowser.io.names.own import remove
-from refbrowser.io.names.siblings import folder_beside
+from refbrowser.io.files.hidden_siblings import folder_beside
+from refbrowser.io.files.own_names import remove
 from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node

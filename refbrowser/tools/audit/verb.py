@@ -152,7 +152,7 @@ def _result(dataset: Dataset, plan: AuditPlan, compute: Compute, token: CancelTo
 
 
 def _write_report(arguments: argparse.Namespace, path: str, plan: AuditPlan, result: AuditResult) -> None:
-    from refbrowser.io.atomic import write_atomically
+    from refbrowser.io.files.atomic import write_atomically
     from refbrowser.tools.audit.report.audit_reports import report_bytes
 
     report = report_bytes(path, arguments.path, result, plan.cost, arguments.fail_on)

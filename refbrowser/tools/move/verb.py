@@ -106,7 +106,7 @@ def _move(
 
 def _probed(opened: Opened, preview: MovePreview, token: CancelToken) -> list[Probed]:
     from refbrowser.engine.findings.probing import probe, probes_of
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
 
     assert preview.edit is not None
     with Fetcher() as fetcher, ProgressBar("testing", "files") as bar:

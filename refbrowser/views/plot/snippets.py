@@ -18,7 +18,7 @@ from refbrowser.views.plot.snippet_store import SnippetSource, can_hide, dataset
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
 
 

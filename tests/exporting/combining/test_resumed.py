@@ -27,7 +27,7 @@ from refbrowser.exporting.combining.made_references import MakeRequest, make
 from refbrowser.exporting.combining.scan_journal import LookJournal
 from refbrowser.exporting.combining.scan_sources import LookTask
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.permissions import state_folder
+from refbrowser.io.files.permissions import state_folder
 
 DAYS = 3
 

@@ -35,7 +35,7 @@ from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest, Leftover
 from refbrowser.exporting.targets import bucket_place
 from refbrowser.exporting.targets.bucket_place import JOURNAL, MARK, STAGE, BucketPlace
-from refbrowser.io import bucket, bucket_calls
+from refbrowser.io.buckets import bucket, bucket_calls
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 KINDS = ("zarr-v2", "zarr-v3", "zarr-v3-draft", "nczarr")

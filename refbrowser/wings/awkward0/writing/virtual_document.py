@@ -24,9 +24,9 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.rewritten_document import NO_ROOM, DocumentFullError, Remaking
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
-from refbrowser.io.access import split_chained
-from refbrowser.io.archives.reading import read_archive
+from refbrowser.io.access.access import split_chained
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.archive_reading import read_archive
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import (

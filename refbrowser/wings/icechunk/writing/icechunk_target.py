@@ -32,7 +32,7 @@ from refbrowser.exporting.targets.store import StoreTarget
 from refbrowser.exporting.targets.zarr import ZarrV3Layout
 from refbrowser.exporting.verify import SAMPLED
 from refbrowser.formats.zarr.documents import NODE_V3
-from refbrowser.io.access import Location
+from refbrowser.io.access.access import Location
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import in_object_store, split_url

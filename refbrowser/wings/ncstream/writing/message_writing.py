@@ -44,7 +44,7 @@ from refbrowser.wings.ncstream.writing.stream_plan import Block, StreamBlockRead
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
 
 
