@@ -476,4 +476,4 @@ class Format:
 
         if self.library:
             prepare_child(load(self.library))
-        load_if_there(self.opener)
+        load(self.opener)
