@@ -64,6 +64,7 @@ WITHOUT_QT = {
     "refbrowser.wings.awkward0.window.document_awkward": "what a format knows of a document; its page draws",
     "refbrowser.wings.awkward0.window.expressions_link": "goes between a pane and the window",
     "refbrowser.app.facets.records": "what a format knows of a document",
+    "refbrowser.wings.ncstream.window.remote_commands": "only opens a dialog",
     "refbrowser.wings.ncstream.window.stream_commands": "only sends to its page and dialogs",
     "refbrowser.wings.ncstream.window.streams": "what a format knows of a document; its page draws",
     "refbrowser.app.widgets.file_filters": "what dialogs that ask for files offer, as a text",

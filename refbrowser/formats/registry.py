@@ -358,7 +358,7 @@ SERVICE = Format(
     options=f"{_NCSTREAM}.reading.reading_options:StreamReading",
     sniff=_of_service,
     is_ours=True,
-    facets=_VIRTUAL,
+    facets={**_VIRTUAL, "commands": f"{_NCSTREAM}.window.remote_commands:RemoteCommands"},
 )
 TABLES = Format(
     name="tables",
@@ -576,6 +576,11 @@ def _forms(of: tuple[Format, ...]) -> dict[str, Written]:
         # The first of several of a name is the one.
         found.setdefault(form.name, form)
     return found
+
+
+def readers() -> tuple[str, ...]:
+    """Return the other software that reads what is written."""
+    return tuple(dict.fromkeys(reader for form in written().values() for reader in form.readers))
 
 
 def format_of(document: DocumentContent) -> Format | None:

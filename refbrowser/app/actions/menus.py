@@ -28,11 +28,6 @@ FILE: tuple[ActionSpec | None, ...] = (
         tip="Open a document by URL",
     ),
     ActionSpec(
-        "open_remote",
-        "Open CDM Re&mote…",
-        tip="Open a dataset that a server offers as CDM Remote; only what is shown is requested",
-    ),
-    ActionSpec(
         "open_store",
         "Open s&tore…",
         tip="Open a folder that is a Zarr or NCZarr store, or holds the blobs of Awkward 0 arrays",
