@@ -13,7 +13,7 @@ from refbrowser.formats.option_fields import declared
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
-from refbrowser.loading import load, load_if_there
+from refbrowser.loading import is_there, load, load_if_there
 
 if TYPE_CHECKING:
     from refbrowser.formats.option_fields import Option
@@ -440,6 +440,11 @@ class Format:
         }
         for name in (each for each in words if not getattr(self, each)):
             object.__setattr__(self, name, words[name])
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether what opens it is there: it may be of a wing that is missing."""
+        return is_there(self.opener)
 
     def score(self, seen: Seen) -> Score:
         """Return how much speaks for it, by what is known of what is named."""

@@ -239,6 +239,6 @@ def test_the_window_does_without(wing: Wing, made: dict[str, str]) -> None:
     named = [*(format.facets.get("commands", "") for format in FORMATS), *(tool.commands for tool in TOOLS)]
     groups = [load(name) for name in named if wing.has(name)]
     own = {action.name for group in groups for action in group.actions}
-    own |= {f"show_{page.name}" for format in FORMATS for page in format.pages if wing.has(page)}
+    own |= {f"show_{page.name}" for format in wing.formats() for page in format.pages}
     assert own.isdisjoint(actions)
     assert "export" in actions
