@@ -28,6 +28,7 @@ from refbrowser.io.access.access import split_chained
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetching.archive_reading import read_archive
 from refbrowser.limits import LIMITS
+from refbrowser.model.nested import FORM_ATTRIBUTE, NAME_ATTRIBUTE
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import (
     ByteRange,
@@ -331,11 +332,11 @@ class _Writing(Remaking):
         key = f"{path.strip('/')}/.zattrs"
         stored = self.dataset.document.expansion.value(key)
         attributes: dict[str, Any] = json.loads(stored) if stored else {}
-        if self.dataset.hierarchy.find(path) is None or "awkward0_name" not in attributes:
+        if self.dataset.hierarchy.find(path) is None or NAME_ATTRIBUTE not in attributes:
             return
-        if "awkward_form" in attributes and all(self._add_one(path, each) for each in wanted):
+        if FORM_ATTRIBUTE in attributes and all(self._add_one(path, each) for each in wanted):
             return
-        if attributes.pop("awkward_form", None) is not None:
+        if attributes.pop(FORM_ATTRIBUTE, None) is not None:
             self.metadata[key] = json.dumps(attributes, ensure_ascii=False).encode()
         if f"{path.strip('/')}/.zgroup" in self.dataset.document.expansion.metadata_keys():
             self.losses.append(Loss(path, NO_FORM))
