@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
-    from refbrowser.exporting.targets.options import StoreOptions, TableOptions
+    from refbrowser.exporting.options import StoreOptions, TableOptions
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.append.public import append

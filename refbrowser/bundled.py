@@ -35,7 +35,7 @@ def write_sample(folder: str, *, force: bool) -> str:
         Files of these names are there (`TargetExistsError`), or cannot be written.
     """
     from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError
-    from refbrowser.io.atomic import write_atomically
+    from refbrowser.io.files.atomic import write_atomically
 
     document = resource(SAMPLE)
     data = sorted((document.parent / "data").iterdir())

@@ -20,7 +20,7 @@ from refbrowser.engine.opening import dataset_of
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.v3 import parse_chunk_keys
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.saving.portable import portable_document
-from refbrowser.io.bucket import Bucket
+from refbrowser.exporting.saving.portable_document import portable_document
+from refbrowser.io.buckets.bucket import Bucket
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
 from refbrowser.manifest_documents import folder_of, in_json
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from virtualizarr.manifests import ManifestStore
 
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.io.access import Location
+    from refbrowser.io.access.access import Location
     from refbrowser.model.netcdf.types import NetcdfGroup
 
 #: Stores in memory, by number: each has the bytes that stand in one document.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from netcdf_stores import NetcdfProcess
 
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -210,7 +210,7 @@ def session() -> Iterator[Session]:
 @pytest.fixture
 def access(tmp_path: Path) -> Access:
     """What a document in the test's folder may read."""
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
     return Access.for_document(tmp_path / "document.json")
 

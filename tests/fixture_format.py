@@ -26,7 +26,7 @@ from refbrowser.findings.finding import Finding, FindingKind
 from refbrowser.formats.format import Format, Opened, Opening, Page, Written
 from refbrowser.formats.option_fields import Kind, documented, option
 from refbrowser.formats.registry import GROUP, foreign
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid

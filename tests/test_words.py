@@ -65,7 +65,7 @@ def test_words_of_names_are_found(sources: list[Source]) -> None:
     assert "hunk" in words("_HUNKS")
     assert "stretch" in words("stretches")
     assert "tile" not in words("reptile")
-    (segment,) = (source.named for source in sources if source.module == "refbrowser.io.segment")
+    (segment,) = (source.named for source in sources if source.module == "refbrowser.io.access.segment")
     # A class, a function, an argument, an attribute and a variable of it.
     assert {"Segment", "read_segments", "location", "settled", "stop"} <= segment
 

@@ -130,7 +130,7 @@ def tell_internal_error() -> None:
     incident = f"{time.strftime('%Y%m%d')}-{os.urandom(4).hex()}"
     try:
         log = _log_file()
-        from refbrowser.io.names.own import open_own
+        from refbrowser.io.files.own_names import open_own
 
         log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         begins = os.O_TRUNC if log.exists() and log.stat().st_size > LOG_SIZE else os.O_APPEND

@@ -46,7 +46,7 @@ def write_lock(opening: OpenRequest, request: LockRequest, token: CancelToken) -
     """Open a document and write its lock."""
     from refbrowser.engine.locking import write_lock_of
     from refbrowser.engine.opening import open_document
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
 
     with ProgressBar("opening") as bar:
         opened = open_document(opening, job_control(token, bar))

@@ -161,7 +161,7 @@ def _export(array: Array, selection: Selection, arguments: argparse.Namespace, t
 def _write_rows(array: Array, selection: Selection, arguments: argparse.Namespace, token: CancelToken) -> int:
     """Write comma-separated values, a row for each element."""
     from refbrowser.engine.session import check_count
-    from refbrowser.io.atomic import write_atomically
+    from refbrowser.io.files.atomic import write_atomically
     from refbrowser.views.plot.element_rows import ElementRows
     from refbrowser.views.plot.saving import csv_lines
 
@@ -279,7 +279,7 @@ def _npy_blocks(values: Any) -> Iterator[bytes | memoryview]:
 
 
 def _write(blocks: Iterable[bytes | memoryview], output: str | None) -> None:
-    from refbrowser.io.atomic import write_atomically
+    from refbrowser.io.files.atomic import write_atomically
 
     if output is None:
         write_bytes(blocks)

@@ -172,7 +172,7 @@ def write(settings: Mapping[str, str | list[str]]) -> Path:
     RefbrowserError
         There is to be none, or it cannot be written.
     """
-    from refbrowser.io.atomic import write_atomically
+    from refbrowser.io.files.atomic import write_atomically
 
     path = settings_path()
     if path is None:

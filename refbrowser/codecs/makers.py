@@ -285,21 +285,39 @@ def outside(name: str) -> Factory:
 
 def grib(settings: Settings, before: Elements) -> ByteCodec:
     """Make the codec of kerchunk for messages of GRIB."""
+    name = settings.values.get("var")
+    if not isinstance(name, str):
+        raise settings.wrong("var", "the name of what is read")
+    # As kerchunk has it: an array of one of these names has the places of the points.
+    is_place = name in _PLACES
+    dtype = settings.dtype("dtype", "f", np.dtype("<f8" if is_place else "<f4"))
+    return _by_eccodes({"id": "grib", "key": f"{name}s" if is_place else "values"}, dtype)
+
+
+def gribberish(settings: Settings, before: Elements) -> ByteCodec:
+    """Make the codec of gribberish for messages of GRIB, which eccodes decodes."""
+    name = settings.values.get("var")
+    if before.dtype is None or before.dtype.kind != "f":
+        raise RefbrowserError(ErrorKind.META, "codec 'gribberish' works on floats only")
+    flags = {each: settings.values.get(each) is True for each in ("adjust_longitude_range", "north_up")}
+    axis = name if name in _PLACES else None
+    return _by_eccodes({"id": "gribberish", "axis": axis, **flags}, before.dtype)
+
+
+#: Names of arrays that have the places of the points of a message, not its values.
+_PLACES = ("latitude", "longitude")
+
+
+def _by_eccodes(configuration: dict[str, Any], dtype: DType) -> ByteCodec:
     from refbrowser.codecs.outside import Outside
 
     if find_spec("eccodes") is None:
         raise RefbrowserError(
             ErrorKind.META,
-            "codec 'grib' decodes with eccodes, which is not installed",
+            f"codec {quoted(configuration['id'])} decodes with eccodes, which is not installed",
             advice="pip install 'refbrowser[grib]'",
         )
-    name = settings.values.get("var")
-    if not isinstance(name, str):
-        raise settings.wrong("var", "the name of what is read")
-    # As kerchunk has it: an array of one of these names has the places of the points.
-    is_place = name in ("latitude", "longitude")
-    dtype = settings.dtype("dtype", "f", np.dtype("<f8" if is_place else "<f4"))
-    return Outside({"id": "grib", "key": f"{name}s" if is_place else "values"}, dtype)
+    return Outside(configuration, dtype)
 
 
 Factory = Callable[[Settings, Elements], ByteCodec]

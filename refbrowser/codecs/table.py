@@ -39,7 +39,6 @@ _ELSEWHERE = {
     "record_member": "kerchunk",
     "fill_hdf_strings": "kerchunk",
     "gribscan.rawgrib": "gribscan",
-    "gribberish": "gribberish",
     "n5_wrapper": "zarr (its N5 store)",
     "blosc2": "blosc2",
     "wavpack": "wavpack-numcodecs",
@@ -437,6 +436,7 @@ _ROWS = (
         only_v3=True,
     ),
     Codec(name="grib", kind=Kind.SERIALIZER, make=makers.grib, only_decodes=True),
+    Codec(name="gribberish", kind=Kind.SERIALIZER, make=makers.gribberish, only_decodes=True, only_v3=True),
 )
 #: The table, by name.
 CODECS: dict[str, Codec] = {row.name: row for row in _ROWS}

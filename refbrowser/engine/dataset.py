@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.reading.reader import ReadPlan
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.model.nested import NestedRows
     from refbrowser.model.netcdf.types import NetcdfDataset
     from refbrowser.references.document.document import Document

@@ -21,7 +21,7 @@ from refbrowser.engine.dataset import Array, Dataset, Group
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_document
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.origins import local_path
 from refbrowser.references.document.document import ReferenceDocument
 

@@ -14,7 +14,7 @@ from refbrowser.model.selection import Selection, SelectionError, expanded
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.model.nodes import ArrayNode
 
 _WHOLE = slice(None)

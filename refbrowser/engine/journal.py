@@ -15,7 +15,13 @@ from typing import Any, Protocol
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.journal import JournalFile, abandoned_journals, read_head, read_journal, remove_journal
+from refbrowser.io.files.journal import (
+    JournalFile,
+    abandoned_journals,
+    read_head,
+    read_journal,
+    remove_journal,
+)
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.content import DocumentContent

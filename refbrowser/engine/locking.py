@@ -15,9 +15,12 @@ from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, Re
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import FILE_GONE, FILE_NOT_LOCKED, FILE_UNDECIDED, LOCK_INVALID, LOCK_UNREAD
 from refbrowser.formats.option_fields import Kind, documented, option
-from refbrowser.io.access import Access, AccessMemory, lock_path, storage_url, urls_named
+from refbrowser.io.access.access import Access, AccessMemory, lock_path, storage_url, urls_named
+from refbrowser.io.access.local_files import failed, open_regular, read_bytes
+from refbrowser.io.access.segment import file_changed
+from refbrowser.io.fetching.lock_format import parse_lock, read_lock, write_lock
+from refbrowser.io.fetching.whole_digests import whole_digest
 from refbrowser.io.identity import FileIdentity, ObjectIdentity, identity_on_disk
-from refbrowser.io.local import failed, open_regular, read_bytes
 from refbrowser.io.locks.lock import (
     SAMPLE,
     Lock,
@@ -30,12 +33,9 @@ from refbrowser.io.locks.lock import (
     in_doubt,
     unconfirmed_finding,
 )
-from refbrowser.io.locks.lock_format import parse_lock, read_lock, write_lock
 from refbrowser.io.locks.lock_made import LockMade, LockWritten
 from refbrowser.io.locks.lock_watch import LockWatch
-from refbrowser.io.locks.whole import whole_digest
 from refbrowser.io.origins import scheme_of
-from refbrowser.io.segment import file_changed
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile, columns_of
 from refbrowser.references.rules.rule_urls import RuleUrls
@@ -44,7 +44,7 @@ from refbrowser.version import __version__
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
     from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 
@@ -558,7 +558,7 @@ def hold_against(access: Access, lock: Lock) -> None:
 
 def _read_remote(place: str, access: Access, fetcher: Fetcher, token: CancelToken) -> Lock:
     """Read the lock at a URL; there is none where the server says so, or says nothing to who may not know."""
-    from refbrowser.io.fetch import read_document
+    from refbrowser.io.fetching.fetch import read_document
 
     try:
         own = replace(access, memory=AccessMemory())

@@ -8,7 +8,7 @@ from refbrowser.engine.reading.collecting import collected_later
 from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import hierarchy_of
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Hierarchy

@@ -18,13 +18,13 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Opened, Opening, OpenProgress, Seen
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.registry import facet
-from refbrowser.io.access import Access, lock_path
+from refbrowser.io.access.access import Access, lock_path
 from refbrowser.io.cancel import linked
 from refbrowser.io.origins import ConnectionSettings, Origin, parse_storage_options, scheme_of
 from refbrowser.references.document.document import Document
 
 if TYPE_CHECKING:
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
 
 
 def _yes(error: RefbrowserError) -> bool:
@@ -100,7 +100,7 @@ def open_document(
 
         @cache
         def own() -> Fetcher:
-            from refbrowser.io.fetch import Fetcher
+            from refbrowser.io.fetching.fetch import Fetcher
 
             return stack.enter_context(Fetcher())
 

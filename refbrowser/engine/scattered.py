@@ -17,7 +17,7 @@ from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.model.nodes import ArrayNode
 
 #: Elements that are read for points at once, about: of each chunk a box around its points is read.

@@ -21,7 +21,7 @@ from refbrowser.model.selection import Selection
 if TYPE_CHECKING:
     from refbrowser.engine.reading.parts import EndedPart, Parts, Progress, ReadOptions
     from refbrowser.engine.reading.reader import Needed, Reader, ReadPlan
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 #: A read of more than this share of the cache's bytes goes past the cache: it would push out the rest.
 CACHE_SHARE = 8

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import Source, is_chained, sources_in, storage_url
+from refbrowser.io.access.access import Source, is_chained, sources_in, storage_url
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from zarr.core.buffer import Buffer, BufferPrototype
 
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.document import Document
 

@@ -15,7 +15,7 @@ from refbrowser.formats.stores.listing_check import (
     list_folder,
     list_reader,
 )
-from refbrowser.io.archives.reading import read_archive
+from refbrowser.io.fetching.archive_reading import read_archive
 from refbrowser.io.origins import OBJECT_STORES, scheme_of
 from refbrowser.model.listing import StoreListing
 from refbrowser.model.nodes import ArrayNode

@@ -16,7 +16,7 @@ from refbrowser.engine.opening import OpenRequest, dataset_of, open_dataset
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.sniffing import HEAD, looks_like_references
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.references.document.document import ReferenceDocument
 

@@ -31,7 +31,7 @@ from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
 
 

@@ -120,13 +120,17 @@ class Answers:
             self.nodes[found.get("group", found.get("array"))] = found
 
 
-def ask_program(program: str, asked: dict[str, Any], answers: Answers, token: CancelToken) -> str:
+def ask_program(
+    program: str, asked: dict[str, Any], answers: Answers, token: CancelToken, script: str = ""
+) -> str:
     """Have a program read a target in a process of its own; returns why it ended before it was done.
 
     Parameters
     ----------
     asked
         What `refbrowser.exporting.check_child` takes, but for the name of the program and its memory.
+    script
+        The path of what does the same for a program that the former does not know.
 
     Raises
     ------
@@ -140,7 +144,7 @@ def ask_program(program: str, asked: dict[str, Any], answers: Answers, token: Ca
         # What reads from a store needs its keys, and the network.
         asked["target"] = os.path.realpath(target)
         environment = clean_environment()
-    command = [sys.executable, "-I", str(Path(check_child.__file__))]
+    command = [sys.executable, "-I", script or str(Path(check_child.__file__))]
     given = json.dumps(asked).encode()
     try:
         ended = run_program(command, given, answers.take, LIMITS.check_time, token, environment)

@@ -122,7 +122,7 @@ def _by_zarr(request: dict[str, Any]) -> Iterator[Found]:
                 "attributes": plain(array.attrs.asdict()),
             }
             for box in boxes:
-                yield {"of": path, "box": box, **_values(request, array[_slices(box)])}
+                yield {"of": path, "box": box, **values_found(request, array[_slices(box)])}
         except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found
             yield {"failed": path, "error": f"{type(error).__name__}: {error}"}
 
@@ -163,7 +163,7 @@ def _by_netcdf(request: dict[str, Any]) -> Iterator[Found]:
                     yield {
                         "of": path,
                         "box": box,
-                        **_values(request, array[_slices(box)] if box else array[...]),
+                        **values_found(request, array[_slices(box)] if box else array[...]),
                     }
             except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found
                 yield {"failed": path, "error": f"{type(error).__name__}: {error}"}
@@ -192,7 +192,7 @@ def _by_h5py(request: dict[str, Any]) -> Iterator[Found]:
                     "attributes": _attributes_of_hdf5(array),
                 }
                 for box in boxes:
-                    yield {"of": path, "box": box, **_values(request, array[_slices(box)])}
+                    yield {"of": path, "box": box, **values_found(request, array[_slices(box)])}
             except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found
                 yield {"failed": path, "error": f"{type(error).__name__}: {error}"}
 
@@ -208,7 +208,8 @@ def _attributes_of_hdf5(node: Any) -> Found:
     return {name: "" if isinstance(value, h5py.Empty) else plain(value) for name, value in found.items()}
 
 
-def _values(request: dict[str, Any], values: Any) -> Found:
+def values_found(request: dict[str, Any], values: Any) -> Found:
+    """Return what is told of some elements: their digest, and themselves where these are to be shown."""
     found: Found = {"digest": digest(values)}
     if request["show"]:
         kind, data = elements(values)
@@ -216,79 +217,16 @@ def _values(request: dict[str, Any], values: Any) -> Found:
     return found
 
 
-def _by_siphon(request: dict[str, Any]) -> Iterator[Found]:
-    import importlib.metadata
-
-    from siphon.cdmr import ncstream
-
-    yield {"program": "siphon", "version": importlib.metadata.version("siphon")}
-    with open(request["target"], "rb") as stream:
-        ended = stream.seek(-4, 2)
-        stream.seek(4)
-        variables: list[tuple[str, Any]] = []
-        header = None
-        while stream.tell() < ended:
-            magic = stream.read(4)
-            found = ncstream.ncstream_table[magic](stream)
-            if header is None:
-                header = found
-                yield from _stream_nodes(ncstream, "", header.root, variables)
-                variables.sort(key=lambda item: item[1].dataType in _LAST)
-                continue
-            path, variable = variables.pop(0)
-            yield {"reading": path}
-            try:
-                yield {"of": path, "box": [], **_values(request, _stream_values(ncstream, variable, found))}
-            except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found
-                yield {"failed": path, "error": f"{type(error).__name__}: {error}"}
-
-
-#: Texts and opaque values: their messages come behind the others.
-_LAST = (7, 13)
-_STRUCTURE, _OPAQUE = 8, 13
-
-
-def _stream_nodes(ncstream: Any, above: str, group: Any, variables: list[tuple[str, Any]]) -> Iterator[Found]:
-    """Yield a group and its variables, and add these to `variables`."""
-    attributes = dict(map(ncstream.unpack_attribute, group.atts))
-    yield {"group": above or "/", "attributes": plain(attributes)}
-    for variable in (*group.vars, *group.structs):
-        path = f"{above}/{variable.name}"
-        variables.append((path, variable))
-        yield {
-            "array": path,
-            "shape": [each.length for each in variable.shape if not each.isVlen],
-            "dimensions": [each.name for each in variable.shape],
-            "attributes": plain(dict(map(ncstream.unpack_attribute, variable.atts))),
-        }
-    for below in group.groups:
-        yield from _stream_nodes(ncstream, f"{above}/{below.name}", below, variables)
-
-
-def _stream_values(ncstream: Any, variable: Any, values: Any) -> Any:
-    """Return what siphon read as arrays of numbers or texts; structures by their fields."""
-    import numpy as np
-
-    if any(each.isVlen for each in variable.shape):
-        return np.array([row_text(np.asarray(row)) for row in values], object)
-    if variable.dataType == _STRUCTURE:
-        return values.view(ncstream.struct_to_dtype(variable).newbyteorder(">"))
-    if variable.dataType == _OPAQUE:
-        return np.array([bytes(item).hex() for item in values], object)
-    return values
-
-
 def row_text(row: Any) -> str:
     """Return a row of numbers as text."""
     return repr(row.tolist())
 
 
-#: The library of each program, and what reads with it.
+#: The library of each program, and what reads with it; scripts of other formats add theirs.
 READERS = {
     "zarr-python": ("zarr", _by_zarr),
     "netCDF4": ("netCDF4", _by_netcdf),
     "h5py": ("h5py", _by_h5py),
-    "siphon": ("siphon.cdmr.ncstream", _by_siphon),
 }
 _CONFINEMENT = Path(__file__).parents[1] / "codecs" / "workers" / "confinement.py"
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.exporting.blocks import BlockState, Box
     from refbrowser.exporting.journal import Written
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 
 Coords = tuple[int, ...]

@@ -16,8 +16,6 @@ from refbrowser.exporting.option_fields import CodecChoice, Sides
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
-#: Formats whose codecs have the names and settings of v2, and whose order is a member of its own.
-_IN_WORDS_OF_V2 = ("zarr-v2", "zarr-v3-draft")
 _SHARDING = "sharding_indexed"
 
 
@@ -112,7 +110,7 @@ def with_shards(node: ArrayNode, sides: Sides) -> ArrayNode:
 
 def chosen_codecs(node: ArrayNode, choice: CodecChoice) -> ArrayNode:
     """Return an array without shards in the words of v2, with one chosen codec; its order of axes stays."""
-    order = node.order if node.format in _IN_WORDS_OF_V2 else _chosen_order(node)
+    order = _chosen_order(node) if node.format == "zarr-v3" else node.order
     codecs = [
         replace(codec, name=plain_name(codec.name))
         for codec in node.codecs[:1]
@@ -143,7 +141,7 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
     RefbrowserError
         `META`: v2 has no such codec.
     """
-    if node.format in _IN_WORDS_OF_V2:
+    if node.format != "zarr-v3":
         items = [{"id": _known(codec.name), **codec.configuration} for codec in _sized(node)]
         return _split_v2(node.order, items, node.grid.chunk_shape)
     plain = without_shards(node)

@@ -23,7 +23,7 @@ from refbrowser.exporting.request import (
     Tally,
 )
 from refbrowser.formats.registry import form_named
-from refbrowser.io.archives.known import Confirm
+from refbrowser.io.archives.known_archives import Confirm
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.loading import load

@@ -18,13 +18,13 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsErr
 from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.journal import NAME, Written, fingerprint_of, is_written
 from refbrowser.exporting.paths import ignores_case, path_below
-from refbrowser.io.atomic import check_unprotected, fill_atomically
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.names.giving import give_name, recover
-from refbrowser.io.names.own import create_own, fresh_folder, own_folder, remove
-from refbrowser.io.names.siblings import remove_leftovers
+from refbrowser.io.files.atomic import check_unprotected, fill_atomically
+from refbrowser.io.files.final_names import give_name, recover
+from refbrowser.io.files.hidden_siblings import remove_leftovers
+from refbrowser.io.files.own_names import create_own, fresh_folder, own_folder, remove
+from refbrowser.io.files.permissions import state_folder
 from refbrowser.io.origins import in_object_store, scheme_of, split_url
-from refbrowser.io.permissions import state_folder
 
 #: A folder that holds one of these may be replaced with force: it is a dataset, not somebody's home.
 DATASET_MARKS = (

@@ -14,7 +14,7 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.names.own import open_own
+from refbrowser.io.files.own_names import open_own
 from refbrowser.io.processes import is_running, start_mark
 from refbrowser.limits import LIMITS
 

@@ -15,9 +15,9 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.table import codec_holding, codec_of_v3, only_decodes
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import chosen_codecs, without_shards
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.paths import escaped_part
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.registry import facet, form_named
 from refbrowser.limits import LIMITS
 from refbrowser.loading import load

@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.names.own import create_own
-from refbrowser.io.names.siblings import remove_leftovers, sibling_of
+from refbrowser.io.files.hidden_siblings import remove_leftovers, sibling_of
+from refbrowser.io.files.own_names import create_own
 from refbrowser.io.origins import is_below
 
 #: Longest part of a path, in bytes of UTF-8.

@@ -41,12 +41,12 @@ from refbrowser.exporting.blocks import (
     within,
 )
 from refbrowser.exporting.chunks import ArrayExport, Away, Coords, ExportRun, ExportTask, Sink
-from refbrowser.exporting.copying import copy_task
+from refbrowser.exporting.copied_objects import copy_task
 from refbrowser.exporting.exporter import coding
 from refbrowser.exporting.objects import Assembled, Assembly, values_digest
 from refbrowser.exporting.request import Tally
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.names.own import fresh_folder
+from refbrowser.io.files.own_names import fresh_folder
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:

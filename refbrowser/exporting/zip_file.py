@@ -21,7 +21,7 @@ from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.folder import StoredFile, StorePlace
 from refbrowser.exporting.journal import Written
 from refbrowser.exporting.paths import checked_parts
-from refbrowser.io.names.own import open_own, remove
+from refbrowser.io.files.own_names import open_own, remove
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")

@@ -13,13 +13,13 @@ from refbrowser.formats.option_fields import declared
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
-from refbrowser.loading import load, load_if_there
+from refbrowser.loading import is_there, load, load_if_there
 
 if TYPE_CHECKING:
     from refbrowser.formats.option_fields import Option
-    from refbrowser.io.access import Access
-    from refbrowser.io.byte_sources import RemoteBytes
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.access.access import Access
+    from refbrowser.io.fetching.byte_sources import RemoteBytes
+    from refbrowser.io.fetching.fetch import Fetcher
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.references.document.document import Document
@@ -97,7 +97,7 @@ class Seen:
         if not os.path.isfile(real):
             return cls(path, local)
         # Not before: with numpy behind it; menus and help have the table alone.
-        from refbrowser.io.local import open_regular
+        from refbrowser.io.access.local_files import open_regular
 
         with open_regular(real) as (descriptor, _):
             head = os.read(descriptor, HEAD)
@@ -202,8 +202,8 @@ class Opening:
         Cancelled
             The opening was cancelled.
         """
-        from refbrowser.io.access import Access
-        from refbrowser.io.byte_sources import FIRST, RemoteBytes
+        from refbrowser.io.access.access import Access
+        from refbrowser.io.fetching.byte_sources import FIRST, RemoteBytes
         from refbrowser.io.plan import LOCAL
 
         if self.path not in self.found:
@@ -311,6 +311,8 @@ class StoreRules:
         What knows their metadata documents, as ``module:class``: a
         `refbrowser.engine.node_metadata.NodeDocuments`. Empty where each node has those of Zarr v2 or v3, and
         keys begin with the paths of nodes.
+    root
+        Keys of metadata that stands right below the root.
     is_written
         Whether metadata of arrays is written by these rules.
     loss
@@ -318,6 +320,7 @@ class StoreRules:
     """
 
     hierarchy: str
+    root: tuple[str, ...]
     documents: str = ""
     is_written: bool = True
     loss: str = ""
@@ -438,6 +441,11 @@ class Format:
         for name in (each for each in words if not getattr(self, each)):
             object.__setattr__(self, name, words[name])
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether what opens it is there: it may be of a wing that is missing."""
+        return is_there(self.opener)
+
     def score(self, seen: Seen) -> Score:
         """Return how much speaks for it, by what is known of what is named."""
         if seen.head is not None and seen.head.startswith(self.begins):
@@ -473,4 +481,4 @@ class Format:
 
         if self.library:
             prepare_child(load(self.library))
-        load_if_there(self.opener)
+        load(self.opener)

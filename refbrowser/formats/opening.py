@@ -11,7 +11,7 @@ from refbrowser.formats.format import Format, Opened, Opening, Score, Seen
 from refbrowser.formats.registry import BUILT_IN, data_suffixes, foreign, formats, openable, opening_options
 from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError
 from refbrowser.io.cancel import Cancelled
-from refbrowser.loading import absent, is_there
+from refbrowser.loading import absent
 
 #: Documents of a folder that an error names.
 _NAMED = 3
@@ -136,7 +136,7 @@ def _score(format: Format, seen: Seen) -> Score:
 
 def _opened(format: Format, opening: Opening) -> Opened:
     if format in BUILT_IN:
-        if not is_there(format.opener) and _score(format, opening.seen) < Score.KIND:
+        if not format.is_installed and _score(format, opening.seen) < Score.KIND:
             # It may well be of another one.
             raise NotThisError.of(absent(format.opener))
         return format.open(opening)

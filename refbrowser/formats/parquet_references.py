@@ -17,10 +17,10 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.parquet_records import NAMES
 from refbrowser.formats.parquet_text import METADATA, read_metadata
 from refbrowser.formats.references import ExpansionMetadata, hierarchy_of
-from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.names.giving import give_name, recover, sync_files
-from refbrowser.io.names.siblings import sibling_of
+from refbrowser.io.files.atomic import check_unprotected
+from refbrowser.io.files.final_names import give_name, recover, sync_files
+from refbrowser.io.files.hidden_siblings import sibling_of
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.references.document.document import Document

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.parquet_records import ArrayRecords, fault, wrong
+from refbrowser.io.access.local_files import open_regular
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.references.text.json_text import JsonError, has_too_many_values, parse
 

@@ -35,9 +35,9 @@ from refbrowser.formats.sniffing import (
     other_error,
     unknown_error,
 )
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
+from refbrowser.io.access.local_files import open_regular
 from refbrowser.io.cancel import Cancelled, CancelToken, linked
-from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.metadata_keys import is_metadata_key
@@ -46,7 +46,7 @@ from refbrowser.references.document.reader import PORTION, ReadProgress, read_so
 if TYPE_CHECKING:
     from refbrowser.formats.parquet_text import ParquetText
     from refbrowser.formats.zarr.documents import ManifestMaker
-    from refbrowser.io.fetch import DocumentBytes
+    from refbrowser.io.fetching.fetch import DocumentBytes
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
@@ -124,7 +124,7 @@ def _document_at(opening: Opening, access: Access) -> DocumentBytes:
         The opening was cancelled.
     """
     # Not before: those who open files do not wait for what reads URLs.
-    from refbrowser.io.fetch import read_document
+    from refbrowser.io.fetching.fetch import read_document
 
     looked = opening.seen.ends((*_SUFFIXES, *DOCUMENTS))
     with linked(opening.token) as token:

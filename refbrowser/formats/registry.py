@@ -134,7 +134,7 @@ def _of_service(seen: Seen) -> Score:
 _TARGETS = "refbrowser.exporting.targets"
 _LIBRARY = "refbrowser.formats.library.process"
 _FACETS = "refbrowser.app.facets"
-_OPTIONS = f"{_TARGETS}.options"
+_OPTIONS = "refbrowser.exporting.options"
 _NCSTREAM = "refbrowser.wings.ncstream"
 _DRAFT = "refbrowser.wings.zarr_draft"
 _ICECHUNK = "refbrowser.wings.icechunk"
@@ -358,7 +358,7 @@ SERVICE = Format(
     options=f"{_NCSTREAM}.reading.reading_options:StreamReading",
     sniff=_of_service,
     is_ours=True,
-    facets=_VIRTUAL,
+    facets={**_VIRTUAL, "commands": f"{_NCSTREAM}.window.remote_commands:RemoteCommands"},
 )
 TABLES = Format(
     name="tables",
@@ -464,19 +464,26 @@ _LOSS = (
     "keys and metadata are those of the draft: fsspec finds chunks by their keys, "
     "zarr-python opens no array; export to zarr-v3 for that"
 )
-_ZARR = StoreRules(hierarchy="refbrowser.formats.zarr.hierarchy:build_hierarchy")
+_HIERARCHY = "refbrowser.formats.zarr.hierarchy:build_hierarchy"
+_ROOT_V2 = (".zmetadata", ".zgroup", ".zarray", ".zattrs", ".nczarr", ".nczgroup", ".nczattrs", ".nczattr")
+_ROOT_V3 = ("zarr.json",)
+_ROOT_DRAFT = ("root.array.json", "root.group.json", "meta/root.group.json", "meta/root.array.json")
 #: By what rules stores are read, and what is made of references to them: fixed, never a name from a file.
 RULES = {
-    Flavour.ZARR_V2: _ZARR,
-    Flavour.ZARR_V3: _ZARR,
-    Flavour.NCZARR: StoreRules(hierarchy="refbrowser.formats.nczarr.hierarchy:build_hierarchy"),
+    Flavour.ZARR_V2: StoreRules(hierarchy=_HIERARCHY, root=_ROOT_V2),
+    Flavour.ZARR_V3: StoreRules(hierarchy=_HIERARCHY, root=_ROOT_V3),
+    Flavour.NCZARR: StoreRules(
+        hierarchy="refbrowser.formats.nczarr.hierarchy:build_hierarchy", root=_ROOT_V2
+    ),
     Flavour.DRAFT_2019: StoreRules(
         hierarchy=f"{_DRAFT}.reading.hierarchy:build_hierarchy",
+        root=_ROOT_DRAFT,
         documents=f"{_DRAFT}.reading.draft_documents:DRAFT_2019_DOCUMENTS",
         loss=_LOSS,
     ),
     Flavour.DRAFT_2020: StoreRules(
         hierarchy=f"{_DRAFT}.reading.hierarchy:build_later_hierarchy",
+        root=(*_ROOT_V3, *_ROOT_DRAFT),
         documents=f"{_DRAFT}.reading.draft_documents:DRAFT_2020_DOCUMENTS",
         is_written=False,
         loss=_LOSS,
@@ -569,6 +576,11 @@ def _forms(of: tuple[Format, ...]) -> dict[str, Written]:
         # The first of several of a name is the one.
         found.setdefault(form.name, form)
     return found
+
+
+def readers() -> tuple[str, ...]:
+    """Return the other software that reads what is written."""
+    return tuple(dict.fromkeys(reader for form in written().values() for reader in form.readers))
 
 
 def format_of(document: DocumentContent) -> Format | None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
-from refbrowser.io.access import chained_url
+from refbrowser.io.access.access import chained_url
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.listing import ListedChunks

@@ -16,6 +16,12 @@ from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import Reference
 
+#: Attributes of an array that is made of buffers: its name in a file of expressions, and these; how many rows
+#: it has and the form of its buffers, as ``awkward.from_buffers`` takes them.
+NAME_ATTRIBUTE, SCHEMA_ATTRIBUTE = "awkward0_name", "awkward0_schema"
+LENGTH_ATTRIBUTE, FORM_ATTRIBUTE = "awkward_length", "awkward_form"
+#: All that tell how it is stored, and not what it is.
+STORED_ATTRIBUTES = (NAME_ATTRIBUTE, SCHEMA_ATTRIBUTE, LENGTH_ATTRIBUTE, FORM_ATTRIBUTE)
 #: Parameter of contents whose missing values are none: they could not be read.
 UNREAD = "__unread__"
 #: Last part of the path of a fault where a cycle is cut.

@@ -220,7 +220,7 @@ class Pieces(Values):
 
     source: ArraySource
     unreferenced: str = ""
-    stored_in: str = "messages of the stream"
+    stored_in: str = "pieces of a file"
     named: RegularChunkGrid | None = None
 
     @property

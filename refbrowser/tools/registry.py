@@ -197,7 +197,7 @@ BUILT_IN = (
             "refbrowser fold rows.json -o folded.json",
         ),
         verb="refbrowser.tools.fold.verb",
-        request="refbrowser.exporting.saving.folding:FoldRequest",
+        request="refbrowser.exporting.saving.folded_writing:FoldRequest",
         commands="refbrowser.tools.fold.window.commands:FoldCommands",
         public="refbrowser.tools.fold.public:fold",
     ),

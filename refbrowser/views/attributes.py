@@ -47,7 +47,6 @@ ATTRIBUTES_SHOWN = 2_000
 NAMES_SHOWN = 100
 STORED, STORED_SIZE = "Stored chunks", "Stored size"
 COUNTING = "counting…"
-#: What holds the blobs of Awkward 0, for people.
 
 
 @dataclass(frozen=True, slots=True)

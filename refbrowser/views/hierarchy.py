@@ -11,7 +11,7 @@ import numpy as np
 
 from refbrowser.formats.registry import title_of
 from refbrowser.model.data_type import EnumerationType, RowType, SequenceType
-from refbrowser.model.nested import TypeKind
+from refbrowser.model.nested import NAME_ATTRIBUTE, TypeKind
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, size_text
 
@@ -156,8 +156,6 @@ def _changed(count: int, noun: str) -> str:
     return f"changed: {count_text(count)} {verb} from the saved state"
 
 
-#: The attribute of arrays and groups that are made from expressions.
-_AWKWARD_NAME = "awkward0_name"
 _ICONS = {
     TypeKind.LIST: "ragged",
     TypeKind.RECORD: "structure",
@@ -183,7 +181,7 @@ _WORDS = {
 
 def is_awkward(node: Node) -> bool:
     """Tell whether an array or group is made from an expression; a saved document says so in an attribute."""
-    return _AWKWARD_NAME in node.internal_attributes or _AWKWARD_NAME in node.attributes
+    return NAME_ATTRIBUTE in node.internal_attributes or NAME_ATTRIBUTE in node.attributes
 
 
 def nested_text(array: ArrayNode) -> str:

@@ -6,7 +6,7 @@ import os
 
 from refbrowser.errors import Place, RefbrowserError
 from refbrowser.formats.compression import find_compression
-from refbrowser.io.local import open_regular
+from refbrowser.io.access.local_files import open_regular
 from refbrowser.io.origins import local_path
 from refbrowser.views.words import one_line
 

@@ -20,7 +20,7 @@ from small_documents import small_document
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import RecoveryBar, RecoveryPreview
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.io.journal import journal_folder
+from refbrowser.io.files.journal import journal_folder
 from refbrowser.references.edits.edits import SetReference
 
 Open = Callable[[str | Path], OpenDocument]

@@ -209,9 +209,11 @@ def test_members_that_find_no_room_are_told_in_the_window(
 ) -> None:
     import dataclasses
 
-    from refbrowser.exporting.saving import portable
+    from refbrowser.exporting.saving import portable_document
 
-    monkeypatch.setattr(portable, "LIMITS", dataclasses.replace(portable.LIMITS, inlined_members=40))
+    monkeypatch.setattr(
+        portable_document, "LIMITS", dataclasses.replace(portable_document.LIMITS, inlined_members=40)
+    )
     document = opened(store_of("deflated", tmp_path))
     settle()
     document.apply(changed(document.document, "v2", "degC"))

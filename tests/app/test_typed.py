@@ -18,7 +18,7 @@ from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.io.journal import journal_folder
+from refbrowser.io.files.journal import journal_folder
 from refbrowser.references.edits.edits import SetTemplate
 
 Open = Callable[[str | Path], OpenDocument]

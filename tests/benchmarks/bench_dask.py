@@ -24,7 +24,7 @@ from report import figure, heading
 import refbrowser
 from refbrowser.engine.compute import Compute
 from refbrowser.exporting.option_fields import Sides
-from refbrowser.exporting.targets.options import StoreOptions
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.io.cancel import CancelToken
 
 MIB = 1 << 20

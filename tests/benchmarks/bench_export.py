@@ -16,7 +16,7 @@ SHAPE = (256, 1024, 1024)
 SIDES = {"chunks of 4 MiB": (1, 1024, 1024), "chunks of 256 KiB": (1, 256, 256)}
 MIB = 1 << 20
 
-OURS = "import refbrowser, warnings; from refbrowser.exporting.targets.options import Sides, StoreOptions"
+OURS = "import refbrowser, warnings; from refbrowser.exporting.options import Sides, StoreOptions"
 THEIRS = "import zarr, warnings"
 EXPORT = """
 warnings.simplefilter("ignore")

@@ -36,7 +36,7 @@ COPIES = {"against cp": 'exec cp --sparse=never "$1" "$2"', "against cat": 'exec
 EXPORT = """
 import sys, warnings
 import refbrowser
-from refbrowser.exporting.targets.options import Sides, StoreOptions
+from refbrowser.exporting.options import Sides, StoreOptions
 warnings.simplefilter("ignore")
 report = refbrowser.export(sys.argv[1], sys.argv[2], format="zarr-v3", options=StoreOptions({options}))
 print(report.chunks, report.verified, report.written_bytes)

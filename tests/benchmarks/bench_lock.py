@@ -18,9 +18,9 @@ from report import figure, heading
 from servers.http_server import ServerProcess
 
 from refbrowser.engine.locking import files_of, lock_findings, make_lock
-from refbrowser.io.access import Access
-from refbrowser.io.fetch import Fetcher
-from refbrowser.io.locks.lock_format import read_lock, write_lock
+from refbrowser.io.access.access import Access
+from refbrowser.io.fetching.fetch import Fetcher
+from refbrowser.io.fetching.lock_format import read_lock, write_lock
 from refbrowser.io.origins import Origin
 from refbrowser.references.document.document import ReferenceDocument
 

@@ -69,7 +69,9 @@ _ALONE = "from refbrowser.exporting.workers import file_processes; file_processe
 _UNPROVED = (
     _ALONE
     + """
-from refbrowser.exporting.saving import making, proving; making.proved = lambda *_: proving.Proof()
+from refbrowser.exporting.combining import made_references
+from refbrowser.exporting.saving.reference_proof import Proof
+made_references.proved = lambda *_: Proof()
 """
 )
 _OURS = "import sys; from refbrowser.cli import main; sys.exit(main(['make', *sys.argv[1:]]))\n"

@@ -31,7 +31,7 @@ ROUNDS = 4
 TILE = 4 * MIB
 
 INDEX = """
-from refbrowser.io.byte_sources import LocalBytes
+from refbrowser.io.fetching.byte_sources import LocalBytes
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 """
 OUR_INDEX = """

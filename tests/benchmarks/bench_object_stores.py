@@ -107,7 +107,7 @@ def served(delay: float) -> Iterator[str]:
 
 def our_calls(endpoint: str) -> dict[str, Callable[[int, int], object]]:
     """Return what puts an object, gets a range and lists, through the program."""
-    from refbrowser.io.bucket import Bucket
+    from refbrowser.io.buckets.bucket import Bucket
     from refbrowser.io.origins import Origin, parse_storage_options
 
     origin = Origin("s3", BUCKET)

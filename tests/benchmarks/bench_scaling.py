@@ -31,7 +31,7 @@ from refbrowser.engine.compute import AHEAD, MOST_AHEAD, Compute
 from refbrowser.exporting.blocks import TASK_BYTES
 from refbrowser.exporting.journal import Journal, Written
 from refbrowser.exporting.option_fields import Sides
-from refbrowser.exporting.targets.options import StoreOptions
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.workers.team import MOST_BATCHES
 from refbrowser.io.cancel import CancelToken
 

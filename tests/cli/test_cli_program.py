@@ -69,15 +69,15 @@ UNUSED = (
     "refbrowser.formats.stores.listing_check",
     "refbrowser.formats.parquet_text",
     "refbrowser.engine.findings.listed_finding",
-    "refbrowser.io.fetch",
+    "refbrowser.io.fetching.fetch",
     "refbrowser.io.plan",
     "refbrowser.io.processes",
-    "refbrowser.io.task",
+    "refbrowser.io.access.task",
     "refbrowser.model.nested",
     "refbrowser.codecs.compressors",
     "refbrowser.codecs.objects",
     "refbrowser.codecs.outside",
-    "refbrowser.io.archives.rescue",
+    "refbrowser.io.archives.rescued_members",
     "refbrowser.references.edits.edits",
 )
 

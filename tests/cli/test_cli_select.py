@@ -216,7 +216,7 @@ def test_an_audit_shows_its_fixes_and_makes_them_where_asked(
 def test_fixes_are_written_over_the_file_that_was_audited_and_its_lock_follows(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from refbrowser.exporting.saving import fixing
+    from refbrowser.exporting.saving import audit_fixes
 
     zarray = '{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"<i2","compressor":null,"filters":null,'
     zarray += '"fill_value":0,"order":"C"}'
@@ -228,14 +228,14 @@ def test_fixes_are_written_over_the_file_that_was_audited_and_its_lock_follows(
     assert main(["lock", "broken.json"]) == 0
     # What the lock says of a file stays, though the file was replaced meanwhile.
     Path("x.bin").write_bytes(b"\1\0\2\0\3\0")
-    fix_findings = fixing.fix_findings
+    fix_findings = audit_fixes.fix_findings
 
     def changed_meanwhile(*said: object) -> object:
         document.write_text(json.dumps({**refs, "a/8": ["x.bin", 0, 4]}))
         return fix_findings(*said)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(fixing, "fix_findings", changed_meanwhile)
+        patch.setattr(audit_fixes, "fix_findings", changed_meanwhile)
         assert main(["audit", "broken.json", "--fix", "--write"]) == 4
     assert "a/8" in document.read_text()
     document.write_text(json.dumps(refs))

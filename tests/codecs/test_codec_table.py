@@ -24,7 +24,7 @@ from refbrowser.codecs.table import CODECS, Codec, Kind, Offer
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.codec_names import codecs_v3
 from refbrowser.exporting.option_fields import group_of, offered_codecs
-from refbrowser.exporting.targets.options import StoreOptions
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.formats import registry
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
@@ -197,8 +197,8 @@ def test_a_new_row_is_in_no_target_that_has_no_name_for_it(monkeypatch: pytest.M
 OTHERS = {
     "exporting/targets/netcdf.py": "filters of netCDF-4",
     "exporting/targets/netcdf4.py": "filters of netCDF-4",
-    "exporting/netcdf_files/netcdf4_writing.py": "filters of netCDF-4",
-    "exporting/targets/options.py": "compressions of Arrow",
+    "exporting/targets/netcdf4_writing.py": "filters of netCDF-4",
+    "exporting/options.py": "compressions of Arrow",
     "wings/awkward0/layouts/functions.py": "functions of Python that files name",
     "wings/awkward0/writing/blobs.py": "functions of Python that are named in files",
     "formats/compression.py": "how whole documents are packed",

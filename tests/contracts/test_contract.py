@@ -14,7 +14,7 @@ import refbrowser
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.node_metadata import attributes_key, place_of
 from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.saving.portable import UNKNOWN, portable_document
+from refbrowser.exporting.saving.portable_document import UNKNOWN, portable_document
 from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.edits.edits import SetMetadata

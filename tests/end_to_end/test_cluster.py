@@ -20,7 +20,7 @@ from servers.object_servers import KEY_ID, SECRET, ObjectServer
 
 import refbrowser
 from refbrowser.exporting.option_fields import Sides
-from refbrowser.exporting.targets.options import StoreOptions
+from refbrowser.exporting.options import StoreOptions
 
 pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed")
 

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from refbrowser.exporting.saving.making import MakeTask
-from refbrowser.io.names.siblings import sibling_of
+from refbrowser.exporting.combining.made_references import MakeTask
+from refbrowser.io.files.hidden_siblings import sibling_of
 from refbrowser.limits import LIMITS
 
 

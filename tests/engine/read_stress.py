@@ -26,7 +26,7 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.origins import Origin
 from refbrowser.limits import LIMITS

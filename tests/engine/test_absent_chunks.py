@@ -15,7 +15,7 @@ import refbrowser
 from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.formats.references import document_chunks
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin
 from refbrowser.model.selection import Selection

@@ -16,7 +16,7 @@ from servers.http_server import Fault, HttpServer
 import refbrowser
 from refbrowser.engine.reading.chunk_log import ARRAYS_KEPT, ArrayLog, ChunkLog, ReadState, marks_of
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import AccessMemory
+from refbrowser.io.access.access import AccessMemory
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.selection import Selection

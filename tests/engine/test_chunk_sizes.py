@@ -26,7 +26,7 @@ from refbrowser.engine.reading import chunks as read
 from refbrowser.engine.reading import members
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.model.nodes import CodecSpec
 from refbrowser.model.reference import ByteRange, Reference, WholeFile
 from refbrowser.model.selection import Selection

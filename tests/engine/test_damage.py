@@ -22,8 +22,8 @@ from refbrowser.engine.findings.collected_findings import collect, failures_of, 
 from refbrowser.engine.reading.fetching import confirm_later
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
-from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.picture import ChunkState, Picture

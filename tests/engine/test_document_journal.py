@@ -16,7 +16,7 @@ import pytest
 from refbrowser.engine import journal as engine_journal
 from refbrowser.engine.journal import JournalWriter, find_recoveries, lost_documents, state_hash
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.journal import journal_folder, read_journal
+from refbrowser.io.files.journal import journal_folder, read_journal
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetReference, SetTemplate
 from refbrowser.references.edits.history import History

@@ -12,7 +12,7 @@ from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.reading.resources import Resources
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile, columns_of
 

@@ -23,15 +23,15 @@ from refbrowser.engine.findings.dataset_findings import dataset_findings
 from refbrowser.engine.locking import files_of, hold_against, lock_findings, make_lock, prefixes_of
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.looking import LookTask, look_at
 from refbrowser.exporting.combining.properties import LookedAt
+from refbrowser.exporting.combining.scan_sources import LookTask, look_at
 from refbrowser.findings.finding import Finding, Remedy
-from refbrowser.io.access import Access, Source
+from refbrowser.io.access.access import Access, Source
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.fetch import Fetcher
+from refbrowser.io.fetching.lock_format import read_lock, write_lock
 from refbrowser.io.http import host
 from refbrowser.io.locks.lock import Lock, LockEntry, Mark, digest
-from refbrowser.io.locks.lock_format import read_lock, write_lock
 from refbrowser.io.locks.lock_watch import LockWatch
 from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.references.document.document import ReferenceDocument

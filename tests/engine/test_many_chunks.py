@@ -14,7 +14,7 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.reading.reader import BATCH
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 
 SIDE = 300
 

@@ -20,7 +20,7 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.reading.fetching import confirm_later
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.archives.known import Confirm
+from refbrowser.io.archives.known_archives import Confirm
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection

@@ -144,7 +144,7 @@ def test_stored_chunks_with_their_bytes() -> None:
 def test_metadata_that_is_inline_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from refbrowser.engine.metadata import described
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
     from refbrowser.references.document.expansion import Expansion
 

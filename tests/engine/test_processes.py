@@ -26,8 +26,8 @@ from process_work import (
 import refbrowser
 from refbrowser.engine.compute import HERE, Compute
 from refbrowser.engine.workers.processes import Processes
-from refbrowser.exporting.saving import making
-from refbrowser.exporting.saving.making import MakeRequest, make
+from refbrowser.exporting.combining import made_references
+from refbrowser.exporting.combining.made_references import MakeRequest, make
 from refbrowser.exporting.workers.file_processes import MANY, computing
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import is_running
@@ -153,7 +153,7 @@ def test_what_ended_processes_were_writing_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _documents(tmp_path, 2 * MANY)
-    monkeypatch.setattr(making, "make_one", leaves)
+    monkeypatch.setattr(made_references, "make_one", leaves)
     with pytest.raises(ValueError, match="of the function"):
         make(MakeRequest(sources=(f"{tmp_path}/*.json",), target=str(tmp_path / "made")))
     assert os.listdir(tmp_path / "made") == ["mark"]

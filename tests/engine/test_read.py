@@ -21,7 +21,7 @@ from refbrowser.engine.reading.decoding import Rests
 from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nodes import CodecSpec
 from refbrowser.model.reference import ByteRange, Inline, WholeFile

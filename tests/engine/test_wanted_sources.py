@@ -11,7 +11,7 @@ import pytest
 from refbrowser.engine import sources
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.sources import listed_sources_of, sources_of
-from refbrowser.io.access import Source
+from refbrowser.io.access.access import Source
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetReference

@@ -17,8 +17,8 @@ from refbrowser.codecs.workers.confinement import in_force
 from refbrowser.exporting import check, check_child
 from refbrowser.exporting.check import CheckReport, check_export
 from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.options import Sides, StoreOptions
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import run_program
 

@@ -25,8 +25,8 @@ from exported_streams import inline_document, opened, read_by_siphon
 
 import refbrowser
 from refbrowser.exporting.exporter import estimate_export, run_export
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.wings.ncstream.writing.stream_options import StreamOptions
 
 #: A fact that a target has no words for, and that its readers need none for.

@@ -20,7 +20,7 @@ import pytest
 
 import refbrowser
 from refbrowser.cli.program import main
-from refbrowser.io.names import giving
+from refbrowser.io.files import final_names
 
 #: Kills of each verb, at most about; chunks of what is written, which most verbs write one by one.
 MANY, CHUNKS = 240, 60
@@ -149,8 +149,8 @@ def ended_at(last: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Killed):
         for name in ("rename", "replace", "unlink", "rmdir", "link"):
             patch.setattr(os, name, counting(getattr(os, name)))
-        exchange = giving._exchange()
-        patch.setattr(giving, "_exchange", lambda: None if exchange is None else counting(exchange))
+        exchange = final_names._exchange()
+        patch.setattr(final_names, "_exchange", lambda: None if exchange is None else counting(exchange))
         # Those that have ended have other numbers.
         patch.setattr(os, "getpid", lambda: 4194305)
         yield

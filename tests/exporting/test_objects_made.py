@@ -16,8 +16,8 @@ from refbrowser.exporting.buffers import Buffers
 from refbrowser.exporting.chunks import ArrayExport
 from refbrowser.exporting.objects import Assembly, values_digest
 from refbrowser.exporting.option_fields import Sides
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.exporting.targets.store import StoreTarget
 from refbrowser.exporting.verify import Held
 

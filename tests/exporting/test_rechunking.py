@@ -26,8 +26,8 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import blocks, chunks
 from refbrowser.exporting.exporter import coding, estimate_export, run_export
 from refbrowser.exporting.folder import TargetFolder
+from refbrowser.exporting.options import Sides, StoreOptions
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
-from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.exporting.zip_file import TargetZip
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -339,7 +339,7 @@ MEASURED = """
 import sys
 import refbrowser
 from refbrowser.exporting import blocks, chunks
-from refbrowser.exporting.targets.options import Sides, StoreOptions
+from refbrowser.exporting.options import Sides, StoreOptions
 from refbrowser.limits import LIMITS
 MIB = 1 << 20
 for name, value in {"export_block": 4, "export_memory": 16, "export_coding": 8}.items():

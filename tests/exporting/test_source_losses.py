@@ -6,8 +6,8 @@ import pytest
 
 import refbrowser
 from refbrowser.exporting.exporter import estimate_export, run_export
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.targets.options import StoreOptions
 
 ZARRAY = {
     "zarr_format": 2,

@@ -20,7 +20,7 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.library import grib, process
-from refbrowser.io.byte_sources import RemoteBytes
+from refbrowser.io.fetching.byte_sources import RemoteBytes
 
 eccodes = pytest.importorskip("eccodes")
 

@@ -10,10 +10,8 @@ import pytest
 from reading import Reading
 from servers.http_server import HttpServer
 
-import refbrowser.io.http.client
-import refbrowser.io.objects  # noqa: F401 - the fetcher imports both late, too late for `limits`
-from refbrowser.io.fetch import Fetcher
-from refbrowser.io.task import FetchEvent
+from refbrowser.io.access.task import FetchEvent
+from refbrowser.io.fetching.fetch import Fetcher
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import numpy as np
 from servers.http_server import HttpServer
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.origins import Origin
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 

@@ -8,10 +8,10 @@ import pytest
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.engine.reading.fetching import fetch_rows
-from refbrowser.io.access import Access
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.access.access import Access
+from refbrowser.io.access.task import Attempt
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.origins import Origin
-from refbrowser.io.task import Attempt
 from refbrowser.model.reference import ByteRange, Reference, WholeFile, columns_of
 
 DATA = bytes(range(256)) * 8

@@ -15,10 +15,10 @@ from reading import pattern
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io import fetch
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.fetch import Fetcher, read_document
+from refbrowser.io.fetching import fetch
+from refbrowser.io.fetching.fetch import Fetcher, read_document
 from refbrowser.io.identity import ObjectIdentity, identity_on_disk
 
 DATA = pattern(300_000)
@@ -118,8 +118,8 @@ def test_a_file_that_is_cut_short_later_does_no_harm(tmp_path: Path) -> None:
     path.write_bytes(DATA)
     program = """
 import os, sys
-from refbrowser.io.access import Access
-from refbrowser.io.fetch import read_document
+from refbrowser.io.access.access import Access
+from refbrowser.io.fetching.fetch import read_document
 data = read_document(sys.argv[1], Access.for_document(sys.argv[1])).data
 os.truncate(sys.argv[1], 0)
 sys.stdout.buffer.write(bytes(data))

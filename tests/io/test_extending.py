@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.io import atomic
-from refbrowser.io.atomic import ChangedOnDiskError, extend_file
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.files import atomic
+from refbrowser.io.files.atomic import ChangedOnDiskError, extend_file
 from refbrowser.io.identity import identity_on_disk
 
 MARK = b"THE.END."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from refbrowser.io import atomic
+from refbrowser.io.files import atomic
 
 
 def test_the_disk_is_asked_once_enough_has_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

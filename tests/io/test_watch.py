@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from refbrowser.io.atomic import write_atomically
+from refbrowser.io.access.local_files import FileWatcher
+from refbrowser.io.files.atomic import write_atomically
 from refbrowser.io.identity import FileIdentity, identity_on_disk
-from refbrowser.io.local import FileWatcher
 
 News = list[tuple[int, FileIdentity | None]]
 

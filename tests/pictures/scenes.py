@@ -627,7 +627,7 @@ def export_store(stage: Stage) -> QWidget:
 
 @scene
 def make_references(stage: Stage) -> QWidget:
-    from refbrowser.exporting.saving.making import Made
+    from refbrowser.exporting.combining.made_references import Made
     from refbrowser.tools.make.window.make_sheet import MakeSheet
     from refbrowser.tools.make.window.make_work import FileFacts, Hindered
 

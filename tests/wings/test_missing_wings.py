@@ -11,7 +11,9 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import h5py
 import pytest
+from servers.http_server import HttpServer
 from source import PACKAGE
 
 import refbrowser
@@ -196,6 +198,23 @@ def test_what_is_missing_is_said_where_it_is_opened(wing: Wing, made: dict[str, 
 
 
 @pytest.mark.slow
+def test_what_may_be_of_any_format_is_opened_by_the_others(wing: Wing, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "numbers.h5", "w") as file:
+        file["numbers"] = [1, 2, 3]
+    (tmp_path / "numbers").write_bytes((tmp_path / "numbers.h5").read_bytes())
+    (tmp_path / "none").write_text("no dataset")
+    with HttpServer(root=tmp_path) as server:
+        numbers, url, none = wing.commands(
+            ["info", str(tmp_path / "numbers.h5")],
+            ["info", server.url("/numbers")],
+            ["info", server.url("/none"), "--json"],
+        )
+    assert (numbers[0], url[0], none[0]) == (0, 0, 2)
+    assert all("/numbers" in said[1] for said in (numbers, url))
+    assert json.loads(none[1] or none[2])["error"]["kind"] == "E_JSON"
+
+
+@pytest.mark.slow
 def test_what_is_missing_is_said_where_it_is_written(wing: Wing, tmp_path: Path) -> None:
     for form in wing.forms():
         target = tmp_path / f"target{form.suffix}"
@@ -220,6 +239,6 @@ def test_the_window_does_without(wing: Wing, made: dict[str, str]) -> None:
     named = [*(format.facets.get("commands", "") for format in FORMATS), *(tool.commands for tool in TOOLS)]
     groups = [load(name) for name in named if wing.has(name)]
     own = {action.name for group in groups for action in group.actions}
-    own |= {f"show_{page.name}" for format in FORMATS for page in format.pages if wing.has(page)}
+    own |= {f"show_{page.name}" for format in wing.formats() for page in format.pages}
     assert own.isdisjoint(actions)
     assert "export" in actions

@@ -46,8 +46,8 @@ class ActionSpec(NamedTuple):
     menu
         Of one that a format or a tool adds: the menu that it is in, ``&View`` for example.
     after
-        Of one that a tool adds: the name of the action that it is put behind; empty for where those of
-        formats are.
+        Of one that is added: the name of the action that it is put behind; empty for where those of formats
+        are.
     apart
         Of one that a tool adds: a separator stands before it.
     submenu

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
-from refbrowser.loading import is_there, load_if_there
+from refbrowser.loading import load_if_there
 from refbrowser.views.words import FLAVOURS
 
 if TYPE_CHECKING:
@@ -26,11 +26,6 @@ FILE: tuple[ActionSpec | None, ...] = (
         icon="url",
         toolbar="URL",
         tip="Open a document by URL",
-    ),
-    ActionSpec(
-        "open_remote",
-        "Open CDM Re&mote…",
-        tip="Open a dataset that a server offers as CDM Remote; only what is shown is requested",
     ),
     ActionSpec(
         "open_store",
@@ -504,9 +499,10 @@ def menus() -> dict[str, tuple[ActionSpec | None, ...]]:
     from refbrowser.formats.registry import BUILT_IN as FORMATS
     from refbrowser.tools.registry import BUILT_IN
 
-    added = [spec for format in FORMATS for spec in tab_actions(format)]
+    formats = [format for format in FORMATS if format.is_installed]
+    added = [spec for format in formats for spec in tab_actions(format)]
     commands = (
-        *(format.facets.get("commands", "") for format in FORMATS),
+        *(format.facets.get("commands", "") for format in formats),
         *(tool.commands for tool in BUILT_IN),
     )
     groups = filter(None, (load_if_there(name) for name in commands))
@@ -540,7 +536,7 @@ def tab_actions(format: Format) -> list[ActionSpec]:
             f"show_{page.name}", page.title, page.shortcut, f"has_{page.name}", tip=page.tip, menu="&View"
         )
         for page in format.pages
-        if page.title and is_there(page.made)
+        if page.title
     ]
 
 

@@ -110,7 +110,7 @@ class FileCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        own = (self.open_files, self.open_store, self.open_url, self.open_remote, self.open_sample)
+        own = (self.open_files, self.open_store, self.open_url, self.open_sample)
         ways = {way: partial(self.open_as, flavour) for way, flavour in _WAYS.items()}
         return {**by_name(*own, self.clear_recent), **ways}
 
@@ -176,10 +176,6 @@ class FileCommands(CommandGroup):
             lambda url, options: self._workspace.open_path(url, options=options),
             self._permissions.connect_origin,
         )
-
-    def open_remote(self) -> None:
-        """Ask for the address of a service of CDM Remote, and open its dataset."""
-        self._workspace.questions.open_remote(self._workspace.open_path, self._permissions.connect_origin)
 
     def open_sample(self) -> None:
         """Open the document that comes with the program."""
@@ -259,7 +255,7 @@ class CdlCommands(CommandGroup):
             return
 
         def write(control: TaskControl) -> None:
-            from refbrowser.io.atomic import write_atomically
+            from refbrowser.io.files.atomic import write_atomically
 
             write_atomically(path, [dataset.cdl(token=control.token).encode()], cancel=control.token)
 

@@ -171,7 +171,7 @@ class ExploreCommands(CommandGroup):
         name = one_line(Path(path).name)
 
         def write(control: TaskControl) -> None:
-            from refbrowser.io.atomic import write_atomically
+            from refbrowser.io.files.atomic import write_atomically
             from refbrowser.views.plot.saving import csv_lines
 
             write_atomically(path, csv_lines(rows), cancel=control.token)

@@ -308,8 +308,8 @@ class SaveCommands(CommandGroup):
         given_up: Callable[[], object] = lambda: None,
     ) -> None:
         """Write a document to a path, after saying what that means where it means more."""
-        from refbrowser.exporting.saving.prospect import Prospect, prospect_of
         from refbrowser.exporting.saving.save import SaveOrder
+        from refbrowser.exporting.saving.save_preview import Prospect, prospect_of
 
         state, access = document.document, document.access
         path = os.path.abspath(path)

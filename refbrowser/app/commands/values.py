@@ -186,7 +186,7 @@ class ValueCommands(CommandGroup):
 
     def _write_picture(self, view: FrozenView, path: str, drawn: QImage | bytes) -> None:
         def write(control: TaskControl) -> None:
-            from refbrowser.io.atomic import write_atomically
+            from refbrowser.io.files.atomic import write_atomically
 
             data = drawn if isinstance(drawn, bytes) else png_bytes(drawn)
             write_atomically(path, [data], cancel=control.token)
@@ -200,7 +200,7 @@ class ValueCommands(CommandGroup):
 
     def _write_values(self, view: FrozenView, path: str, export: Export) -> None:
         def write(control: TaskControl) -> str:
-            from refbrowser.io.atomic import write_atomically
+            from refbrowser.io.files.atomic import write_atomically
 
             values = view.read(control)
             write_atomically(path, resolve_name(export.written_by)(values), cancel=control.token)

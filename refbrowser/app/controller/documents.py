@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks.tasks import Tasks
-from refbrowser.io.local import FileWatcher
+from refbrowser.io.access.local_files import FileWatcher
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.work import Opened

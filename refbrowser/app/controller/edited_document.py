@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.work import DatasetState, Identity, Opened, Saved
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access, News, Want
+    from refbrowser.io.access.access import Access, News, Want
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.content import Edit

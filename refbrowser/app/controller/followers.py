@@ -262,7 +262,7 @@ class DocumentJournal(QObject):
 
     def discard(self, recovery: Recovery) -> None:
         """Give the edits up."""
-        from refbrowser.io.journal import remove_journal
+        from refbrowser.io.files.journal import remove_journal
 
         def remove(_control: TaskControl) -> None:
             remove_journal(recovery.path)

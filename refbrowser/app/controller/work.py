@@ -18,7 +18,7 @@ from refbrowser.formats.format import Opening, Seen
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.references import document_chunks
 from refbrowser.formats.registry import REFERENCES, ZARR
-from refbrowser.io.access import Access, Want
+from refbrowser.io.access.access import Access, Want
 from refbrowser.io.identity import FileIdentity, ObjectIdentity, identity_on_disk
 from refbrowser.io.origins import Origin, scheme_of
 from refbrowser.model.nodes import ArrayNode
@@ -129,7 +129,7 @@ def open_document(
     document, identity = opened.document, opened.identity
     # Not before: all this takes longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of
-    from refbrowser.io.names.siblings import remove_leftovers
+    from refbrowser.io.files.hidden_siblings import remove_leftovers
     from refbrowser.references.edits.history import History
 
     if document.store is not None:
@@ -157,8 +157,8 @@ def opened_without_commas(path: str, shared: SharedSession, control: TaskControl
     """
     from refbrowser.engine.opening import dataset_of
     from refbrowser.formats.references import open_references
-    from refbrowser.io.access import Access
-    from refbrowser.io.fetch import read_document
+    from refbrowser.io.access.access import Access
+    from refbrowser.io.fetching.fetch import read_document
     from refbrowser.references.edits.history import History
     from refbrowser.references.text.spare_commas import without_spare_commas
 
@@ -176,7 +176,7 @@ def opened_without_commas(path: str, shared: SharedSession, control: TaskControl
 
 def _with_kept_permission(path: str, access: Access, document: Document, identity: Identity | None) -> Access:
     """Return the access with what the user allowed for always, where file and origins are still the same."""
-    from refbrowser.io.permissions import Permissions
+    from refbrowser.io.files.permissions import Permissions
 
     if identity is None:
         return access
@@ -238,7 +238,7 @@ def _difference(document: Document, saved: Document | None) -> Difference | None
 
 def keep_permission(path: str, identity: Identity, access: Access) -> None:
     """Remember for always what a document may read."""
-    from refbrowser.io.permissions import Grant, Permissions
+    from refbrowser.io.files.permissions import Grant, Permissions
 
     Permissions().keep(path, identity, Grant(access.allowed, access.private))
 
@@ -292,7 +292,7 @@ def save_document(
     """
     from refbrowser.exporting.saving.lock_beside import take_lock_along
     from refbrowser.exporting.saving.save import write_document
-    from refbrowser.io.permissions import Permissions
+    from refbrowser.io.files.permissions import Permissions
     from refbrowser.references.edits.many_edits import RebaseUrls
 
     kept = expected if isinstance(expected, FileIdentity) else None
@@ -360,7 +360,7 @@ def _portable(
 
     if document.store is None:
         return document, tuple(unrecorded(dataset))
-    from refbrowser.exporting.saving.portable import portable_document
+    from refbrowser.exporting.saving.portable_document import portable_document
     from refbrowser.exporting.saving.save import with_consolidated
 
     portable = portable_document(dataset.with_document(document, control), control, version)
@@ -441,7 +441,7 @@ def has_text_of(path: str, document: Document, dataset: Dataset, control: TaskCo
 
 def is_changed_on_disk(error: BaseException) -> bool:
     """Tell whether a save was refused because others changed the file."""
-    from refbrowser.io.atomic import ChangedOnDiskError
+    from refbrowser.io.files.atomic import ChangedOnDiskError
 
     return isinstance(error, ChangedOnDiskError)
 

@@ -157,9 +157,6 @@ class ConnectionDialog(QDialog):
         grow_to_words(self)
 
 
-_REMOTE = "cdmremote:"
-
-
 class OpenUrlDialog(QDialog):
     """Asks for one URL; the address typed here counts as named by the user.
 
@@ -253,23 +250,3 @@ class OpenUrlDialog(QDialog):
         is_remote = bool(self.url()) and scheme_of(self.url()) not in (None, "file")
         self._connection.setEnabled(is_remote and not problem)
         grow_to_words(self)
-
-
-class OpenRemoteDialog(OpenUrlDialog):
-    """Asks for the address of a dataset that a server offers as CDM Remote."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("openRemoteDialog")
-        self.setWindowTitle("Open CDM Remote")
-        self._heading.setText("Open a dataset that a server offers as CDM Remote")
-        self._field.setAccessibleName("Address of the dataset")
-        self._field.setPlaceholderText("https://server.org/thredds/cdmremote/folder/dataset.nc")
-        self._hint.setText("Only what is shown is requested: variables and sections of them.")
-        self._flavour_label.hide()
-        self._flavour.hide()
-
-    def url(self) -> str:
-        """Return what was typed, as the URL of a service."""
-        typed = super().url()
-        return typed if not typed or typed.lower().startswith(_REMOTE) else f"{_REMOTE}{typed}"

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.compare_dialog import CompareDialog
-from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenRemoteDialog, OpenUrlDialog
+from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog, file_dialog, has_news
 from refbrowser.app.dialogs.trust import TrustSheet
@@ -33,9 +33,9 @@ from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
-    from refbrowser.exporting.saving.prospect import Prospect
     from refbrowser.exporting.saving.save import StoreChange
-    from refbrowser.io.access import Want
+    from refbrowser.exporting.saving.save_preview import Prospect
+    from refbrowser.io.access.access import Want
     from refbrowser.io.origins import ConnectionSettings, Origin
 
 
@@ -149,14 +149,11 @@ class Questions(QObject):
     def open_url(self, chosen: Callable[[str, dict[str, str]], object], connect: Connect) -> None:
         """Ask for the URL of a document or a store, and for options of opening."""
         dialog = OpenUrlDialog(self._window)
-        dialog.accepted.connect(lambda: chosen(dialog.url(), dialog.options()))
-        dialog.connectionWanted.connect(lambda url: connect(url, dialog))
-        self._show(dialog)
+        self.ask_url(dialog, lambda: chosen(dialog.url(), dialog.options()), connect)
 
-    def open_remote(self, chosen: Callable[[str], object], connect: Connect) -> None:
-        """Ask for the address of a service of CDM Remote."""
-        dialog = OpenRemoteDialog(self._window)
-        dialog.accepted.connect(lambda: chosen(dialog.url()))
+    def ask_url(self, dialog: OpenUrlDialog, chosen: Callable[[], object], connect: Connect) -> None:
+        """Show a dialog that asks for a URL, and how to connect to its server."""
+        dialog.accepted.connect(chosen)
         dialog.connectionWanted.connect(lambda url: connect(url, dialog))
         self._show(dialog)
 

@@ -26,7 +26,7 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.exporting.saving.prospect import Prospect
+    from refbrowser.exporting.saving.save_preview import Prospect
 
 
 class Form(NamedTuple):
@@ -66,7 +66,7 @@ def file_dialog(
     document: OpenDocument, parent: QWidget, chosen: Callable[[str, int], object], *, is_copy: bool
 ) -> QFileDialog:
     """Return the dialog that asks for a path and a form, beginning with those of the document."""
-    from refbrowser.exporting.saving.prospect import proposed_version
+    from refbrowser.exporting.saving.save_preview import proposed_version
 
     is_local = "://" not in document.path
     folder = str(Path(document.path).parent) if is_local else ""

@@ -25,7 +25,7 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_plain, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Want
+    from refbrowser.io.access.access import Want
     from refbrowser.io.origins import Origin
 
 _KIND_WORDS = {

@@ -28,7 +28,7 @@ from refbrowser.views.editing.preview import NoSource, PreviewSource
 from refbrowser.views.editing.typed import Typed
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 MOVED_ON = "The document changed meanwhile; what you typed is kept on top of it."
 

@@ -18,7 +18,7 @@ from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.workspace.command_group import CommandGroup
 from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.formats.registry import BUILT_IN, format_of, title_of
-from refbrowser.loading import is_there, load, load_if_there
+from refbrowser.loading import load
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -60,7 +60,8 @@ class FormatPlaces(CommandGroup):
         self._soon = one_shot(self, 0, self._update)
         self._next = one_shot(self, 0, self._make_next)
         for format in BUILT_IN:
-            self._take(format)
+            if format.is_installed:
+                self._take(format)
         workspace.documents.currentChanged.connect(lambda _document: self._soon.start())
         workspace.documents.added.connect(self._added)
         workspace.centre.plotMade.connect(lambda _plot: self._soon.start())
@@ -108,10 +109,10 @@ class FormatPlaces(CommandGroup):
 
     def _take(self, format: Format) -> None:
         """Take the commands of a format, and the names of its tabs."""
-        commands = load_if_there(format.facets.get("commands", ""))
+        commands = format.facets.get("commands")
         if commands is not None:
-            self._groups[format.name] = commands(self._workspace)
-        self._tabs |= {page.name: format.name for page in format.pages if page.title and is_there(page.made)}
+            self._groups[format.name] = load(commands)(self._workspace)
+        self._tabs |= {page.name: format.name for page in format.pages if page.title}
 
     def _learn(self, format: Format) -> None:
         """Take what a format of another package adds, with its first document."""

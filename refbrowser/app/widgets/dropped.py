@@ -9,23 +9,13 @@ from dataclasses import dataclass
 from PySide6.QtCore import QMimeData, QUrl
 
 from refbrowser.formats.registry import REFERENCES, data_suffixes, formats, openable
+from refbrowser.io.origins import PROTOCOLS, REMOTE
 from refbrowser.views.words import one_line
 
 #: Documents that one drop opens at most, and files of data of which references can be made.
 DROP_LIMIT = 50
 _DATA_LIMIT = 100_000
-_SCHEMES = (
-    "cdmremote:",
-    "http://",
-    "https://",
-    "s3://",
-    "gs://",
-    "gcs://",
-    "abfs://",
-    "abfss://",
-    "az://",
-    "file://",
-)
+_SCHEMES = (f"{REMOTE}:", *(f"{protocol}://" for protocol in PROTOCOLS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.audit.audit_plan import AuditPlan
 from refbrowser.engine.audit.audit_tasks import TaskAnswer
-from refbrowser.io.names.own import open_own
-from refbrowser.io.permissions import state_folder
+from refbrowser.io.files.own_names import open_own
+from refbrowser.io.files.permissions import state_folder
 from refbrowser.limits import LIMITS
 from refbrowser.version import __version__
 

@@ -13,7 +13,7 @@ import numpy as np
 from refbrowser.engine.findings.chunk_table import ChunkOwner, ChunkTable, Ints, coords_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.option_fields import Item, Kind, documented, option
-from refbrowser.io.access import storage_url
+from refbrowser.io.access.access import storage_url
 from refbrowser.io.plan import LOCAL, Link, plan_ranges
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -21,7 +21,7 @@ from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.io.access import Location
+    from refbrowser.io.access.access import Location
 
 #: Chunks of each array that are read at the level *sample* where nothing else is said.
 SAMPLE = 10

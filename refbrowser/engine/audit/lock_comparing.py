@@ -11,12 +11,12 @@ from refbrowser.engine.locking import BEGINNING, make_lock, not_compared
 from refbrowser.errors import Place, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import FILE_ENDS_ONLY
+from refbrowser.io.fetching.whole_digests import BLOCK
 from refbrowser.io.locks.lock import SAMPLE, Lock, compared_whole
-from refbrowser.io.locks.whole import BLOCK
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.access.access import Access
+    from refbrowser.io.fetching.fetch import Fetcher
 
 #: Files that are read before what they tell is told.
 _TOGETHER = 16

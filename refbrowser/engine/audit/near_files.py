@@ -13,7 +13,7 @@ from refbrowser.engine.findings.chunk_table import ChunkTable, Ints
 from refbrowser.errors import RefbrowserError, quoted
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 #: Files that are listed, folders below each other, and files of a folder whose names are compared.
 _FILES, _DEPTH, _COMPARED = 20_000, 6, 2_000

@@ -11,13 +11,13 @@ from urllib.parse import urljoin
 import numpy as np
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
-from refbrowser.io.access import Access, Location
+from refbrowser.io.access.access import Access, Location
+from refbrowser.io.access.local_files import failed
+from refbrowser.io.access.task import Attempt
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
-from refbrowser.io.local import failed
 from refbrowser.io.origins import DEFAULT_PORTS, Origin
-from refbrowser.io.task import Attempt
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 #: Objects that are asked about by one fetch: what is known of each is held until it ends.

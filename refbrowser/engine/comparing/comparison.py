@@ -28,7 +28,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.option_fields import Item, Kind, documented, option
-from refbrowser.io.local import open_regular, read_bytes
+from refbrowser.io.access.local_files import open_regular, read_bytes
 from refbrowser.io.origins import local_path
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.references.edits.compare import Side

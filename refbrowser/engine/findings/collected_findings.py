@@ -26,7 +26,7 @@ from refbrowser.words import counted, counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.io.access import Access, Want
+    from refbrowser.io.access.access import Access, Want
     from refbrowser.io.locks.lock import Stale
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.document import Document

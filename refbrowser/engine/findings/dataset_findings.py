@@ -21,7 +21,7 @@ from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.engine.findings.chunk_table import ChunkMarks
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.document import Document
 

@@ -13,11 +13,11 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.locking import make_lock
 from refbrowser.engine.sources import EDITED_SEEN, ROWS_SEEN
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError
-from refbrowser.io.access import Location, storage_url
+from refbrowser.io.access.access import Location, storage_url
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.access.access import Access
+    from refbrowser.io.fetching.fetch import Fetcher
     from refbrowser.io.identity import ObjectIdentity
     from refbrowser.io.locks.lock import LockEntry
     from refbrowser.references.document.document import Document

@@ -43,7 +43,7 @@ from refbrowser.references.rules.integer_expressions import (
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
     from refbrowser.references.rules.rule_rows import RuleColumns

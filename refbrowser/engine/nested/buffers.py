@@ -18,7 +18,7 @@ from refbrowser.model.nested import Buffer, BufferPart
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile, columns_of
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 Answer = npt.NDArray[Any] | RefbrowserError
 #: Bytes of a part that are asked for in one range.

@@ -17,7 +17,7 @@ from refbrowser.engine.nested.rows import nested_values, read_rows, unread_error
 from refbrowser.engine.reading.parts import Parts
 from refbrowser.engine.reading.reader import Batch, Needed, Reader, Reading
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import RowType
 from refbrowser.model.dtypes import members_of

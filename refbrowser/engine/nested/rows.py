@@ -19,7 +19,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.words import plural
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 #: Kinds of errors of values that stay what they are: the others are those of a file that fails.
 _OWN_KINDS = (ErrorKind.BUDGET, ErrorKind.BLOCKED)

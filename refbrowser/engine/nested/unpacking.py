@@ -1,4 +1,4 @@
-"""Decompressing blobs of Awkward 0: no more than their elements take, long ones as they are asked for."""
+"""Decompressing buffers: no more than their elements take, long ones as they are asked for."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import AccessMemory
+from refbrowser.io.access.access import AccessMemory
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns
 

@@ -26,7 +26,7 @@ from refbrowser.model.reference import ReferenceColumns, ReferenceKind, placed, 
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 
 class ChunkReading(Reading):

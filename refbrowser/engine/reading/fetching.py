@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from refbrowser.engine.reading.found_members import is_far, member_rows, with_members
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.io.access import Access, chained_url
-from refbrowser.io.archives.known import Confirm
+from refbrowser.io.access.access import Access, chained_url
+from refbrowser.io.access.segment import short_object
+from refbrowser.io.access.task import Counters, Deliver
+from refbrowser.io.archives.known_archives import Confirm
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.fetch import Fetcher
-from refbrowser.io.segment import short_object
-from refbrowser.io.task import Counters, Deliver
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind, columns_of, taken, without
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.access import LINK, ZIP, Access, chained_url, is_chained, split_chained
-from refbrowser.io.archives.known import Confirm
+from refbrowser.io.access.access import LINK, ZIP, Access, chained_url, is_chained, split_chained
+from refbrowser.io.archives.known_archives import Confirm
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS

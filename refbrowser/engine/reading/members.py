@@ -28,15 +28,15 @@ from refbrowser.engine.reading.found_members import (
 )
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
-from refbrowser.io.access import Access, split_chained
+from refbrowser.io.access.access import Access, split_chained
+from refbrowser.io.access.segment import oversize, short_object
+from refbrowser.io.access.task import Counters, Deliver
 from refbrowser.io.archives.directory import ZipDirectory, ZipMember
 from refbrowser.io.archives.entries import LOCAL_HEADER
-from refbrowser.io.archives.known import Confirm, ZipArchives
-from refbrowser.io.archives.reading import data_start, read_archive, unpack, unpack_part, wrong_crc
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.archives.known_archives import Confirm, ZipArchives
+from refbrowser.io.fetching.archive_reading import data_start, read_archive, unpack, unpack_part, wrong_crc
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.origins import local_path
-from refbrowser.io.segment import oversize, short_object
-from refbrowser.io.task import Counters, Deliver
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind, columns_of
 

@@ -31,7 +31,7 @@ from refbrowser.model.selection import Selection
 from refbrowser.model.values import ArraySource, SourcePiece
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 #: Pieces that are fetched together.
 GROUP = 8192

@@ -36,8 +36,8 @@ from refbrowser.model.selection import Selection
 from refbrowser.model.values import ChunkManifest, columns_of_kinds
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.access.access import Access
+    from refbrowser.io.fetching.fetch import Fetcher
 
 #: Chunks that are planned together.
 BATCH = 16_384

@@ -20,8 +20,8 @@ from refbrowser.model.reference import Inline, Reference, ReferenceColumns, Refe
 if TYPE_CHECKING:
     from refbrowser.engine.reading.chunk_log import ChunkLog
     from refbrowser.engine.reading.decoding import DecodePool
-    from refbrowser.io.access import Access
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.access.access import Access
+    from refbrowser.io.fetching.fetch import Fetcher
 
 
 class ChunkCache:
@@ -145,7 +145,7 @@ class Resources:
     @cached_property
     def fetcher(self) -> Fetcher:
         """What reads bytes; what describes a dataset reads none."""
-        from refbrowser.io.fetch import Fetcher
+        from refbrowser.io.fetching.fetch import Fetcher
 
         return Fetcher()
 

@@ -19,7 +19,7 @@ from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 
 #: Offset and length of each inner chunk.

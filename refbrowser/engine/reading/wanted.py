@@ -21,7 +21,7 @@ from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 #: An uncompressed chunk up to this many bytes is read in one range when all of it is wanted.
 WHOLE_LIMIT = 16 * 1024 * 1024

@@ -27,6 +27,7 @@ from refbrowser.exporting.combining.combination import (
 )
 from refbrowser.exporting.combining.combine import CombinedProof, gather, named_places, plan_of
 from refbrowser.exporting.combining.combined import OF_DIMENSIONS, Plan, blocked, combined_document
+from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.mismatches import Mismatch, named
 from refbrowser.exporting.combining.properties import (
     ArrayProperties,
@@ -37,13 +38,12 @@ from refbrowser.exporting.combining.properties import (
     looked_at,
     metadata_of,
 )
-from refbrowser.exporting.rewritten import is_relative
+from refbrowser.exporting.rewritten_document import is_relative
 from refbrowser.exporting.saving.lock_beside import take_lock_along
-from refbrowser.exporting.saving.making import sources_of
 from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.formats.parquet_text import PARQUET
-from refbrowser.io.access import Access
-from refbrowser.io.names.giving import recover
+from refbrowser.io.access.access import Access
+from refbrowser.io.files.final_names import recover
 from refbrowser.io.origins import Origin, local_path, parse_storage_options
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.report import Report, first_of
@@ -603,7 +603,7 @@ def _rules_of(document: Document, node: ArrayNode) -> Iterator[int]:
 
 
 def _identity(path: str) -> Any:
-    from refbrowser.io.local import open_regular
+    from refbrowser.io.access.local_files import open_regular
 
     with open_regular(path) as (_, identity):
         return identity

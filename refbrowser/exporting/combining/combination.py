@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.exporting.combining.made_references import FORMS, MakeRequest, form_of
 from refbrowser.exporting.combining.properties import LookedAt, Looking, short
-from refbrowser.exporting.saving.making import FORMS, MakeRequest, form_of
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.option_fields import OPTIONS_WITHIN, Item, Kind, declared, documented, option, usual
 from refbrowser.io.origins import ConnectionSettings, Origin

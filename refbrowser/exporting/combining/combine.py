@@ -19,8 +19,8 @@ from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
-from refbrowser.exporting.combining.look_journal import LookJournal, forget_looks
-from refbrowser.exporting.combining.looking import LookTask, StateTask, look_at, states_of
+from refbrowser.exporting.combining.file_positions import divide, file_ends, no_dimension, placed_axes
+from refbrowser.exporting.combining.made_references import form_of, sources_of
 from refbrowser.exporting.combining.mismatches import (
     ArrayOfFiles,
     Mismatch,
@@ -28,21 +28,21 @@ from refbrowser.exporting.combining.mismatches import (
     mismatches_of,
     of_files,
 )
-from refbrowser.exporting.combining.placing import divide, file_ends, no_dimension, placed_axes
 from refbrowser.exporting.combining.properties import FileSet, LookedAt, Looking, is_named
+from refbrowser.exporting.combining.scan_journal import LookJournal, forget_looks
+from refbrowser.exporting.combining.scan_sources import LookTask, StateTask, look_at, states_of
 from refbrowser.exporting.combining.times import counted
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest, loss_lines
 from refbrowser.exporting.saving.kerchunk_metadata import as_kerchunk_spells
 from refbrowser.exporting.saving.lock_beside import renew_lock
-from refbrowser.exporting.saving.making import form_of, sources_of
-from refbrowser.exporting.saving.proving import different, is_same
+from refbrowser.exporting.saving.reference_proof import different, is_same
 from refbrowser.exporting.saving.url_spelling import can_be_plain, lies_beside, named_beside
 from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import end_spare, one_after_another
 from refbrowser.formats.references import give_memory_back
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin, local_path, parse_storage_options, split_url
 from refbrowser.limits import LIMITS

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination
+from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.mismatches import Mismatch
-from refbrowser.exporting.combining.placing import PlacedAxis
 from refbrowser.exporting.combining.properties import (
     HELD,
     ArrayProperties,

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from refbrowser.engine.dataset import Dataset, damage_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.rewritten import is_relative
+from refbrowser.exporting.rewritten_document import is_relative
 from refbrowser.exporting.saving.kerchunk_metadata import is_said_twice
-from refbrowser.exporting.saving.portable import portable_document
+from refbrowser.exporting.saving.portable_document import portable_document
 from refbrowser.formats.registry import facet
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid

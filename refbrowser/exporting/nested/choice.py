@@ -10,16 +10,15 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.request import ArrayChoice
-from refbrowser.model.nested import TypeKind
+from refbrowser.model.nested import FORM_ATTRIBUTE, LENGTH_ATTRIBUTE, SCHEMA_ATTRIBUTE, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
-_SCHEMA = "awkward0_schema"
-#: Attributes that tell how an array of Awkward 0 is stored: they are not true of what is written.
-_OF_STORAGE = (_SCHEMA, "awkward_form", "awkward_length")
+#: Attributes that tell how an array is stored: they are not true of what is written.
+_OF_STORAGE = (SCHEMA_ATTRIBUTE, FORM_ATTRIBUTE, LENGTH_ATTRIBUTE)
 
 
 def chosen_nodes(
@@ -112,12 +111,12 @@ def rows_taken(node: ArrayNode, selection: Selection | None) -> range:
 
 
 def as_complete(node: ArrayNode) -> ArrayNode:
-    """Return a plain array as it is written: of Awkward 0 with a fill value, as no element can be missing.
+    """Return a plain array as it is written: one of a file of expressions, which misses nothing, is filled.
 
     Formats that need one then have nothing to tell.
     """
-    is_awkward = _SCHEMA in node.attributes or _SCHEMA in node.internal_attributes
-    if not is_awkward and node.nested is None:
+    is_made = SCHEMA_ATTRIBUTE in node.attributes or SCHEMA_ATTRIBUTE in node.internal_attributes
+    if not is_made and node.nested is None:
         return node
     fill = node.fill_value
     if fill is None and node.dtype is not None:
@@ -127,6 +126,6 @@ def as_complete(node: ArrayNode) -> ArrayNode:
 
 def told_attributes(node: Node) -> dict[str, Any]:
     """Return the attributes of a node that stay true wherever it is written."""
-    if _SCHEMA not in node.attributes:
+    if SCHEMA_ATTRIBUTE not in node.attributes:
         return dict(node.attributes)
     return {name: value for name, value in node.attributes.items() if name not in _OF_STORAGE}

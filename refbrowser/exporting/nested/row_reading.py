@@ -28,7 +28,7 @@ from refbrowser.model.selection import Selection
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from refbrowser.exporting.request import Loss, Tally
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nested import TypePath
+from refbrowser.model.nested import FORM_ATTRIBUTE, LENGTH_ATTRIBUTE, TypePath
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import Chunks
@@ -248,7 +248,7 @@ class FilledPart:
     def group(self) -> GroupNode:
         """The group, with the form in its attributes."""
         group = self.part.group
-        facts = {"awkward_form": self.growing.form.to_json(), "awkward_length": self.growing.length}
+        facts = {FORM_ATTRIBUTE: self.growing.form.to_json(), LENGTH_ATTRIBUTE: self.growing.length}
         return replace(group, attributes={**group.attributes, **facts})
 
     def layouts(self, target: StoreLayout) -> list[ArrayLayout]:

@@ -10,10 +10,10 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.locking import files_of, make_lock
 from refbrowser.engine.opening import OpenRequest, open_document
 from refbrowser.errors import AbsentError
-from refbrowser.io.access import Access, lock_path
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.access.access import Access, lock_path
+from refbrowser.io.fetching.fetch import Fetcher
+from refbrowser.io.fetching.lock_format import read_lock, write_lock
 from refbrowser.io.locks.lock import Lock, LockEntry
-from refbrowser.io.locks.lock_format import read_lock, write_lock
 from refbrowser.io.origins import scheme_of
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between

@@ -14,8 +14,8 @@ from refbrowser.exporting.saving.save import not_written, write_verified
 from refbrowser.formats.compression import compress
 from refbrowser.formats.option_fields import Item, Kind, documented, option
 from refbrowser.formats.references import document_chunks, open_references
-from refbrowser.io.atomic import write_atomically
-from refbrowser.io.local import failed, open_regular, read_bytes
+from refbrowser.io.access.local_files import failed, open_regular, read_bytes
+from refbrowser.io.files.atomic import write_atomically
 from refbrowser.io.origins import local_path
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between, relative_urls

@@ -23,10 +23,10 @@ from refbrowser.formats.references import document_chunks, packed_chunks
 from refbrowser.formats.stores.metadata_walk import CONSOLIDATED_V3, read_store
 from refbrowser.formats.stores.reader import FolderReader, is_safe_key
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
-from refbrowser.io.atomic import is_protected, remove_unchanged, write_atomically, write_own
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.files.atomic import is_protected, remove_unchanged, write_atomically, write_own
+from refbrowser.io.files.own_names import own_folder
 from refbrowser.io.identity import NO_FILE, FileIdentity, identity_on_disk
-from refbrowser.io.names.own import own_folder
 from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from refbrowser.exporting.rewritten import is_relative, rule_url
+from refbrowser.exporting.rewritten_document import is_relative, rule_url
 from refbrowser.io.origins import in_object_store, scheme_of
 from refbrowser.references.document.document import Document
 from refbrowser.references.document.made_text import is_plain_url

@@ -24,7 +24,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.rewritten import NO_ROOM, DocumentFullError, Remaking
+from refbrowser.exporting.rewritten_document import NO_ROOM, DocumentFullError, Remaking
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf import named_flags

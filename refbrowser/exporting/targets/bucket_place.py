@@ -39,15 +39,15 @@ from refbrowser.exporting.folder import (
 from refbrowser.exporting.journal import NAME, JournalCopies, Written, checked_lines, fingerprint_of
 from refbrowser.exporting.objects import PORTION
 from refbrowser.formats.zarr.documents import ARRAY_V2, CONSOLIDATED_V2, METADATA_NAMES, NODE_V3
-from refbrowser.io.bucket import Bucket, ExistsError
-from refbrowser.io.bucket_calls import ObjectFacts
+from refbrowser.io.buckets.bucket import Bucket, ExistsError
+from refbrowser.io.buckets.bucket_calls import ObjectFacts
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.names.own import remove
+from refbrowser.io.files.own_names import remove
 from refbrowser.io.origins import ConnectionSettings, Origin, split_url
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 #: Lies in a target while it is written.
 MARK = ".refbrowser-export.json"

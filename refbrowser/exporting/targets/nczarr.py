@@ -13,6 +13,7 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.layout import ArrayLayout, Convert, PlainName, asked_for, laid_out, stored_form
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.targets.netcdf import (
     Elements,
@@ -22,7 +23,6 @@ from refbrowser.exporting.targets.netcdf import (
     netcdf_elements,
     target_dimensions,
 )
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.nczarr.members import typed_value
 from refbrowser.formats.nczarr.metadata_writer import metadata_keys, stored_value
 from refbrowser.model.chunk_keys import ChunkKeyEncoding

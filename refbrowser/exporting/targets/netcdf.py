@@ -16,8 +16,8 @@ from refbrowser.errors import ErrorKind, NotHeldError, Place, RefbrowserError, q
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.layout import PlainName
 from refbrowser.exporting.option_fields import CodecChoice, ExportOptions
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.paths import escaped_part
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.nczarr.members import is_array_of_nczarr, is_internal
 from refbrowser.formats.option_fields import Item, Kind, documented, option
 from refbrowser.model.data_type import DataType

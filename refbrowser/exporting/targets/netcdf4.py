@@ -15,14 +15,17 @@ from refbrowser.exporting.block_sides import count_boxes, cut_sides, grown_sides
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.exporter import LeftOut, Target, coding
 from refbrowser.exporting.folder import SPOOL, TargetPlace
-from refbrowser.exporting.netcdf_files.netcdf4_check import FileCheck
-from refbrowser.exporting.netcdf_files.netcdf4_chunks import (
+from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
+from refbrowser.exporting.source_losses import damage, unread_attributes
+from refbrowser.exporting.targets.netcdf import Netcdf4Options, dimension_name, is_reserved
+from refbrowser.exporting.targets.netcdf4_check import FileCheck
+from refbrowser.exporting.targets.netcdf4_chunks import (
     WrittenChunks,
     takes_chunks,
     verify_chunks,
     write_chunks,
 )
-from refbrowser.exporting.netcdf_files.netcdf4_writing import (
+from refbrowser.exporting.targets.netcdf4_writing import (
     BLOCK_BYTES,
     Filters,
     PlannedGroup,
@@ -36,9 +39,6 @@ from refbrowser.exporting.netcdf_files.netcdf4_writing import (
     verify_file,
     write_file,
 )
-from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
-from refbrowser.exporting.source_losses import damage, unread_attributes
-from refbrowser.exporting.targets.netcdf import Netcdf4Options, dimension_name, is_reserved
 from refbrowser.exporting.targets.taken_arrays import chosen_of
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE

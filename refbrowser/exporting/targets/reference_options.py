@@ -12,7 +12,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.rewritten import Rewriting, rewritten
+from refbrowser.exporting.rewritten_document import Rewriting, rewritten
 from refbrowser.exporting.saving.url_spelling import folder_of, lies_beside, named_beside
 from refbrowser.formats.option_fields import Kind, Needs, documented, option
 from refbrowser.io.cancel import CancelToken

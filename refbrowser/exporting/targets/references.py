@@ -16,9 +16,9 @@ from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.folder import TargetPlace
 from refbrowser.exporting.nested.choice import written_nodes
 from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequest, Loss, Tally
-from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten
+from refbrowser.exporting.rewritten_document import Rewriting, is_relative, rewritten
 from refbrowser.exporting.saving.kerchunk_metadata import as_kerchunk_spells
-from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
+from refbrowser.exporting.saving.portable_document import foreseen_losses, portable_document
 from refbrowser.exporting.saving.save import not_written, with_consolidated, write_verified
 from refbrowser.exporting.saving.url_spelling import (
     can_be_plain,
@@ -144,7 +144,7 @@ class ReferencesTarget(Target):
                 "take the whole array, or export to zarr-v3",
             )
         from refbrowser.exporting.layout import layout_of
-        from refbrowser.exporting.targets.options import StoreOptions
+        from refbrowser.exporting.options import StoreOptions
 
         if node.format not in self._stores:
             self._stores[node.format] = layout_of(node.format, StoreOptions())

@@ -44,6 +44,7 @@ from refbrowser.exporting.journal import Journal
 from refbrowser.exporting.layout import ArrayLayout, layout_of, plain_names
 from refbrowser.exporting.nested.choice import as_complete, chosen_nodes, groups_above, is_plain
 from refbrowser.exporting.nested.store_part import CHUNK_SIZE, GATHERED, Gathered, NestedPart, gather
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.paths import check_collisions
 from refbrowser.exporting.request import (
     ExportEstimate,
@@ -53,7 +54,6 @@ from refbrowser.exporting.request import (
 )
 from refbrowser.exporting.source_losses import damage, lost_in_json, unread_attributes
 from refbrowser.exporting.targets.bucket_place import BucketPlace
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.exporting.tasks import carry_out
 from refbrowser.exporting.verify import (
     CompareSink,
@@ -62,12 +62,12 @@ from refbrowser.exporting.verify import (
     verify_chunks,
     verify_metadata,
 )
-from refbrowser.exporting.workers.order import WorkOrder
+from refbrowser.exporting.workers.export_order import WorkOrder
 from refbrowser.exporting.zip_file import TargetZip
+from refbrowser.io.buckets.filesystems import options_with_secrets
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.filesystems import options_with_secrets
-from refbrowser.io.names.own import remove
-from refbrowser.io.names.siblings import folder_beside
+from refbrowser.io.files.hidden_siblings import folder_beside
+from refbrowser.io.files.own_names import remove
 from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node

@@ -13,10 +13,10 @@ from refbrowser.exporting.folder import TargetFolder
 from refbrowser.exporting.nested.choice import groups_above
 from refbrowser.exporting.nested.conform import MissingValuesError
 from refbrowser.exporting.nested.row_reading import RowReader, row_reader
+from refbrowser.exporting.options import TableOptions
 from refbrowser.exporting.paths import check_collisions
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, lost_fill, lost_in_json, unread_attributes
-from refbrowser.exporting.targets.options import TableOptions
 from refbrowser.exporting.targets.tables_plan import Scalars, TablePlan, Widened, planned
 from refbrowser.exporting.targets.tables_writing import (
     INDEX,

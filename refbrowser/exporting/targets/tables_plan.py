@@ -19,9 +19,9 @@ from refbrowser.exporting.nested.target_types import (
     check_readable,
     target_type,
 )
+from refbrowser.exporting.options import TableOptions
 from refbrowser.exporting.paths import escaped_key
 from refbrowser.exporting.request import ExportRequest, Loss
-from refbrowser.exporting.targets.options import TableOptions
 from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.nested import TypePath
 from refbrowser.model.netcdf.attributes import json_text

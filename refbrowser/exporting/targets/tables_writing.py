@@ -19,8 +19,8 @@ from refbrowser.exporting.nested.conform import conformed
 from refbrowser.exporting.nested.growing import BufferName, GrowingBuffers
 from refbrowser.exporting.nested.row_reading import RowReader, RowSource, row_blocks
 from refbrowser.exporting.nested.target_types import TargetType
+from refbrowser.exporting.options import TableOptions
 from refbrowser.exporting.request import ExportRequest, Tally
-from refbrowser.exporting.targets.options import TableOptions
 from refbrowser.exporting.targets.tables_plan import Column, Scalars, TablePlan, arrow_table, schema_metadata
 from refbrowser.model.nodes import GroupNode
 

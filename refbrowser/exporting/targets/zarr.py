@@ -19,8 +19,8 @@ from refbrowser.exporting.layout import (
     laid_out,
     names_left_out,
 )
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE, build_hierarchy
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid

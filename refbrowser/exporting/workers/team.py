@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.chunks import ArrayExport, ExportRun
     from refbrowser.exporting.journal import Written
     from refbrowser.exporting.verify import JournalSink
-    from refbrowser.exporting.workers.order import WorkOrder
+    from refbrowser.exporting.workers.export_order import WorkOrder
     from refbrowser.io.cancel import CancelToken
 
 #: Batches of one export, at most.

@@ -30,7 +30,7 @@ from refbrowser.exporting.objects import Assembled
 from refbrowser.exporting.request import Tally
 from refbrowser.exporting.tasks import carry
 from refbrowser.exporting.verify import is_good, written_to
-from refbrowser.exporting.workers.order import WorkOrder
+from refbrowser.exporting.workers.export_order import WorkOrder
 from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS

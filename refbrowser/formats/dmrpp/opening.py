@@ -13,8 +13,8 @@ from refbrowser.formats.dmrpp.dmr_arrays import DmrArrays
 from refbrowser.formats.dmrpp.dmr_text import read_dmr
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.sniffing import NotThisError
-from refbrowser.io.access import Access
-from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.access.access import Access
+from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.origins import scheme_of
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.origins import Fact, FileOrigin

@@ -20,8 +20,8 @@ from refbrowser.formats.library.process import GRIB, LibraryFile, ask_once
 from refbrowser.formats.library.proof import Stored
 from refbrowser.formats.sniffing import FileKind
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
-from refbrowser.io.byte_sources import FIRST, RemoteBytes
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.byte_sources import FIRST, RemoteBytes
 from refbrowser.io.plan import LOCAL
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType

@@ -17,7 +17,7 @@ from refbrowser.formats.format import Opening
 from refbrowser.formats.library.library_source import LibrarySource
 from refbrowser.formats.library.process import LibraryFile, library_file
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.model.nodes import ArrayNode, Hierarchy, Node
 from refbrowser.model.values import Pieces, SourceManifest

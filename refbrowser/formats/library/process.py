@@ -18,10 +18,10 @@ from typing import Any
 
 from refbrowser.codecs.workers.children import WATCHMAN, Child, start_child
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.byte_sources import ByteSource
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.byte_sources import ByteSource
+from refbrowser.io.files.kept_files import cache_folder, kept_name, read_kept, state_of, was_used, write_kept
 from refbrowser.io.identity import FileIdentity, ObjectIdentity, identity_on_disk
-from refbrowser.io.kept import cache_folder, kept_name, read_kept, state_of, was_used, write_kept
 from refbrowser.limits import LIMITS
 
 #: What knows HDF5.

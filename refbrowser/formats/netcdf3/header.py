@@ -14,7 +14,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
-from refbrowser.io.byte_sources import FIRST, ByteSource
+from refbrowser.io.fetching.byte_sources import FIRST, ByteSource
 from refbrowser.limits import LIMITS
 from refbrowser.model.netcdf.types import AtomicType
 

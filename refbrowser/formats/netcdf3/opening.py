@@ -25,8 +25,8 @@ from refbrowser.formats.netcdf3.header import (
 )
 from refbrowser.formats.sniffing import HEAD, NotThisError, found_in_file
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
-from refbrowser.io.access import Access
-from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.access.access import Access
+from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid

@@ -15,7 +15,7 @@ from refbrowser.formats.stores.reader import Answers, BelowFolder, Names, StoreR
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
 from refbrowser.formats.zarr.metadata_json import with_escapes
 from refbrowser.limits import LIMITS
-from refbrowser.model.metadata_keys import DRAFT_ROOTS, is_metadata_key
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.text.json_text import has_too_many_values
 
@@ -367,15 +367,10 @@ def walk_apart(reader: StoreReader, contents: StoreContents, root: Answers) -> N
 
 
 #: Metadata that stands right below the root of a store.
-_V2_ROOT = (".zmetadata", ".zgroup", ".zarray", ".zattrs", ".nczarr", ".nczgroup", ".nczattrs", ".nczattr")
-_DRAFT_ROOT = (*sorted(DRAFT_ROOTS), "meta/root.group.json", "meta/root.array.json")
-ROOT_KEYS = (ENTRY, *_V2_ROOT, *_DRAFT_ROOT)
-_OF_ROOT = {
-    Flavour.ZARR_V2: _V2_ROOT,
-    Flavour.NCZARR: _V2_ROOT,
-    Flavour.ZARR_V3: (ENTRY,),
-    Flavour.DRAFT_2019: _DRAFT_ROOT,
-    Flavour.DRAFT_2020: (ENTRY, *_DRAFT_ROOT),
+ROOT_KEYS = tuple(dict.fromkeys((ENTRY, *(key for rules in RULES.values() for key in rules.root))))
+#: That of flavours which are told apart by more than their roots.
+_ROOTS_ALIKE = {".zattrs", *(key for rules in RULES.values() if rules.documents for key in rules.root)} - {
+    ENTRY
 }
 _NODES = (ENTRY, ".zarray", ".zgroup", ".zattrs")
 #: Folders that are looked into where no metadata stands at the root.
@@ -420,7 +415,7 @@ def _read_here(reader: StoreReader, flavour: Flavour | None) -> StoreContents | 
     if flavour is None:
         return None
     contents = StoreContents(flavour, has=reader.has)
-    own = {key: root[key] for key in _OF_ROOT[flavour] if key in root}
+    own = {key: root[key] for key in RULES[flavour].root if key in root}
     if RULES[flavour].documents:
         walk_apart(reader, contents, own)
     else:
@@ -437,7 +432,7 @@ def _is_page(answer: bytes | RefbrowserError) -> bool:
 
 def _flavour_of(reader: StoreReader, root: Answers) -> Flavour | None:
     known: dict[str, bytes | RefbrowserError] = dict(root)
-    if all(key in (".zattrs", *_DRAFT_ROOT) for key in known):
+    if known.keys() <= _ROOTS_ALIKE:
         # Drafts are told apart by more than their roots, and a root may be implied.
         known |= _implied(reader, reader.names("") or Names())
 

@@ -22,9 +22,9 @@ from refbrowser.formats.stores.metadata_walk import StoreContents, read_store
 from refbrowser.formats.stores.reader import FolderReader, StoreReader, is_text
 from refbrowser.formats.zarr import v2, v3
 from refbrowser.formats.zarr.shapes import parse_grid, parse_shape
-from refbrowser.io.access import ZIP as ZIP_SCHEME
-from refbrowser.io.access import Access
-from refbrowser.io.archives.reading import read_archive
+from refbrowser.io.access.access import ZIP as ZIP_SCHEME
+from refbrowser.io.access.access import Access
+from refbrowser.io.fetching.archive_reading import read_archive
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid

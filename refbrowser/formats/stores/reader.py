@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
+from refbrowser.io.access.local_files import open_regular
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.local import open_regular
 from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from refbrowser.errors import AbsentError, RefbrowserError
 from refbrowser.formats.stores.reader import Answers, Names, is_safe_key
-from refbrowser.io.access import Access
-from refbrowser.io.bucket import Bucket
+from refbrowser.io.access.access import Access
+from refbrowser.io.buckets.bucket import Bucket
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.origins import OBJECT_STORES
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind

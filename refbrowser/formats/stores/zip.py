@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.stores.reader import Answers, Names
-from refbrowser.io.access import chained_url
+from refbrowser.io.access.access import chained_url
 from refbrowser.io.archives.directory import ZipDirectory
-from refbrowser.io.archives.reading import read_members
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.archive_reading import read_members
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.access.access import Access
+    from refbrowser.io.fetching.fetch import Fetcher
 
 #: Folders of chunks that discovery looks at: ``data/root`` below a leading folder.
 _TOPMOST = 3

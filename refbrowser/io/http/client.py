@@ -12,14 +12,14 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Location
+from refbrowser.io.access.access import Location
+from refbrowser.io.access.segment import Segment
+from refbrowser.io.access.task import FetchEvent, FetchTask
 from refbrowser.io.http.connection import Dialer
 from refbrowser.io.http.host import HttpHost, Redirects, unexpected
 from refbrowser.io.http.request import HttpRequest
 from refbrowser.io.origins import Origin
 from refbrowser.io.plan import LinkModels
-from refbrowser.io.segment import Segment
-from refbrowser.io.task import FetchEvent, FetchTask
 from refbrowser.limits import LIMITS
 
 _SWEEP = 0.1

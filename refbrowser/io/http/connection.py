@@ -13,9 +13,9 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from refbrowser.errors import ErrorKind, quoted
+from refbrowser.io.access.task import Pace
 from refbrowser.io.http.answers import AttemptError, ChunkedDecoder, FixedSink, Head, Sink, parse_head
 from refbrowser.io.origins import Origin, is_private
-from refbrowser.io.task import Pace
 from refbrowser.limits import LIMITS
 
 _SCRATCH = 16 << 10

@@ -12,13 +12,13 @@ from typing import Any, Protocol
 from urllib.parse import urljoin
 
 from refbrowser.errors import AbsentError, ErrorKind, OversizeError, RefbrowserError, RefusedError, quoted
-from refbrowser.io.access import Access, Location
+from refbrowser.io.access.access import Access, Location
+from refbrowser.io.access.segment import Segment
 from refbrowser.io.http.answers import THROTTLING, AttemptError, Head, retry_after
 from refbrowser.io.http.connection import Connection, Dialer, Proxy, proxy_for
 from refbrowser.io.http.request import HttpRequest, WholeObjects
 from refbrowser.io.origins import DEFAULT_PORTS, Origin, scheme_of
 from refbrowser.io.plan import LinkModel
-from refbrowser.io.segment import Segment
 from refbrowser.limits import LIMITS
 
 #: Signed addresses expire, and redirects change.

@@ -7,7 +7,9 @@ import time
 from typing import Protocol
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Location
+from refbrowser.io.access.access import Location
+from refbrowser.io.access.segment import Segment, room_for
+from refbrowser.io.access.task import Attempt, telling
 from refbrowser.io.http.answers import (
     REDIRECTS,
     AttemptError,
@@ -21,8 +23,6 @@ from refbrowser.io.http.answers import (
     identity_of,
 )
 from refbrowser.io.http.connection import Connection
-from refbrowser.io.segment import Segment, room_for
-from refbrowser.io.task import Attempt, telling
 from refbrowser.limits import LIMITS
 
 

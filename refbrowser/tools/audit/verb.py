@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult
     from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.exporting.saving.fixing import Fixed
+    from refbrowser.exporting.saving.audit_fixes import Fixed
     from refbrowser.io.identity import FileIdentity
 
 #: Edits that are listed.
@@ -105,7 +105,7 @@ def _fixed(
     token: CancelToken,
 ) -> Fixed | None:
     """Make the fixes, and write the document where that is asked for."""
-    from refbrowser.exporting.saving.fixing import fix_findings, write_fixed
+    from refbrowser.exporting.saving.audit_fixes import fix_findings, write_fixed
 
     fixed = fix_findings(dataset.document, result.groups)
     if fixed is not None and (arguments.write or arguments.output):
@@ -152,7 +152,7 @@ def _result(dataset: Dataset, plan: AuditPlan, compute: Compute, token: CancelTo
 
 
 def _write_report(arguments: argparse.Namespace, path: str, plan: AuditPlan, result: AuditResult) -> None:
-    from refbrowser.io.atomic import write_atomically
+    from refbrowser.io.files.atomic import write_atomically
     from refbrowser.tools.audit.report.audit_reports import report_bytes
 
     report = report_bytes(path, arguments.path, result, plan.cost, arguments.fail_on)

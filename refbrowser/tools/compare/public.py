@@ -68,7 +68,7 @@ def diff(
         one, other = (stack.enter_context(dataset_of(each, allow)) for each in (here, there))
         found = compare_datasets(one, other, request, control_of(progress))
     if html is not None:
-        from refbrowser.io.atomic import write_atomically
+        from refbrowser.io.files.atomic import write_atomically
         from refbrowser.tools.compare.comparison_html import comparison_html
 
         write_atomically(path_of(html), [comparison_html(found).encode("utf-8", "replace")])

@@ -113,7 +113,7 @@ def _compared(
 
 
 def _write_html(path: str, comparison: Comparison) -> None:
-    from refbrowser.io.atomic import write_atomically
+    from refbrowser.io.files.atomic import write_atomically
     from refbrowser.tools.compare.comparison_html import comparison_html
 
     write_atomically(path, [comparison_html(comparison).encode("utf-8", "replace")])

@@ -43,7 +43,7 @@ from refbrowser.cli.options import (
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.option_fields import ExportOptions, chosen_options, group_of, groups
 from refbrowser.formats.option_fields import Kind, declared, usual
-from refbrowser.formats.registry import form_named
+from refbrowser.formats.registry import form_named, readers
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.words import binary_size_text
 
@@ -147,7 +147,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="then read the target with other software (zarr-python, netCDF4, h5py, siphon) and compare",
+        help=f"then read the target with other software ({', '.join(readers())}) and compare",
     )
     add_lock(parser)
     add_dask(parser)
@@ -234,8 +234,8 @@ def export_options(arguments: argparse.Namespace, form: Written) -> ExportOption
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
     from refbrowser.engine.dataset import damage_of
+    from refbrowser.exporting.combining.made_references import FORMS
     from refbrowser.exporting.request import ExportRequest
-    from refbrowser.exporting.saving.making import FORMS
 
     take_output(arguments)
     asked = request_of(arguments, ExportRequest, target=arguments.target, skip_bad=arguments.skip_bad)

@@ -55,7 +55,7 @@ def fold(
     RefbrowserError
         The document cannot be read or folded; or the target is there, or cannot be written.
     """
-    from refbrowser.exporting.saving.folding import FoldRequest, write_folded
+    from refbrowser.exporting.saving.folded_writing import FoldRequest, write_folded
     from refbrowser.references.edits.fold import folded
 
     values = dict(templates or {})

@@ -27,7 +27,7 @@ _SHOWN = 10
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    from refbrowser.exporting.saving.folding import FoldRequest
+    from refbrowser.exporting.saving.folded_writing import FoldRequest
 
     parser.add_argument("path", metavar="DOC", help="a reference document")
     add_request(parser, FoldRequest)
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Fold the document, write it, and report."""
-    from refbrowser.exporting.saving.folding import FoldRequest, write_folded
+    from refbrowser.exporting.saving.folded_writing import FoldRequest, write_folded
 
     opened = open_document(arguments.path, arguments, token)
     request = request_of(arguments, FoldRequest)

@@ -62,7 +62,7 @@ def lock(
         The document cannot be read, has no such file or too many, or the lock cannot be written.
     """
     from refbrowser.engine.locking import LockRequest, write_lock_of
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
 
     if accept:
         warnings.warn("accept is called update now; the old name goes on working", DeprecationWarning, 3)

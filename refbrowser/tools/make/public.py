@@ -12,7 +12,7 @@ from refbrowser.errors import native_errors
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.combine import CombineReport
     from refbrowser.exporting.combining.combined import Plan
-    from refbrowser.exporting.saving.making import Made, MakeReport
+    from refbrowser.exporting.combining.made_references import Made, MakeReport
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
 
 
@@ -73,8 +73,8 @@ def make(
         There is no file, two have one name, or none can be made of one.
     """
     from refbrowser.engine.compute import Compute
-    from refbrowser.exporting.saving.making import Made, MakeRequest
-    from refbrowser.exporting.saving.making import make as make_references
+    from refbrowser.exporting.combining.made_references import Made, MakeRequest
+    from refbrowser.exporting.combining.made_references import make as make_references
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
 
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)

@@ -24,8 +24,8 @@ from refbrowser.io.cancel import CancelToken
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.combination import Combination
     from refbrowser.exporting.combining.combine import CombineReport
+    from refbrowser.exporting.combining.made_references import Made, MakeReport
     from refbrowser.exporting.combining.mismatches import Mismatch
-    from refbrowser.exporting.saving.making import Made, MakeReport
 
 #: What cannot be kept that is told of each document.
 _SHOWN = 5
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Make the documents and report."""
     from refbrowser.exporting.combining.combination import Combination
-    from refbrowser.exporting.saving.making import make
+    from refbrowser.exporting.combining.made_references import make
 
     request = request_of(
         arguments,

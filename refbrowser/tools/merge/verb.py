@@ -108,7 +108,7 @@ def _merge_documents(
 ) -> int:
     from refbrowser.cli.git_texts import marked
     from refbrowser.exporting.saving.merged_file import MergeRequest, merge_files
-    from refbrowser.io.atomic import write_own
+    from refbrowser.io.files.atomic import write_own
     from refbrowser.references.merging.conflict_file import conflict_file_text
     from refbrowser.references.merging.merge import Choice
     from refbrowser.tools.merge.merge_words import merge_lines
@@ -161,7 +161,7 @@ def _is_text(sides: list[str], arguments: argparse.Namespace, control: JobContro
 
 def _merge_texts(sides: list[str], target: str, name: str) -> int:
     from refbrowser.cli.git_texts import merged_text
-    from refbrowser.io.atomic import write_atomically
+    from refbrowser.io.files.atomic import write_atomically
 
     base, ours, theirs = sides
     text, has_conflicts = merged_text(base, ours, theirs, name)

@@ -65,7 +65,7 @@ def move(
     ('data/ice_2024.dat', 'https://data.example.org/ice_2024.dat')
     """
     from refbrowser.engine.sources import listed_sources_of
-    from refbrowser.exporting.saving.elsewhere import json_place, write_along
+    from refbrowser.exporting.saving.checked_writing import json_place, write_along
     from refbrowser.tools.move.report.move_preview import preview_of
     from refbrowser.tools.move.report.prefix_tree import prefix_tree
 

@@ -80,7 +80,7 @@ def _move(
     arguments: argparse.Namespace,
     token: CancelToken,
 ) -> int:
-    from refbrowser.exporting.saving.elsewhere import json_place, write_along
+    from refbrowser.exporting.saving.checked_writing import json_place, write_along
     from refbrowser.tools.move.report.move_preview import preview_of
 
     place = json_place(request.target, force=request.force) if request.target else None
@@ -106,7 +106,7 @@ def _move(
 
 def _probed(opened: Opened, preview: MovePreview, token: CancelToken) -> list[Probed]:
     from refbrowser.engine.findings.probing import probe, probes_of
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
 
     assert preview.edit is not None
     with Fetcher() as fetcher, ProgressBar("testing", "files") as bar:

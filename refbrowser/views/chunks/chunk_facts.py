@@ -11,7 +11,7 @@ import numpy as np
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
-from refbrowser.io.access import storage_url
+from refbrowser.io.access.access import storage_url
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, ReferenceKind, WholeFile
 from refbrowser.views.chunks.chunk_map import Change, MapSource, changes

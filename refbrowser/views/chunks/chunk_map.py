@@ -18,7 +18,7 @@ import numpy.typing as npt
 from refbrowser.engine.findings.chunk_table import coords_of
 from refbrowser.engine.reading.chunk_log import ArrayLog, ReadState, marks_of
 from refbrowser.formats.expansion_manifest import ExpansionManifest
-from refbrowser.io.access import storage_url
+from refbrowser.io.access.access import storage_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind

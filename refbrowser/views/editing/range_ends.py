@@ -9,7 +9,7 @@ from refbrowser.views.editing.preview import PreviewMark, PreviewRow
 
 if TYPE_CHECKING:
     from refbrowser.engine.findings.range_findings import FileEnds
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.references.rules.rule_search import SearchTime
 
 

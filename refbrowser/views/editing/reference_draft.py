@@ -26,7 +26,7 @@ from refbrowser.views.editing.rule_draft import integer, is_integer, json_text
 from refbrowser.views.editing.typed import Edited, fault
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.model.reference import Reference
     from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document

@@ -30,7 +30,7 @@ from refbrowser.views.editing.text_marks import Names
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.references.document.document import Document
 
 #: Rows that are compared with those of the document where arithmetic does not tell how many change.

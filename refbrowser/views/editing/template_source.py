@@ -34,7 +34,7 @@ from refbrowser.views.editing.rule_source import RuleSource
 from refbrowser.views.editing.typed import TemplateDraft
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.references.document.document import Document
 
 

@@ -16,7 +16,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.plan import ViewPlan
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.model.reference import ReferenceColumns
 
 #: What is said of values that came from a stale file.

@@ -26,7 +26,7 @@ from refbrowser.views.plot.slicing import dimension_names
 if TYPE_CHECKING:
     from refbrowser.engine.reading.parts import EndedPart
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
 
 

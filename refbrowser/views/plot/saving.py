@@ -25,7 +25,7 @@ from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
     from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode

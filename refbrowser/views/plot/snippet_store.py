@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import Access
-from refbrowser.io.filesystems import storage_options
+from refbrowser.io.access.access import Access
+from refbrowser.io.buckets.filesystems import storage_options
 from refbrowser.io.origins import OBJECT_STORES, ConnectionSettings, Origin, local_path, scheme_of, split_url
 
 if TYPE_CHECKING:

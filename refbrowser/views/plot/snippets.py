@@ -18,7 +18,7 @@ from refbrowser.views.plot.snippet_store import SnippetSource, can_hide, dataset
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
 
 
@@ -317,7 +317,7 @@ def _unfit(group: GroupNode, node: ArrayNode) -> tuple[list[str], list[str]]:
 
 
 def own_snippet(path: str, name: str, view: SnippetView, *, is_edited: bool) -> str:
-    """Return lines that read the slice of a stream, or of a dataset of CDM Remote.
+    """Return lines that read the slice with this program, of a format that others do not read.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.bundled import resource
 from refbrowser.engine.journal import Recovery
 from refbrowser.exporting.combining.mismatches import Mismatch
-from refbrowser.exporting.saving.prospect import Prospect
+from refbrowser.exporting.saving.save_preview import Prospect
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.tools.compare.window.compare_window import CompareWindow
 from refbrowser.tools.export.window.export_dialog import ask_leftover

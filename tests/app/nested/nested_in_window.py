@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.nested.nested_pane import NestedPane
 from refbrowser.app.plot.nested_charts import ChartsPane
 from refbrowser.app.tasks.tasks import Tasks
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
 Show = Callable[..., NestedPane]

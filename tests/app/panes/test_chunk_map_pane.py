@@ -55,7 +55,7 @@ class TestStates:
         assert "gone.bin" in said
 
     def test_chunks_that_are_being_read(self, mapped: Mapped, monkeypatch: pytest.MonkeyPatch) -> None:
-        from refbrowser.io.fetch import Fetcher
+        from refbrowser.io.fetching.fetch import Fetcher
 
         gate, fetch = threading.Event(), Fetcher.fetch
 

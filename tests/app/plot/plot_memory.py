@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.plan import Request
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid

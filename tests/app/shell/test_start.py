@@ -47,7 +47,7 @@ show = MainWindow.show
 def shown(window):
     def told(rows):
         later = ["refbrowser.references." + name for name in {LATER!r}.split()]
-        later += ["refbrowser.engine.opening", "refbrowser.io.permissions", "refbrowser.io.task"]
+        later += ["refbrowser.engine.opening", "refbrowser.io.files.permissions", "refbrowser.io.access.task"]
         later += ["refbrowser.codecs.table", "google.protobuf", "hashlib", "jinja2", "pyqtgraph"]
         print(rows.row_count() > 1000, [name for name in later if name in sys.modules], flush=True)
         os._exit(0)

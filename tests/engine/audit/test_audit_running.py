@@ -25,7 +25,7 @@ from refbrowser.engine.audit.audit_journal import AuditJournal
 from refbrowser.engine.audit.audit_plan import AuditPlan, AuditRequest, Level, plan_audit, spread
 from refbrowser.engine.audit.audit_tasks import FileState, Outcome, TaskAnswer
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.permissions import state_folder
+from refbrowser.io.files.permissions import state_folder
 from refbrowser.limits import LIMITS
 
 

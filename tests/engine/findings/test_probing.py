@@ -16,9 +16,9 @@ import refbrowser
 from refbrowser.engine.findings.probing import TESTED, Probe, Probed, Verdict, probe, probes_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.locking import make_lock
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.locks.lock import Lock, LockEntry
 from refbrowser.io.locks.lock_watch import LockWatch
 from refbrowser.io.origins import Origin, parse_storage_options

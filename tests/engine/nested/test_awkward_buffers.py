@@ -19,7 +19,7 @@ from refbrowser.engine.nested import unpacking as long_blobs
 from refbrowser.engine.nested.buffers import SessionBuffers
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nested import Buffer, BufferPart
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile

@@ -19,15 +19,15 @@ import pytest
 from refbrowser.cli import main
 from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.combining import combine as combining
-from refbrowser.exporting.combining import look_journal
+from refbrowser.exporting.combining import scan_journal
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine, gather, plan_of
 from refbrowser.exporting.combining.combined import combined_document
-from refbrowser.exporting.combining.look_journal import LookJournal
-from refbrowser.exporting.combining.looking import LookTask
-from refbrowser.exporting.saving.making import MakeRequest, make
+from refbrowser.exporting.combining.made_references import MakeRequest, make
+from refbrowser.exporting.combining.scan_journal import LookJournal
+from refbrowser.exporting.combining.scan_sources import LookTask
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.permissions import state_folder
+from refbrowser.io.files.permissions import state_folder
 
 DAYS = 3
 
@@ -173,7 +173,7 @@ def test_who_looks_otherwise_or_begins_anew_looks_at_all(
         assert journals() == []
     # That of a process that is at it belongs to that.
     path.write_bytes(whole)
-    monkeypatch.setattr(look_journal, "_open", {path})
+    monkeypatch.setattr(scan_journal, "_open", {path})
     looked.clear()
     combine(request(folder, resume=True))
     assert len(looked) == 6
@@ -223,16 +223,16 @@ def test_what_was_cancelled_or_cannot_be_combined_is_kept(
 @pytest.mark.slow
 def test_journals_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, path, whole = kept(folder, monkeypatch)
-    for number in range(look_journal._KEPT + 5):
+    for number in range(scan_journal._KEPT + 5):
         other = path.with_name(f"{number:040x}-{path.name.partition('-')[2]}")
         other.write_bytes(whole)
         os.utime(other, (number, number))
     combine(request(folder, resume=True))
-    assert len(journals()) == look_journal._KEPT
+    assert len(journals()) == scan_journal._KEPT
     assert not list(path.parent.glob(f"{0:040x}*"))
     for each in journals():
         each.unlink()
-    monkeypatch.setattr(look_journal, "LARGEST", 2_000)
+    monkeypatch.setattr(scan_journal, "LARGEST", 2_000)
     with monkeypatch.context() as patch:
         patch.setattr(combining, "forget_looks", lambda target: None)
         combine(request(folder, force=True))

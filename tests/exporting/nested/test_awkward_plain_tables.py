@@ -20,8 +20,8 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.options import TABLE_FORMATS, TableOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.targets.options import TABLE_FORMATS, TableOptions
 
 READ = {"parquet": ak.from_parquet, "feather": ak.from_feather}
 

@@ -18,8 +18,8 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.nested import store_part
+from refbrowser.exporting.options import Sides, StoreOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nested import NestedFault, NestedRows
 

@@ -22,9 +22,9 @@ from refbrowser.engine.nested import plain_rows as unrolling
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import folder
 from refbrowser.exporting.exporter import estimate_export, run_export
+from refbrowser.exporting.options import TABLE_FORMATS, TableOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.targets import tables_writing as writing
-from refbrowser.exporting.targets.options import TABLE_FORMATS, TableOptions
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nested import NestedFault, NestedRows, NestedType, TypeKind, parts_of_kind
 

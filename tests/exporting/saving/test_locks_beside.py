@@ -13,7 +13,7 @@ import pytest
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.locks.lock_format import read_lock
+from refbrowser.io.fetching.lock_format import read_lock
 
 
 def write(path: Path, begin: int) -> None:

@@ -15,9 +15,9 @@ from stores_made import fill, store_in
 
 import refbrowser
 from refbrowser.engine.jobs import JobControl
-from refbrowser.exporting.saving import prospect
 from refbrowser.exporting.saving import save as store
-from refbrowser.exporting.saving.portable import portable_document
+from refbrowser.exporting.saving import save_preview
+from refbrowser.exporting.saving.portable_document import portable_document
 from refbrowser.exporting.saving.save import with_consolidated
 from refbrowser.formats.registry import RULES
 from refbrowser.model.flavour import Flavour
@@ -93,10 +93,10 @@ def test_the_version_that_is_proposed(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "d.json").write_text('{"version": 1, "refs": {".zgroup": "{\\"zarr_format\\": 2}"}}')
     with refbrowser.open(path) as dataset, refbrowser.open(tmp_path / "d.json") as plain:
         document = dataset.document
-        assert prospect.proposed_version(document) == 0
-        assert prospect.proposed_version(plain.document) == 1
-        monkeypatch.setattr(prospect, "PROPOSED_ROWS", 10)
-        assert prospect.proposed_version(document) == 1
+        assert save_preview.proposed_version(document) == 0
+        assert save_preview.proposed_version(plain.document) == 1
+        monkeypatch.setattr(save_preview, "PROPOSED_ROWS", 10)
+        assert save_preview.proposed_version(document) == 1
 
 
 def test_a_store_is_known_in_either_version(tmp_path: Path) -> None:

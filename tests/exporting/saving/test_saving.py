@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.saving.prospect import prospect_of, version0_size
 from refbrowser.exporting.saving.save import SaveOrder, write_document
+from refbrowser.exporting.saving.save_preview import prospect_of, version0_size
 from refbrowser.formats.references import open_references
 from refbrowser.references.document.document import ReferenceDocument
 

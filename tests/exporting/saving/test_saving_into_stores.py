@@ -27,8 +27,8 @@ from refbrowser.exporting.saving.save import (
     save_into_store,
     store_change,
 )
-from refbrowser.io import atomic
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.files import atomic
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, SetMetadata, SetReference, SetTemplate
 

@@ -31,11 +31,11 @@ from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.folder import partial_of, remove_forgotten
 from refbrowser.exporting.journal import NAME, Journal, Written, checked_lines
 from refbrowser.exporting.option_fields import Sides
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest, Leftover
 from refbrowser.exporting.targets import bucket_place
 from refbrowser.exporting.targets.bucket_place import JOURNAL, MARK, STAGE, BucketPlace
-from refbrowser.exporting.targets.options import StoreOptions
-from refbrowser.io import bucket, bucket_calls
+from refbrowser.io.buckets import bucket, bucket_calls
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 KINDS = ("zarr-v2", "zarr-v3", "zarr-v3-draft", "nczarr")

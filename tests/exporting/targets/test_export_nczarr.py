@@ -11,8 +11,8 @@ from netcdf_stores import described, plain
 import refbrowser
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
+from refbrowser.exporting.options import Sides, StoreOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.model.nodes import Flavour
 
 DEFAULT = 9.969209968386869e36

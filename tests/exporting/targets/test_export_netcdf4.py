@@ -15,8 +15,8 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import run_export
-from refbrowser.exporting.netcdf_files import netcdf4_chunks, netcdf4_writing
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
+from refbrowser.exporting.targets import netcdf4_chunks, netcdf4_writing
 from refbrowser.exporting.targets.netcdf import Netcdf4Options
 from refbrowser.io.cancel import Cancelled, CancelToken
 

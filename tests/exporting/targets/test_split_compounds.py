@@ -13,8 +13,8 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting import blocks, chunks
 from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import estimate_export, run_export
+from refbrowser.exporting.options import Sides, StoreOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.targets.options import Sides, StoreOptions
 
 STATION = np.dtype(
     [

@@ -30,12 +30,11 @@ from refbrowser.exporting.blocks import TASK_OBJECTS
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.journal import NAME, Written, fingerprint_of
 from refbrowser.exporting.option_fields import Sides
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.exporting.targets.store import StoreTarget
-from refbrowser.exporting.workers import order as orders
-from refbrowser.exporting.workers import team, worker
-from refbrowser.exporting.workers.order import WorkOrder
+from refbrowser.exporting.workers import export_order, team, worker
+from refbrowser.exporting.workers.export_order import WorkOrder
 from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.identity import ObjectIdentity
@@ -390,7 +389,7 @@ def test_each_thing_that_is_wrong_with_a_worker_is_one_line(
         (frozen, "open_document", unreadable, "cannot read the source", ErrorKind.SOURCE),
         (folders.TargetFolder, "join", unseen, "cannot write the target", ErrorKind.IO),
         (
-            orders,
+            export_order,
             "versions_here",
             iter([peers.versions_here(), versions]).__next__,
             "0.0.1",
@@ -403,7 +402,7 @@ def test_each_thing_that_is_wrong_with_a_worker_is_one_line(
             patch.setattr(owner, name, other)
             if name == "versions_here":
                 # The program asks first, then each worker.
-                patch.setattr(orders, name, lambda asked=[]: asked.append(1) or _versions(len(asked)))
+                patch.setattr(export_order, name, lambda asked=[]: asked.append(1) or _versions(len(asked)))
             with pytest.raises(RefbrowserError, match=words) as info:
                 refbrowser.export(dataset, tmp_path / "out", format="zarr-v2", client=threads)
         assert info.value.kind is kind

@@ -28,8 +28,8 @@ from refbrowser.formats.library.process import (
     one_after_another,
 )
 from refbrowser.formats.registry import formats
-from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.io.identity import identity_on_disk
 from refbrowser.io.processes import is_running
 from refbrowser.limits import Limits

@@ -18,7 +18,7 @@ from refbrowser.formats.netcdf3 import header
 from refbrowser.formats.netcdf3.header import read_header
 from refbrowser.formats.netcdf3.opening import document_of_header
 from refbrowser.formats.references import hierarchy_of
-from refbrowser.io.byte_sources import MemoryBytes
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.limits import LIMITS, Limits
 
 

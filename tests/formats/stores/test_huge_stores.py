@@ -18,7 +18,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.sources import sources_of
 from refbrowser.engine.store_listing import list_store
 from refbrowser.findings.finding import Finding
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.references.edits.outer_edits import RemoveRule

@@ -15,7 +15,7 @@ from servers.object_servers import ObjectServer
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.bucket import Bucket
+from refbrowser.io.buckets.bucket import Bucket
 
 VALUES = np.arange(12, dtype="<i2").reshape(4, 3)
 

@@ -12,12 +12,12 @@ from servers.http_server import Fault, HttpServer
 from zip_made import archive
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access, chained_url, split_chained, storage_url
-from refbrowser.io.archives import known as zip_archives
-from refbrowser.io.archives.known import ZipArchives
-from refbrowser.io.archives.reading import read_archive, read_members
+from refbrowser.io.access.access import Access, chained_url, split_chained, storage_url
+from refbrowser.io.archives import known_archives
+from refbrowser.io.archives.known_archives import ZipArchives
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.archive_reading import read_archive, read_members
+from refbrowser.io.fetching.fetch import Fetcher
 
 MEMBERS = [(f"temp/{number}", bytes([number]) * 100, number % 2 == 0) for number in range(40)]
 
@@ -117,7 +117,7 @@ def test_addresses_in_brackets_are_no_chain() -> None:
 
 
 def test_inflated_members_are_kept_within_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zip_archives, "LIMITS", replace(zip_archives.LIMITS, zip_kept=10))
+    monkeypatch.setattr(known_archives, "LIMITS", replace(known_archives.LIMITS, zip_kept=10))
     archives = ZipArchives()
     archives.keep_inflated("u", 0, b"1234")
     archives.keep_inflated("u", 1, b"12345")

@@ -16,9 +16,9 @@ from zip_made import Unseekable, archive
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.archives.directory import ZipDirectory
 from refbrowser.io.archives.entries import find_end
-from refbrowser.io.archives.reading import unpack
-from refbrowser.io.archives.rescue import BLOCK, Rescued, rescue
+from refbrowser.io.archives.rescued_members import BLOCK, Rescued, rescue
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.fetching.archive_reading import unpack
 
 MEMBERS = [(f"dir/{number}", bytes([number]) * (number * 37), number % 2 == 0) for number in range(12)]
 METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterable
 
 from refbrowser.io.archives.directory import ZipDirectory, read_directory
-from refbrowser.io.archives.reading import unpack
+from refbrowser.io.fetching.archive_reading import unpack
 
 #: (name, data, whether it is deflated)
 Member = tuple[str, bytes, bool]

@@ -11,7 +11,7 @@ from reading import Reading, pattern
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.http import host as http_host
 from refbrowser.io.http import host as http_redirects
 from refbrowser.io.http import request as http_request

@@ -13,8 +13,8 @@ from servers.http_server import HttpServer
 from servers.tls_server import AUTHORITY, ProxyServer, TlsServer
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.access.access import Access
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.http import connection
 from refbrowser.io.http.answers import AttemptError
 from refbrowser.io.http.connection import Address, Proxy, proxy_for

@@ -13,11 +13,11 @@ from reading import WHOLE, Reading, cancelled_when, columns, pattern
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
+from refbrowser.io.access.task import FetchEvent, Pace
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.origins import Origin
-from refbrowser.io.task import FetchEvent, Pace
 
 DATA = pattern(200_000)
 

@@ -10,8 +10,8 @@ from reading import Reading, Row, pattern
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import Access
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.access.access import Access
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.origins import Origin
 
 FILES = {f"/{number}": pattern(400_000 + number) for number in range(3)}

@@ -10,7 +10,7 @@ from reading import Reading, pattern
 from servers.http_server import HttpServer
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.fetch import Fetcher
 
 DATA = pattern(60_000)
 

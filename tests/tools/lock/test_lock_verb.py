@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from refbrowser.cli.program import main
-from refbrowser.io.locks.lock_format import read_lock
+from refbrowser.io.fetching.lock_format import read_lock
 
 BLOCKED = "https://host.invalid/c"
 

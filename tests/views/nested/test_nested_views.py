@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.python_values import python_values
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import NestedFault, NestedRows, NestedType, TypeKind

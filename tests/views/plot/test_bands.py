@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid

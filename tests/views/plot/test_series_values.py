@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.plan import Request
 from refbrowser.model.reference import ByteRange, columns_of
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate, plain_coordinate

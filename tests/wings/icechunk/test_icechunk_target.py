@@ -24,7 +24,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.folder import partial_of
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import Cancelled
 from refbrowser.io.origins import parse_storage_options
 from refbrowser.wings.icechunk.writing.commit_options import CommitOptions

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from refbrowser import zarr_draft
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.atomic import ChangedOnDiskError
+from refbrowser.io.files.atomic import ChangedOnDiskError
 from refbrowser.limits import Limits
 from refbrowser.wings.zarr_draft.protocol import draft_stores as base
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
+from refbrowser.exporting.options import Sides, StoreOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.model.nodes import Flavour
 from refbrowser.wings.zarr_draft.reading.draft_keys import is_name
 from refbrowser.wings.zarr_draft.writing.draft_layout import DraftNames, legal_name

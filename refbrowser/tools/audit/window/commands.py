@@ -144,7 +144,7 @@ class AuditCommands(CommandGroup):
             return
 
         def write(control: TaskControl) -> None:
-            from refbrowser.io.atomic import write_atomically
+            from refbrowser.io.files.atomic import write_atomically
             from refbrowser.tools.audit.report.audit_reports import report_bytes
 
             write_atomically(path, [report_bytes(path, name, result, cost)], cancel=control.token)

@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.io.access import is_chained, storage_url
+from refbrowser.io.access.access import is_chained, storage_url
 from refbrowser.references.rules.dimensions import INT_ROOM
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.integer_expressions import Affine, bounds

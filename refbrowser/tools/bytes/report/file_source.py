@@ -14,7 +14,7 @@ import numpy.typing as npt
 from refbrowser.engine.reading.found_members import known_ranges, members_of
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
-from refbrowser.io.access import is_chained
+from refbrowser.io.access.access import is_chained
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind, WholeFile
@@ -28,7 +28,7 @@ from refbrowser.tools.bytes.report.byte_runs import Lattice, LatticeStep, lattic
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.references.document.document import Document
 
 Ints = npt.NDArray[np.int64]

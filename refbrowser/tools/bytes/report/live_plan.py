@@ -16,7 +16,7 @@ from refbrowser.words import count_text, size_text, time_text
 if TYPE_CHECKING:
     from refbrowser.engine.reading.reader import Needed, ReadPlan
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.model.selection import Selection
 

@@ -24,7 +24,7 @@ from refbrowser.views.plot.slicing import SliceState, dimension_names, first_sli
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 #: Chunks whose stored sizes are looked at to know how well they are compressed.
 _SAMPLED = 4096

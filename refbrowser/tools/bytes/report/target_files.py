@@ -11,8 +11,8 @@ import numpy as np
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.sniffing import HEAD, FileKind, file_kind
-from refbrowser.io.access import Access, is_chained, storage_url
-from refbrowser.io.local import open_regular, read_exactly
+from refbrowser.io.access.access import Access, is_chained, storage_url
+from refbrowser.io.access.local_files import open_regular, read_exactly
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document

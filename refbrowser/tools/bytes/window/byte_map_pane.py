@@ -14,7 +14,7 @@ from refbrowser.app.panes.chunk_map_controls import LegendEntry, SwatchLegend
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, pop_up_entries, push_button, scrolled
-from refbrowser.io.access import storage_url
+from refbrowser.io.access.access import storage_url
 from refbrowser.io.plan import AUTOMATIC
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.tools.bytes.report.byte_facts import class_words, faults_line, file_line, item_line, name_of

@@ -16,11 +16,11 @@ from refbrowser.engine.reading.found_members import find_member
 from refbrowser.engine.reading.wanted import too_long, without_large
 from refbrowser.engine.session import Session
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import Access, is_chained, split_chained
+from refbrowser.io.access.access import Access, is_chained, split_chained
+from refbrowser.io.access.task import Attempt
 from refbrowser.io.archives.directory import ZipMember
 from refbrowser.io.archives.entries import METHODS
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.task import Attempt
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import (
     ByteRange,

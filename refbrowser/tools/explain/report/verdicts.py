@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.findings.listed_finding import FindingOrigin, ListedFinding
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.findings.finding import Remedy
-from refbrowser.io.access import Access, Location, storage_url
+from refbrowser.io.access.access import Access, Location, storage_url
 from refbrowser.io.identity import moment_of
 from refbrowser.io.locks.lock import text_of
 from refbrowser.io.origins import Origin, is_below

@@ -33,7 +33,7 @@ from refbrowser.errors import RefbrowserError, StaleError
 from refbrowser.exporting.option_fields import group_of, groups
 from refbrowser.formats.format import Written
 from refbrowser.formats.option_fields import Kind, declared
-from refbrowser.formats.registry import form_named, written
+from refbrowser.formats.registry import form_named, readers, written
 from refbrowser.io.origins import OBJECT_STORES, Origin
 from refbrowser.tools.export.window.export_arrays import ArraysTable
 from refbrowser.tools.export.window.export_check import CheckTable
@@ -253,7 +253,7 @@ class ExportDialog(WorkingDialog):
         self._open = push_button("Open the result", "exportOpenButton", self._open_result)
         self._check_it = push_button("Check with other software", "exportCheckButton", self.check)
         self._check_it.setToolTip(
-            "Read the result with zarr-python, netCDF4, h5py or siphon, and compare it with the source"
+            f"Read the result with {' or '.join(readers())}, and compare it with the source"
         )
         return self._make_buttons((self._open, self._check_it), "Cancel the export", "Export", self.start)
 

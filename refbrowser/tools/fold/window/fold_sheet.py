@@ -33,7 +33,7 @@ from refbrowser.app.widgets.parts import (
     show_progress,
 )
 from refbrowser.engine.jobs import JobStatus
-from refbrowser.exporting.saving.folding import FoldRequest
+from refbrowser.exporting.saving.folded_writing import FoldRequest
 from refbrowser.formats.option_fields import declared
 from refbrowser.tools.fold.report import (
     dimensions_text,

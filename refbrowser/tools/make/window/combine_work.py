@@ -17,12 +17,12 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import CombineReport, gather, lacks, made, plan_of, write
 from refbrowser.exporting.combining.combined import Plan, blocked
-from refbrowser.exporting.combining.look_journal import LookJournal, forget_looks
+from refbrowser.exporting.combining.file_positions import PlacedAxis
+from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.mismatches import Mismatch
-from refbrowser.exporting.combining.placing import PlacedAxis
 from refbrowser.exporting.combining.properties import FileSet
+from refbrowser.exporting.combining.scan_journal import LookJournal, forget_looks
 from refbrowser.exporting.combining.times import target_units, time_of
-from refbrowser.exporting.saving.making import sources_of
 from refbrowser.io.origins import local_path
 from refbrowser.references.edits.fold import FoldReferences
 from refbrowser.references.edits.history import History

@@ -18,7 +18,7 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.exporting.saving.making import Made
+    from refbrowser.exporting.combining.made_references import Made
     from refbrowser.tools.make.window.make_work import FileFacts
 
 _FILE, _KIND, _VARIABLES, _RESULT = range(4)

@@ -38,7 +38,7 @@ from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
-    from refbrowser.exporting.saving.making import Made, MakeReport
+    from refbrowser.exporting.combining.made_references import Made, MakeReport
     from refbrowser.tools.make.window.make_work import FileFacts, MakeOrder, MakePlan
 
 #: What the command line calls its options, and what they are called here.

@@ -13,8 +13,15 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.combining.made_references import (
+    Made,
+    MakeReport,
+    MakeRequest,
+    make,
+    sources_of,
+    tasks_of,
+)
 from refbrowser.exporting.option_fields import chosen_options
-from refbrowser.exporting.saving.making import Made, MakeReport, MakeRequest, make, sources_of, tasks_of
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.registry import form_named, title_of
 from refbrowser.io.origins import ConnectionSettings, Origin, local_path

@@ -19,11 +19,11 @@ from refbrowser.findings.kinds import (
     URL_MOVED,
     URL_NO_RANGES,
 )
-from refbrowser.io.access import storage_url
+from refbrowser.io.access.access import storage_url
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access, Source
+    from refbrowser.io.access.access import Access, Source
 
 
 class Health(StrEnum):

@@ -11,7 +11,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
-from refbrowser.io.access import Access, Source, Want
+from refbrowser.io.access.access import Access, Source, Want
 from refbrowser.model.report import Report, first_of
 from refbrowser.references.edits.many_edits import RebaseUrls
 from refbrowser.references.edits.moving import MoveUrls

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from refbrowser.io.access import Source, storage_url
+from refbrowser.io.access.access import Source, storage_url
 from refbrowser.tools.move.report.health import Health
 
 #: Scheme and authority of a URL, or what an absolute path begins with.

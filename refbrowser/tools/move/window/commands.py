@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.trust import TrustSheet
     from refbrowser.app.workspace.workspace import Workspace
-    from refbrowser.io.access import Want
+    from refbrowser.io.access.access import Want
     from refbrowser.tools.move.window.move_page import MovePage
 
 

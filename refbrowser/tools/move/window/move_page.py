@@ -39,7 +39,7 @@ from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.findings.probing import Probed
-    from refbrowser.io.access import Want
+    from refbrowser.io.access.access import Want
     from refbrowser.references.document.document import Document
     from refbrowser.tools.move.report.move_preview import MovePreview
     from refbrowser.tools.move.report.places import Carried, Spelling
@@ -474,7 +474,7 @@ class MovePage(QDialog):
 
     def _lacking(self, wants: Sequence[Want]) -> list[Want]:
         """Return what is not allowed yet, of what the user can be asked for now."""
-        from refbrowser.io.access import Location
+        from refbrowser.io.access.access import Location
 
         access = self._document.access
         if access is None:

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Protocol
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.stores.reader import is_text
-from refbrowser.io.access import chained_url
+from refbrowser.io.access.access import chained_url
+from refbrowser.io.access.local_files import open_regular
 from refbrowser.io.archives.entries import METHODS, PACKED, STORED
-from refbrowser.io.archives.reading import read_archive, read_members, rescue_archive
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.local import open_regular
+from refbrowser.io.fetching.archive_reading import read_archive, read_members, rescue_archive
 from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile
 from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.archives.directory import ZipDirectory
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
 
 
 @dataclass(frozen=True, slots=True)

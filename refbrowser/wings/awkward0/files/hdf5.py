@@ -19,9 +19,9 @@ from refbrowser.formats.library.library_source import Tree, is_stored_so, unpack
 from refbrowser.formats.library.process import HDF5, LibraryFile, library_file
 from refbrowser.formats.library.proof import Stored
 from refbrowser.formats.stores.reader import is_text
+from refbrowser.io.access.local_files import open_regular
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import identity_on_disk
-from refbrowser.io.local import open_regular
 from refbrowser.io.processes import run_program
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, Reference

@@ -16,6 +16,13 @@ from refbrowser.findings.finding import Finding
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nested import (
+    FORM_ATTRIBUTE,
+    LENGTH_ATTRIBUTE,
+    NAME_ATTRIBUTE,
+    SCHEMA_ATTRIBUTE,
+    STORED_ATTRIBUTES,
+)
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.values import Chunks
 from refbrowser.references.document.made_text import spelled_array
@@ -129,9 +136,6 @@ def _shifted(layout: Layout) -> list[Finding]:
     ]
 
 
-#: What tells how an array is stored: shown among internal members only.
-FORMAT_ATTRIBUTES = ("awkward0_name", "awkward0_schema", "awkward_length", "awkward_form")
-
 _Node = TypeVar("_Node", ArrayNode, GroupNode)
 
 
@@ -176,7 +180,7 @@ class JsonMembers(Mapping[str, Any]):
 def with_internal(node: _Node) -> _Node:
     """Return a node, read from edited metadata, with what the format keeps for itself as internal."""
     attributes = node.attributes
-    own = [name for name in FORMAT_ATTRIBUTES if name in attributes]
+    own = [name for name in STORED_ATTRIBUTES if name in attributes]
     if not own:
         return node
     others = {name: attributes[name] for name in attributes if name not in own}
@@ -430,7 +434,7 @@ class _Gathering:
             return
         attributes, buffers = self._attributes(array), self._buffers.arrays(array.built)
         if any(each.is_renamed for each in buffers):
-            attributes.pop("awkward_form", None)
+            attributes.pop(FORM_ATTRIBUTE, None)
         if isinstance(layout, PlainLayout) and self._add_value(prefix, layout.value, attributes):
             return
         if isinstance(layout, PlainLayout):
@@ -444,15 +448,15 @@ class _Gathering:
         schema, built = array.schema, array.built
         assert schema is not None
         assert built is not None
-        attributes = {"awkward0_name": _text(array.name).encode()}
+        attributes = {NAME_ATTRIBUTE: _text(array.name).encode()}
         if len(schema.text) <= _MOST_SCHEMA:
-            attributes["awkward0_schema"] = schema.text.strip()
+            attributes[SCHEMA_ATTRIBUTE] = schema.text.strip()
         length = length_of(built.layout)
         if length is not None:
-            attributes["awkward_length"] = b"%d" % length
+            attributes[LENGTH_ATTRIBUTE] = b"%d" % length
         form = self._form(built.pattern)
         if 0 < len(form) <= _MOST_SCHEMA:
-            attributes["awkward_form"] = form
+            attributes[FORM_ATTRIBUTE] = form
         return attributes
 
     def _form(self, built: Built) -> bytes:
@@ -507,7 +511,7 @@ def _attributes_of(members: dict[str, bytes]) -> dict[str, Any]:
     """Return the fields of a node that hold its attributes; those of the format are internal."""
     if not members:
         return {}
-    own = {name: text for name, text in members.items() if name in FORMAT_ATTRIBUTES}
+    own = {name: text for name, text in members.items() if name in STORED_ATTRIBUTES}
     others = {name: read_value(text)[0] for name, text in members.items() if name not in own}
     return {"attributes": others, "internal_attributes": JsonMembers(own)}
 

@@ -20,7 +20,7 @@ from refbrowser.wings.awkward0.reading.opening import Awkward0Origin
 from refbrowser.wings.awkward0.rows.layout_values import LayoutValues
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
 
 
 def with_measured(document: Document, resources: Resources, access: Access, token: CancelToken) -> Document:

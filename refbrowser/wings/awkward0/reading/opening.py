@@ -17,10 +17,10 @@ from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.library.process import HDF5, leave, library_file
 from refbrowser.formats.registry import AWKWARD0
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
+from refbrowser.io.access.local_files import open_regular
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.local import open_regular
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
@@ -45,7 +45,7 @@ from refbrowser.wings.awkward0.reading.naming import SCHEMA_ENDING
 from refbrowser.wings.awkward0.reading.value_arrays import TypeMemory, value_arrays
 
 if TYPE_CHECKING:
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
 
 
 _CONTAINERS = {"zip": "archive", "hdf5": "HDF5", "folder": "folder of blobs"}

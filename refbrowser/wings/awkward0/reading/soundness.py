@@ -10,10 +10,10 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.rows import read_rows
 from refbrowser.errors import RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
-from refbrowser.io.access import chained_url
-from refbrowser.io.archives.known import Confirm
-from refbrowser.io.archives.reading import read_members
+from refbrowser.io.access.access import chained_url
+from refbrowser.io.archives.known_archives import Confirm
 from refbrowser.io.cancel import linked
+from refbrowser.io.fetching.archive_reading import read_members
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import NestedFault
 from refbrowser.model.nodes import ArrayNode

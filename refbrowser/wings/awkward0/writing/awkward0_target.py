@@ -14,8 +14,8 @@ from refbrowser.exporting.nested.choice import written_nodes
 from refbrowser.exporting.nested.row_reading import RowBlock, RowReader, RowSource
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, lost_in_json, unread_attributes
-from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.files.atomic import check_unprotected
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import GroupNode

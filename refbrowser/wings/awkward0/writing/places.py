@@ -20,14 +20,14 @@ from refbrowser.exporting.zip_file import (
     directory_of,
     local_header,
 )
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.archives.directory import kept_members
-from refbrowser.io.archives.reading import data_start as start_of_data
-from refbrowser.io.atomic import ChangedOnDiskError, check_unprotected
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.archive_reading import data_start as start_of_data
+from refbrowser.io.fetching.fetch import Fetcher
+from refbrowser.io.files.atomic import ChangedOnDiskError, check_unprotected
+from refbrowser.io.files.final_names import give_name
 from refbrowser.io.identity import FileIdentity, identity_on_disk
-from refbrowser.io.names.giving import give_name
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.wings.awkward0.files.container import Blob, Container, ZipContainer

@@ -22,12 +22,13 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.found_members import Found, find_member, member_rows
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.rewritten import NO_ROOM, DocumentFullError, Remaking
+from refbrowser.exporting.rewritten_document import NO_ROOM, DocumentFullError, Remaking
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
-from refbrowser.io.access import split_chained
-from refbrowser.io.archives.reading import read_archive
+from refbrowser.io.access.access import split_chained
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.archive_reading import read_archive
 from refbrowser.limits import LIMITS
+from refbrowser.model.nested import FORM_ATTRIBUTE, NAME_ATTRIBUTE
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import (
     ByteRange,
@@ -331,11 +332,11 @@ class _Writing(Remaking):
         key = f"{path.strip('/')}/.zattrs"
         stored = self.dataset.document.expansion.value(key)
         attributes: dict[str, Any] = json.loads(stored) if stored else {}
-        if self.dataset.hierarchy.find(path) is None or "awkward0_name" not in attributes:
+        if self.dataset.hierarchy.find(path) is None or NAME_ATTRIBUTE not in attributes:
             return
-        if "awkward_form" in attributes and all(self._add_one(path, each) for each in wanted):
+        if FORM_ATTRIBUTE in attributes and all(self._add_one(path, each) for each in wanted):
             return
-        if attributes.pop("awkward_form", None) is not None:
+        if attributes.pop(FORM_ATTRIBUTE, None) is not None:
             self.metadata[key] = json.dumps(attributes, ensure_ascii=False).encode()
         if f"{path.strip('/')}/.zgroup" in self.dataset.document.expansion.metadata_keys():
             self.losses.append(Loss(path, NO_FORM))

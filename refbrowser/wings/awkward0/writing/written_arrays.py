@@ -16,7 +16,7 @@ from refbrowser.exporting.nested.row_reading import RowSource
 from refbrowser.exporting.request import ArrayChoice, Loss
 from refbrowser.exporting.source_losses import lost_fill
 from refbrowser.model.fill_values import plain_fill
-from refbrowser.model.nested import TypeKind
+from refbrowser.model.nested import STORED_ATTRIBUTES, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.model.selection import Selection
@@ -216,8 +216,6 @@ def source_arrays(dataset: Dataset) -> dict[str, Awkward0Array]:
 
 #: What is lost of a single value that is no JSON.
 SINGLE = "a single value becomes an array of one"
-#: Attributes that tell of the file that was read, not of the values.
-_OF_FORMAT = ("awkward0_name", "awkward0_schema", "awkward_form", "awkward_length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,7 +384,7 @@ class Planning:
         metadata: dict[str, Any] = {}
         kept = {}
         for name, value in attributes.items():
-            if name in _OF_FORMAT:
+            if name in STORED_ATTRIBUTES:
                 continue
             if is_json(value):
                 kept[name] = value
@@ -435,7 +433,7 @@ def group_losses(groups: Iterable[GroupNode], arrays: Iterable[AnyArray]) -> Ite
     written = [array.path for array in arrays]
     for group in groups:
         below = group.path.rstrip("/") + "/"
-        named = [name for name in group.attributes if name not in _OF_FORMAT]
+        named = [name for name in group.attributes if name not in STORED_ATTRIBUTES]
         if group.path in written:
             continue
         if named:

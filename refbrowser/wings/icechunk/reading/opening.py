@@ -15,7 +15,7 @@ from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.sniffing import NotThisError
 from refbrowser.formats.stores.reader import FolderReader, StoreReader, is_safe_key
 from refbrowser.formats.zarr.metadata_json import with_escapes
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import Recorded
 from refbrowser.io.origins import scheme_of

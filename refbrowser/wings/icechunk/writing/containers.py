@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.filesystems import options_with_secrets
+from refbrowser.io.buckets.filesystems import options_with_secrets
 from refbrowser.io.origins import ConnectionSettings, Origin
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access, Location
+    from refbrowser.io.access.access import Access, Location
 
 #: Where a service of one's own is, for those who must name a region.
 _REGION = "us-east-1"

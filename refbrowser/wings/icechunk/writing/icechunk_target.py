@@ -26,13 +26,13 @@ from refbrowser.exporting.chunks import PAGE, ArrayExport, coords_between
 from refbrowser.exporting.folder import partial_of
 from refbrowser.exporting.layout import ArrayLayout, node_key
 from refbrowser.exporting.objects import Assembled, values_digest
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.exporting.targets.store import StoreTarget
 from refbrowser.exporting.targets.zarr import ZarrV3Layout
 from refbrowser.exporting.verify import SAMPLED
 from refbrowser.formats.zarr.documents import NODE_V3
-from refbrowser.io.access import Location
+from refbrowser.io.access.access import Location
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import in_object_store, split_url

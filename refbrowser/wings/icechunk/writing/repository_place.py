@@ -15,8 +15,8 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.folder import Making, check_space
-from refbrowser.io.atomic import check_unprotected
-from refbrowser.io.names.giving import give_name
+from refbrowser.io.files.atomic import check_unprotected
+from refbrowser.io.files.final_names import give_name
 from refbrowser.io.origins import ConnectionSettings, in_object_store, split_url
 from refbrowser.wings.icechunk.writing.containers import (
     Container,

@@ -14,11 +14,11 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import described
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.ahead import in_order
 from refbrowser.exporting.block_sides import Box, boxes
-from refbrowser.io.atomic import extend_file
-from refbrowser.io.byte_sources import LocalBytes
+from refbrowser.exporting.work_ahead import in_order
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.byte_sources import LocalBytes
+from refbrowser.io.files.atomic import extend_file
 from refbrowser.io.origins import local_path
 from refbrowser.wings.ncstream.changing.definition_trees import with_chosen, with_members
 from refbrowser.wings.ncstream.changing.growth import Addition, Growth, attribute_growth, growth_of

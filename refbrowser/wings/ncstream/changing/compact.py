@@ -13,7 +13,7 @@ from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.registry import STREAM
-from refbrowser.io.byte_sources import ByteSource
+from refbrowser.io.fetching.byte_sources import ByteSource
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.wings.ncstream.changing.soundness import check_sound, message_faults
 from refbrowser.wings.ncstream.reading.definition import StreamDimension, StreamGroup, StreamVariable

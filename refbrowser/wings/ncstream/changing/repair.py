@@ -16,11 +16,11 @@ import numpy.typing as npt
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.exporting.folder import TargetFolder
-from refbrowser.io.access import Access
-from refbrowser.io.atomic import write_atomically
-from refbrowser.io.byte_sources import ByteSource, LocalBytes
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes
+from refbrowser.io.fetching.fetch import Fetcher
+from refbrowser.io.files.atomic import write_atomically
 from refbrowser.io.identity import FileIdentity
 from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.wings.ncstream.changing.soundness import payload_faults

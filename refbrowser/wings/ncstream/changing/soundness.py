@@ -12,7 +12,7 @@ import numpy as np
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
-from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.reading.definition import StreamVariable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refbrowser.io.byte_sources import ByteSource
+from refbrowser.io.fetching.byte_sources import ByteSource
 from refbrowser.wings.ncstream.reading.messages import FaultCode, FramingError
 
 #: Bytes of the longest varint: 64 bits.

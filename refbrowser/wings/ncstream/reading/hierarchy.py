@@ -306,6 +306,7 @@ def _of_source(
             manifest=SourceManifest(source, layout.path, layout.grid),
             keys=keys,
             source=source,
+            stored_in="messages of the stream",
         ),
         "unreadable": None,
     }

@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError, Severity
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.io import kept
-from refbrowser.io.access import Access
-from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.files import kept_files
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.manifest import ManifestDocument
@@ -36,7 +36,7 @@ from refbrowser.wings.ncstream.reading.sections import left_out
 from refbrowser.wings.ncstream.reading.walk import WalkProgress, begins_with, walk_stream
 
 if TYPE_CHECKING:
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
 
 
 _MARK = b"refbrowser index 1\n"
@@ -58,7 +58,7 @@ _WRONG = (
 
 def cache_folder() -> Path:
     """Return the folder of indexes, which may not be there."""
-    return kept.cache_folder("streams")
+    return kept_files.cache_folder("streams")
 
 
 class _Kept(NamedTuple):
@@ -115,8 +115,8 @@ def indexed(
     Cancelled
         `token` was cancelled.
     """
-    state = kept.state_of(source.identity)
-    path = cache_folder() / kept.kept_name(url, _SUFFIX)
+    state = kept_files.state_of(source.identity)
+    path = cache_folder() / kept_files.kept_name(url, _SUFFIX)
     known = _recent.get(url) or _loaded(path, url, source)
     if known is not None and state == known.state and begins_with(source, known.found):
         _recent.hold(known)
@@ -165,20 +165,20 @@ def _keep(path: Path, index: StreamIndex, state: list[Any]) -> None:
         "checkpoints": [[number, len(table.checkpoints[number])] for number in sorted(table.checkpoints)],
     }
     with contextlib.suppress(*_WRONG):
-        kept.write_kept(path, _MARK, json.dumps(facts).encode() + b"\n" + packed, LIMITS.stream_cache)
+        kept_files.write_kept(path, _MARK, json.dumps(facts).encode() + b"\n" + packed, LIMITS.stream_cache)
 
 
 def _loaded(path: Path, url: str, source: ByteSource) -> _Kept | None:
     """Return an index of the folder; None where there is none that can be read."""
     try:
-        line, _, packed = kept.read_kept(path, _MARK, LIMITS.stream_index).partition(b"\n")
+        line, _, packed = kept_files.read_kept(path, _MARK, LIMITS.stream_index).partition(b"\n")
         facts = json.loads(line)
         if facts["url"] != url:
             return None
         table = _table(facts, packed)
         check_table(table, facts["size"])
         index = _index(facts, table, source)
-        kept.was_used(path)
+        kept_files.was_used(path)
         return _Kept(facts["state"], index)
     except _WRONG:
         return None

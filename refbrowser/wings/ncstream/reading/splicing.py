@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 
-from refbrowser.io.access import Access
-from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.origins import local_path
 
 #: Bytes that are read at once.

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import Severity, quoted
-from refbrowser.io.byte_sources import ByteSource, RemoteBytes
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.byte_sources import ByteSource, RemoteBytes
 from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.reading import magics
 from refbrowser.wings.ncstream.reading.bytes import Window

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
-from refbrowser.io.byte_sources import MemoryBytes
-from refbrowser.io.fetch import read_document
+from refbrowser.io.fetching.byte_sources import MemoryBytes
+from refbrowser.io.fetching.fetch import read_document
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import Inline, ReferenceKind, WholeFile
@@ -32,9 +32,9 @@ from refbrowser.wings.ncstream.reading.walk import walk_stream
 from refbrowser.wings.ncstream.remote.spec import data_url
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
 
 
 Values = npt.NDArray[Any]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.sniffing import NotThisError
-from refbrowser.io.access import Access
-from refbrowser.io.byte_sources import MemoryBytes
-from refbrowser.io.fetch import read_document
+from refbrowser.io.access.access import Access
+from refbrowser.io.fetching.byte_sources import MemoryBytes
+from refbrowser.io.fetching.fetch import read_document
 from refbrowser.io.origins import http_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
@@ -34,7 +34,7 @@ from refbrowser.wings.ncstream.remote.spec import endpoint_of, header_url
 
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.fetching.fetch import Fetcher
     from refbrowser.model.nodes import Hierarchy, Node
     from refbrowser.model.values import ArraySource
 

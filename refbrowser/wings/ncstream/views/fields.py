@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
 
-from refbrowser.io.byte_sources import ByteSource
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.byte_sources import ByteSource
 from refbrowser.io.origins import local_path
 from refbrowser.wings.ncstream.reading import magics
 from refbrowser.wings.ncstream.reading.bytes import Window

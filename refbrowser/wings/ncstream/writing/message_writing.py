@@ -15,11 +15,11 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.reading.wanted import too_long, without_large
 from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.ahead import AHEAD, in_order
 from refbrowser.exporting.block_sides import Box, box_size, boxes, boxes_within, is_run
 from refbrowser.exporting.blocks import TASK_BYTES
-from refbrowser.exporting.copying import StoredUnits
+from refbrowser.exporting.copied_objects import StoredUnits
 from refbrowser.exporting.request import Tally
+from refbrowser.exporting.work_ahead import AHEAD, in_order
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, placed, taken
@@ -44,7 +44,7 @@ from refbrowser.wings.ncstream.writing.stream_plan import Block, StreamBlockRead
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
 
 

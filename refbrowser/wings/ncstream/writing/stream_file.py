@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.io.atomic import Flushing
+from refbrowser.io.files.atomic import Flushing
 from refbrowser.wings.ncstream.writing.encoding import Buffer, crc32_of
 
 #: Bytes that are read at once when they are compared.

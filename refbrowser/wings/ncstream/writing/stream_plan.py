@@ -30,7 +30,7 @@ from refbrowser.wings.ncstream.writing.stream_options import StreamOptions
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.errors import RefbrowserError
-    from refbrowser.io.access import Access
+    from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
 
 

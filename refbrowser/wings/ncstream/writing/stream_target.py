@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 import numpy as np
@@ -326,6 +327,7 @@ class StreamTarget(Target):
 
 
 _NAME = "siphon"
+_SCRIPT = Path(__file__).with_name("siphon_child.py")
 
 
 class _Check:
@@ -338,9 +340,8 @@ class _Check:
 
     def report(self) -> CheckReport:
         """Run siphon, and compare."""
-        told = ask_program(
-            _NAME, {"target": self.request.target, "show": False}, self.answers, self.control.token
-        )
+        asked = {"target": self.request.target, "show": False}
+        told = ask_program(_NAME, asked, self.answers, self.control.token, str(_SCRIPT))
         if told:
             self.answers.failures[self.answers.at] = told
         program = Program(_NAME, self.answers.version or "of unknown version")

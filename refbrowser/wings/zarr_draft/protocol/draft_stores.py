@@ -16,10 +16,10 @@ from types import TracebackType
 from typing import IO, BinaryIO
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.atomic import fill_atomically
+from refbrowser.io.access.local_files import open_regular
+from refbrowser.io.files.atomic import fill_atomically
+from refbrowser.io.files.hidden_siblings import is_leftover
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.local import open_regular
-from refbrowser.io.names.siblings import is_leftover
 from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS
 from refbrowser.wings.zarr_draft.reading.draft_keys import is_key

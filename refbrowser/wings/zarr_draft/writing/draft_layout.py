@@ -15,8 +15,8 @@ from refbrowser.codecs.table import CODECS
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.layout import ArrayLayout, PlainName, asked_for, laid_out
+from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid

@@ -15,7 +15,7 @@ from refbrowser.engine.findings.listed_finding import FindingOrigin, ListedFindi
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import KINDS
-from refbrowser.io.access import Source
+from refbrowser.io.access.access import Source
 from refbrowser.tools.explain.report.explain import Question, explain
 from refbrowser.tools.explain.report.explanation import Explanation, LinkKind, StepState, VerdictKind
 from refbrowser.tools.explain.report.verdicts import explain_finding

@@ -24,8 +24,8 @@ from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.engine.findings.listed_finding import Badge
 from refbrowser.engine.jobs import JobControl
+from refbrowser.io.fetching.lock_format import read_lock
 from refbrowser.io.locks.lock import Lock, LockEntry
-from refbrowser.io.locks.lock_format import read_lock
 from refbrowser.references.edits.edits import RemoveReference, SetReference
 from refbrowser.tools.export.window.export_dialog import ExportDialog
 from refbrowser.tools.lock.window.accept_sheet import AcceptSheet

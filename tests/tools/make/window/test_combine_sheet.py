@@ -31,8 +31,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.history_pane import pending_words
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.combining import combine as combining
-from refbrowser.exporting.combining.looking import LookTask
-from refbrowser.io.permissions import state_folder
+from refbrowser.exporting.combining.scan_sources import LookTask
+from refbrowser.io.files.permissions import state_folder
 from refbrowser.references.edits.fold import FoldReferences
 from refbrowser.tools.append.window.append_sheet import AppendSheet
 from refbrowser.tools.make.window.combine_sheet import CombineSheet

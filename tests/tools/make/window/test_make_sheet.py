@@ -26,13 +26,13 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.dropped import read_drop
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.saving import making
-from refbrowser.exporting.saving.making import Made
+from refbrowser.exporting.combining import made_references
+from refbrowser.exporting.combining.made_references import Made
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.format import Format
 from refbrowser.formats.option_fields import declared
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.tools.make.window import make_work as looking
+from refbrowser.tools.make.window import make_work
 from refbrowser.tools.make.window.make_sheet import MakeSheet
 from refbrowser.tools.make.window.make_work import FileFacts, Hindered, plan_of
 
@@ -230,15 +230,15 @@ def test_a_bad_file_ends_all_where_it_is_not_left_out(sheet: MakeSheet, data: Pa
 def test_what_was_cancelled_goes_on(
     window: MainWindow, sheet: MakeSheet, data: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held, real = threading.Event(), making.make_one
+    held, real = threading.Event(), made_references.make_one
 
-    def slow(task: making.MakeTask) -> making.Made:
+    def slow(task: made_references.MakeTask) -> made_references.Made:
         if task.source.endswith("f1.nc") and not held.is_set():
             held.wait(10)
             raise Cancelled
         return real(task)
 
-    monkeypatch.setattr(making, "make_one", slow)
+    monkeypatch.setattr(made_references, "make_one", slow)
     sheet.add([str(data / "f0.nc"), str(data / "f1.nc")])
     start, cancel = button(sheet, "makeStartButton"), button(sheet, "makeCancelButton")
     qtbot.waitUntil(start.isEnabled)
@@ -354,9 +354,9 @@ def test_files_are_looked_at_side_by_side(data: Path, monkeypatch: pytest.Monkey
         meeting.wait()
         return FileFacts(source, "netCDF")
 
-    monkeypatch.setattr(looking, "_facts_of", facts_of)
+    monkeypatch.setattr(make_work, "_facts_of", facts_of)
     control = TaskControl(JobControl(CancelToken()), sent.append)
-    looking.look_at_files([str(data / "f?.nc")], ["/x.nc", "/y.nc"], {}, control)
+    make_work.look_at_files([str(data / "f?.nc")], ["/x.nc", "/y.nc"], {}, control)
     assert {each.source for each in sent[1:]} == {*sent[0], "/x.nc", "/y.nc"}
 
 

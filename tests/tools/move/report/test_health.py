@@ -11,7 +11,7 @@ import refbrowser
 from refbrowser.engine.findings.collected_findings import failures_of
 from refbrowser.engine.sources import sources_of
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import Source
+from refbrowser.io.access.access import Source
 from refbrowser.tools.move.report.health import Health, health_judge, health_words, worst
 from refbrowser.tools.move.report.prefix_tree import prefix_tree
 

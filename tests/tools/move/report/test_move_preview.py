@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refbrowser.engine.sources import listed_sources_of
-from refbrowser.io.access import Access
+from refbrowser.io.access.access import Access
 from refbrowser.io.origins import Origin
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.many_edits import RebaseUrls

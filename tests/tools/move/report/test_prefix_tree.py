@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.io.access import Access, Source, chained_url
-from refbrowser.io.filesystems import options_with_secrets
+from refbrowser.io.access.access import Access, Source, chained_url
+from refbrowser.io.buckets.filesystems import options_with_secrets
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.tools.move.report.places import carried_settings, spellings
 from refbrowser.tools.move.report.prefix_tree import PrefixKind, PrefixNode, prefix_tree

@@ -31,7 +31,7 @@ from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.editors.prefix_editor import PrefixEditor
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.rows import OutcomeLine
-from refbrowser.io.access import Source
+from refbrowser.io.access.access import Source
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.tools.move.report.prefix_tree import prefix_tree
 from refbrowser.tools.move.window.move_page import MovePage

@@ -30,7 +30,7 @@ from refbrowser.cli.program import main
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.sniffing import FileKind, NotReferencesError
-from refbrowser.io.archives.known import Confirm
+from refbrowser.io.archives.known_archives import Confirm
 from refbrowser.limits import LIMITS
 from refbrowser.wings.awkward0.reading.opening import Awkward0Origin, NoArraysError
 

@@ -17,7 +17,7 @@ import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.option_fields import chosen_options
-from refbrowser.exporting.targets.options import TableOptions
+from refbrowser.exporting.options import TableOptions
 from refbrowser.formats.registry import form_named
 from refbrowser.tools.export.window.export_dialog import ExportDialog
 from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing

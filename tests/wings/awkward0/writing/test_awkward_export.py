@@ -20,8 +20,8 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
-from refbrowser.io.atomic import ChangedOnDiskError
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.files.atomic import ChangedOnDiskError
 from refbrowser.wings.awkward0.writing import written_arrays as blocks
 from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
 from refbrowser.wings.awkward0.writing.places import ArchiveWriter

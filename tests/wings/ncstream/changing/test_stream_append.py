@@ -22,9 +22,9 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io import atomic
-from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.fetching.byte_sources import MemoryBytes
+from refbrowser.io.files import atomic
 from refbrowser.limits import LIMITS
 from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.wings.ncstream.changing.append import AppendReport, AppendRequest, append_to

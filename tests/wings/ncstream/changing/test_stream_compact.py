@@ -21,8 +21,8 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.changing.compact import CompactReport, CompactRequest, compact
 from refbrowser.wings.ncstream.reading.messages import MessageKind, StreamIndex
 from refbrowser.wings.ncstream.reading.walk import walk_stream

@@ -16,8 +16,8 @@ from servers.http_server import HttpServer
 
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.changing.repair import RepairReport, RepairRequest, repair
 from refbrowser.wings.ncstream.reading.messages import StreamIndex
 from refbrowser.wings.ncstream.reading.sections import LEFT_OUT

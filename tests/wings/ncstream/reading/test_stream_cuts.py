@@ -13,7 +13,7 @@ from looped import looped
 from structure_constructs import ALL
 
 from refbrowser.errors import Severity
-from refbrowser.io.byte_sources import MemoryBytes
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.reading.messages import MessageKind
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 

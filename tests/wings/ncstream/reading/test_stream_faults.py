@@ -14,7 +14,7 @@ from structure_constructs import one as structure_stream
 
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
-from refbrowser.io.byte_sources import MemoryBytes
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 
 GOOD = block(enc.INT, whole([3]), [1, 2, 3])

@@ -7,7 +7,7 @@ import pytest
 import stream_encoder as enc
 from test_stream_walk import walked
 
-from refbrowser.io.byte_sources import LocalBytes, MemoryBytes
+from refbrowser.io.fetching.byte_sources import LocalBytes, MemoryBytes
 from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.reading import headers, opening, reading
 from refbrowser.wings.ncstream.reading.definition import StreamDefinition

@@ -10,7 +10,7 @@ import pytest
 import stream_encoder as enc
 from test_stream_walk import HEADER, facts_of, text, tile, walked
 
-from refbrowser.io.byte_sources import LocalBytes
+from refbrowser.io.fetching.byte_sources import LocalBytes
 from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.reading import opening
 from refbrowser.wings.ncstream.reading.opening import cache_folder, indexed

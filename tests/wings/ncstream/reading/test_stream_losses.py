@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.byte_sources import MemoryBytes
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.values import SourcePiece
 from refbrowser.views.attributes import stored_chunks

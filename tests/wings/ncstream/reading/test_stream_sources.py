@@ -8,10 +8,10 @@ from servers.http_server import Fault, HttpServer
 from test_stream_walk import HEADER, facts_of, tile, walked
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
-from refbrowser.io.byte_sources import LocalBytes, MemoryBytes, RemoteBytes
+from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetching.byte_sources import LocalBytes, MemoryBytes, RemoteBytes
+from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 
 STREAM = enc.stream(HEADER, *(tile("v", row, 0, 250) for row in range(400)))

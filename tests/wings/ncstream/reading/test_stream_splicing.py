@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.reading import splicing
 from refbrowser.wings.ncstream.reading.splicing import Spliced
 

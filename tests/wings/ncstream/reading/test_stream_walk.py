@@ -8,8 +8,8 @@ import stream_encoder as enc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.io.byte_sources import LocalBytes, MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.fetching.byte_sources import LocalBytes, MemoryBytes
 from refbrowser.wings.ncstream.reading import data_messages
 from refbrowser.wings.ncstream.reading.messages import ByteOrder, MessageKind, Payload
 from refbrowser.wings.ncstream.reading.walk import begins_with, walk_stream

@@ -9,7 +9,7 @@ from stream_constructs import N3, block
 from stream_encoder import group, header, variable
 from structure_constructs import ALL
 
-from refbrowser.io.byte_sources import MemoryBytes
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.reading import bytes as window
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 

@@ -11,7 +11,7 @@ import pytest
 import stream_encoder as wire
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.byte_sources import MemoryBytes
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.reading.definition import StreamDefinition
 from refbrowser.wings.ncstream.reading.reading_options import StreamReading
 from refbrowser.wings.ncstream.reading.walk import walk_stream

@@ -9,7 +9,7 @@ import stream_encoder as wire
 
 from refbrowser.formats.format import Score, Seen
 from refbrowser.formats.registry import SERVICE
-from refbrowser.io.byte_sources import MemoryBytes
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.io.origins import scheme_of, split_url
 from refbrowser.wings.ncstream.reading.definition import StreamDefinition
 from refbrowser.wings.ncstream.reading.walk import walk_stream

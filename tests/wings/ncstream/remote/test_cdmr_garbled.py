@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.byte_sources import MemoryBytes
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.reading.reading_options import StreamReading
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 from refbrowser.wings.ncstream.remote.answers import Question

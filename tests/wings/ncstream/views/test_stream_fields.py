@@ -7,7 +7,7 @@ import stream_encoder as enc
 from google.protobuf import descriptor_pb2
 from stream_encoder import data_body, regular
 
-from refbrowser.io.byte_sources import MemoryBytes
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.reading import descriptor as schema
 from refbrowser.wings.ncstream.reading.messages import MessageKind
 from refbrowser.wings.ncstream.reading.walk import walk_stream

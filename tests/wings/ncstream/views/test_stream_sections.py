@@ -12,8 +12,8 @@ from streams_made import SHAPE, ocean_messages, write_doubtful, write_ocean
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
-from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.reading.hierarchy import StreamOrigin
 from refbrowser.wings.ncstream.reading.messages import StreamIndex
 from refbrowser.wings.ncstream.reading.walk import walk_stream

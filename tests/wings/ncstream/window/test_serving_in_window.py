@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.dialogs.open_dialogs import OpenRemoteDialog
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.wings.ncstream.window.remote_dialog import OpenRemoteDialog
 from refbrowser.wings.ncstream.window.service_commands import ServiceCommands
 
 Settle = Callable[[], None]

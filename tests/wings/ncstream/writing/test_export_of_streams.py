@@ -18,7 +18,7 @@ from stream_encoder import (
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.targets.options import Sides, StoreOptions
+from refbrowser.exporting.options import Sides, StoreOptions
 
 FORMATS = ("zarr-v2", "zarr-v3", "nczarr")
 N3 = dimension("n", 3)

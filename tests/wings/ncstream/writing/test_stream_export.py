@@ -17,8 +17,8 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.io.byte_sources import LocalBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.fetching.byte_sources import LocalBytes
 from refbrowser.wings.ncstream.reading.messages import MessageKind
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 from refbrowser.wings.ncstream.writing import encoding, stream_file

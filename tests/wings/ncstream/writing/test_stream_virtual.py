@@ -21,7 +21,7 @@ from temperature_rows import SIDE, head, rows_of
 
 import refbrowser
 from refbrowser.exporting.request import ExportReport
-from refbrowser.exporting.rewritten import NO_ROOM
+from refbrowser.exporting.rewritten_document import NO_ROOM
 from refbrowser.limits import LIMITS
 
 FILL = 9.969209968386869e36

@@ -1,0 +1,1 @@
+"""Object stores: s3, gs, abfs."""
