@@ -17,6 +17,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, native_errors, quoted
+from refbrowser.formats.format import Opened
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.document import Document, ReferenceDocument
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 StorageOptions = Iterable[str] | Mapping[str, Any]
+#: Who is told how far work is: a function of a program; verbs and jobs can be cancelled, too.
+Progress = Callable[..., None] | JobControl
 
 
 @native_errors()
@@ -174,9 +177,11 @@ def expand(
     return expanded
 
 
-def document_of(document: Path | Dataset | Document | Mapping[str, Any], values: dict[str, str]) -> Document:
+def document_of(
+    document: Path | Dataset | Opened | Document | Mapping[str, Any], values: dict[str, str]
+) -> Document:
     """Return the document that something is, with values for its templates."""
-    if isinstance(document, Dataset):
+    if isinstance(document, Dataset | Opened):
         document = document.document
     if isinstance(document, Mapping):
         document = ReferenceDocument.of(json.dumps(document).encode())
@@ -219,8 +224,10 @@ def dataset_of(dataset: Dataset | Path, allow: Iterable[str], **how: Any) -> Abs
     return nullcontext(dataset) if isinstance(dataset, Dataset) else open(dataset, allow=allow, **how)
 
 
-def control_of(progress: Callable[..., None] | None) -> JobControl:
-    """Return a control that tells each progress to a function."""
+def control_of(progress: Progress | None) -> JobControl:
+    """Return a control that tells each progress to a function, or the one that a verb or a job brings."""
+    if isinstance(progress, JobControl):
+        return progress
     if progress is None:
         return JobControl()
 

@@ -492,3 +492,41 @@ def test_work_off_the_thread_is_asked_for_by_latest(sources: list[Source]) -> No
     }
     assert running - set(JOBS) == set(), "what was asked before is ended by app/tasks/latest.py"
     assert set(JOBS) <= running, "one that runs none any more is to be taken off the list"
+
+
+#: Verbs that call engine or exports beside the function that ``import refbrowser`` gives, with why.
+BESIDE_FUNCTIONS = {
+    "refbrowser.tools.audit.verb": "makes the fixes, which its function leaves to programs",
+    "refbrowser.tools.bytes.verb": "shows costs, which its function does not",
+    "refbrowser.tools.explain.verb": "tells what is damaged; reading can be interrupted",
+    "refbrowser.tools.export.verb": "estimates, asks, and has other software check what was written",
+    "refbrowser.tools.merge.verb": "marks conflicts as git does",
+    "refbrowser.tools.move.verb": "lists places, and tests files before it writes",
+}
+
+
+def functions_called(tree: ast.AST) -> Iterator[str]:
+    """Yield the functions of engine and exports that code imports; classes are types, or requests."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            ("refbrowser.engine", "refbrowser.exporting")
+        ):
+            yield from (alias.name for alias in node.names if alias.name[0].islower())
+
+
+def test_verbs_call_the_functions_of_their_tools(sources: list[Source]) -> None:
+    found = {
+        source.module: set(functions_called(ast.parse(source.path.read_text("utf-8"))))
+        for source in sources
+        if layer_of(source.module) == "tools.verb"
+    }
+    beside = {module for module, names in found.items() if names}
+    assert beside - set(BESIDE_FUNCTIONS) == set()
+    assert set(BESIDE_FUNCTIONS) <= beside, "one that calls none any more is to be taken off the list"
+
+
+def test_functions_that_are_called_are_found() -> None:
+    code = (
+        "from refbrowser.engine.opening import OpenRequest, open_dataset\nfrom refbrowser.io.fetch import f"
+    )
+    assert list(functions_called(ast.parse(code))) == ["open_dataset"]

@@ -342,10 +342,15 @@ def take_output(arguments: argparse.Namespace) -> None:
 
 def open_dataset(arguments: argparse.Namespace, token: CancelToken) -> Dataset:
     """Open the dataset that ``arguments.path`` names."""
+    return open_dataset_at(arguments.path, arguments, token)
+
+
+def open_dataset_at(path: str, arguments: argparse.Namespace, token: CancelToken) -> Dataset:
+    """Open a dataset, as the arguments say."""
     from refbrowser.engine.opening import open_dataset
 
     with ProgressBar("opening") as bar:
-        return open_dataset(opening_of(arguments.path, arguments), job_control(token, bar))
+        return open_dataset(opening_of(path, arguments), job_control(token, bar))
 
 
 def list_store(dataset: Dataset, token: CancelToken) -> StoreListing | None:

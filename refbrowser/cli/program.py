@@ -89,7 +89,7 @@ class _WholeParser(Parser):
         from refbrowser.formats import registry
 
         verbs = "\n\n".join(
-            f"{heading}:\n" + "\n".join(f"  {tool.name:8} {tool.words}" for tool in tools)
+            f"{heading}:\n" + "\n".join(f"  {tool.name:10} {tool.words}" for tool in tools)
             for heading, tools in headings().items()
         )
         opens = "\n".join(f"  {each.brief}" for each in registry.openable())

@@ -55,14 +55,11 @@ def test_each_tool_is_named_once_and_leads_to_what_is_there() -> None:
 
 #: Functions beside that of the table: a document of each file, or one of all.
 MORE = {"make": "refbrowser.tools.make.public:combine"}
-#: Fields that are no keywords yet: costs, files that are looked at, what differs in files, and streams.
+#: Fields that are no keywords yet: costs, files that are looked at, and streams.
 OF_VERBS_ALONE = {
     "plan": {"cost", "chunks"},
     "move": {"is_tested"},
-    "append": {
-        *("leave_out_var", "take_as", "inline_var", "time_units", "sort", "new_dims"),
-        *("overwrite", "level"),
-    },
+    "append": {"overwrite", "level"},
 }
 
 
@@ -106,7 +103,7 @@ def test_a_foreign_tool_stands_in_the_help(
 ) -> None:
     with fixture_tool.found(monkeypatch):
         assert main(["help"]) == 0
-        assert f"  span     {fixture_tool.SPAN.words}\n" in capsys.readouterr().out
+        assert f"  span       {fixture_tool.SPAN.words}\n" in capsys.readouterr().out
         assert main(["help", "span"]) == 0
         shown = capsys.readouterr().out
         assert shown.startswith("usage: refbrowser span")

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.exporting.combining.made_references import FORMS, MakeRequest, form_of
+from refbrowser.exporting.combining.made_references import FORMS, form_of
 from refbrowser.exporting.combining.properties import LookedAt, Looking, short
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
-from refbrowser.formats.option_fields import OPTIONS_WITHIN, Item, Kind, declared, documented, option, usual
+from refbrowser.formats.option_fields import OPTIONS_WITHIN, Item, Kind, documented, option
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.cf import TimeUnits
 from refbrowser.words import either
@@ -193,42 +193,11 @@ class Combination:
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     stale: str = "refuse"
 
-    @property
-    def is_of_one(self) -> bool:
-        """Whether all files become one document, not each its own."""
-        return bool(self.concat or self.new_dims or self.merge)
-
-    def alone(self) -> MakeRequest:
-        """Return what makes a document of each file.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_USAGE`: something is said that is about files that are combined.
-        """
-        for name, each in declared(Combination).items():
-            if each.heading and getattr(self, name) != usual(Combination, name):
-                advice = "give --concat DIM, --new-dim NAME=FROM or --merge"
-                raise _usage(f"{each.flag} is for files that are combined", advice)
-        return MakeRequest(
-            sources=self.sources,
-            target=self.target,
-            format=self.format,
-            options=self.options,
-            arrays=self.arrays,
-            force=self.force,
-            resume=self.resume,
-            skip_bad=self.skip_bad,
-            allow=self.allow,
-            storage_options=self.storage_options,
-            settings=self.settings,
-        )
-
     def check(self) -> None:
         """Raise `E_USAGE` where something that is said has no meaning."""
         new = [each.name for each in self.new_dimensions()]
         twice = [name for name in {*self.concat, *new} if [*self.concat, *new].count(name) > 1]
-        if not self.is_of_one:
+        if not (self.concat or new or self.merge):
             raise _usage("files are combined along a dimension, along a new one, or merged")
         if twice:
             raise _usage(f"the dimension {quoted(twice[0])} is named twice")

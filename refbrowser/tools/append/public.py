@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.api import Path, StorageOptions, control_of, path_of, settings_of, texts_of
+from refbrowser.api import Path, Progress, StorageOptions, control_of, path_of, settings_of, texts_of
 from refbrowser.errors import native_errors
 
 if TYPE_CHECKING:
@@ -22,15 +22,22 @@ def append(
     *,
     along: str = "",
     arrays: str | Iterable[str] = (),
+    new_dims: str | Iterable[str] = (),
+    sort: bool = False,
     leave_out: str | Iterable[str] = (),
+    leave_out_var: str | Iterable[str] = (),
+    take_as: str | Iterable[str] = (),
+    inline_var: str | Iterable[str] = (),
     accept: str | Iterable[str] = (),
     set_attr: str | Iterable[str] = (),
+    time_units: str = "",
     force: bool = False,
     skip_bad: bool = False,
     allow: Iterable[str] = (),
     storage_options: StorageOptions = (),
+    stale: str = "refuse",
     client: Any = None,
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
     told: Callable[[Plan], None] = lambda plan: None,
 ) -> Appended:
     """Add files of data to a reference document; its lock goes along.
@@ -47,13 +54,13 @@ def append(
         The dimension that gets longer; found where it is empty.
     arrays
         Names or paths of the arrays that are added beside those that the document has; all when empty.
-    leave_out, accept, set_attr
+    new_dims, sort, leave_out, leave_out_var, take_as, inline_var, accept, set_attr, time_units
         As `combine` has them.
     force
         Replace a target that is there.
     skip_bad
         Leave out files that cannot be read.
-    allow, storage_options
+    allow, storage_options, stale
         As `open` has them.
     client, progress, told
         As `combine` has them.
@@ -70,23 +77,28 @@ def append(
     """
     from refbrowser.engine.compute import Compute
     from refbrowser.exporting.combining.appending import append_files
-    from refbrowser.tools.append.request import Addition
+    from refbrowser.exporting.combining.combination import Combination
 
     named = [files] if isinstance(files, str | os.PathLike) else list(files)
     path = path_of(document)
-    added = Addition(
+    request = Combination(
+        sources=tuple(path_of(each) for each in named),
         target="" if target is None else path_of(target),
-        along=along,
+        concat=(along,) if along else (),
+        new_dims=texts_of(new_dims),
+        sort=sort,
         arrays=texts_of(arrays),
         leave_out=texts_of(leave_out),
+        leave_out_var=texts_of(leave_out_var),
+        take_as=texts_of(take_as),
+        inline_var=texts_of(inline_var),
         accept=texts_of(accept),
-        force=force,
-    )
-    request = added.combination(
-        map(path_of, named),
         set_attr=texts_of(set_attr),
+        time_units=time_units,
+        force=force,
         skip_bad=skip_bad,
         allow=texts_of(allow),
         storage_options=settings_of(storage_options, [path, *named, *texts_of(allow)]),
+        stale=stale,
     )
     return append_files(path, request, control_of(progress), Compute.of(client), told)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.formats.option_fields import Kind, declared, documented, like, option
+from refbrowser.formats.option_fields import Kind, documented, like, option
 
 _STREAMS = "streams"
 
@@ -83,19 +80,3 @@ class Addition:
             means=True,
         ),
     )
-
-    def combination(self, files: Iterable[str], **more: Any) -> Combination:
-        """Return what is added to a document.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_USAGE`: something is said that is about streams.
-        """
-        if self.overwrite or self.level is not None:
-            message = "--overwrite and --deflate are for streams of messages"
-            raise RefbrowserError(ErrorKind.USAGE, message)
-        shared = {name: getattr(self, name) for name in declared(Combination) if name in declared(Addition)}
-        return Combination(
-            sources=tuple(files), concat=(self.along,) if self.along else (), **{**shared, **more}
-        )

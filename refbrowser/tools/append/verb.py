@@ -19,8 +19,9 @@ from refbrowser.cli.options import (
     add_templates,
     compute_of,
     job_control,
-    request_of,
+    said_of_fields,
 )
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
 from refbrowser.loading import load
@@ -83,24 +84,30 @@ def _is_document(path: str) -> bool:
 
 
 def _to_document(arguments: argparse.Namespace, token: CancelToken) -> int:
-    from refbrowser.exporting.combining.appending import append_files
+    from refbrowser.tools.append.public import append
     from refbrowser.tools.append.request import Addition
 
-    request = request_of(arguments, Addition).combination(
-        arguments.files,
-        skip_bad=arguments.skip_bad,
-        allow=tuple(arguments.allow),
-        storage_options=tuple(arguments.storage_option),
-        stale=arguments.stale,
-    )
+    said = said_of_fields(arguments, Addition)
+    if said.keys() & {"overwrite", "level"}:
+        message = "--overwrite and --deflate are for streams of messages"
+        raise RefbrowserError(ErrorKind.USAGE, message)
 
     def told(plan: Plan) -> None:
         if plan.blocking or not arguments.json:
             tell_mismatches(plan.mismatches)
 
     with ProgressBar("appending") as bar:
-        report = append_files(
-            arguments.document, request, job_control(token, bar), compute_of(arguments), told
+        report = append(
+            arguments.document,
+            arguments.files,
+            **said,
+            skip_bad=arguments.skip_bad,
+            allow=arguments.allow,
+            storage_options=arguments.storage_option,
+            stale=arguments.stale,
+            client=compute_of(arguments),
+            told=told,
+            progress=job_control(token, bar),
         )
     if arguments.json:
         mismatches = [mismatch_json(each) for each in report.mismatches]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.api import Path, control_of, dataset_of, texts_of
+from refbrowser.api import Path, Progress, control_of, dataset_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import native_errors
 
@@ -24,7 +24,7 @@ def audit(
     resume: bool = False,
     lock: bool = False,
     allow: Iterable[str] = (),
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
     told: Callable[[AuditPlan], None] = lambda plan: None,
     client: Any = None,
 ) -> AuditResult:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, tell, write_json, write_lines
@@ -19,7 +18,7 @@ from refbrowser.cli.options import (
     compute_of,
     job_control,
     open_dataset,
-    request_of,
+    said_of_fields,
 )
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
@@ -27,7 +26,6 @@ from refbrowser.io.cancel import CancelToken
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_plan import AuditPlan
     from refbrowser.engine.audit.audit_result import AuditResult
-    from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.saving.audit_fixes import Fixed
     from refbrowser.io.identity import FileIdentity
@@ -68,33 +66,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Audit the dataset, report, and return the exit code."""
-    from refbrowser.engine.audit.audit_plan import AuditRequest, plan_audit
+    from refbrowser.engine.audit.audit_plan import AuditRequest
     from refbrowser.io.identity import identity_on_disk
-    from refbrowser.tools.audit.report.audit_lines import blocked_lines, cost_line
+    from refbrowser.tools.audit.public import audit
 
     _check(arguments)
-    request = request_of(arguments, AuditRequest)
-    compute = compute_of(arguments)
+    said, compute = said_of_fields(arguments, AuditRequest), compute_of(arguments)
+    plans: list[AuditPlan] = []
+
+    def told(plan: AuditPlan) -> None:
+        plans.append(plan)
+        _tell_plan(plan, arguments)
+
     # Before it is read: what others change meanwhile is not overwritten.
     before = identity_on_disk(arguments.path) if arguments.write else None
     with open_dataset(arguments, token) as dataset:
-        plan = plan_audit(dataset, request)
-        if request.level.asks or request.lock:
-            tell(f"refbrowser: {plain(cost_line(request.level, plan.cost))}")
-        for line in blocked_lines(plan.cost):
-            tell(f"refbrowser: {plain(line)}")
-        if plan.cost.is_large:
-            message = f"the audit would take {cost_line(request.level, plan.cost)}"
-            large = RefbrowserError(ErrorKind.BUDGET, message, advice="give --yes, or a lower --level")
-            if not ask(arguments, large):
-                raise large
-        result = _result(dataset, plan, compute, token)
+        with ProgressBar("auditing") as bar:
+            control = job_control(token, bar)
+            result = audit(dataset, **said, client=compute, told=told, progress=control)
         fixed = _fixed(dataset, result, arguments, before, token) if arguments.fix else None
+    (plan,) = plans
     code = result.exit_code(arguments.fail_on)
     for path in arguments.report:
         _write_report(arguments, path, plan, result)
     _tell(arguments, plan, result, code, fixed)
     return code
+
+
+def _tell_plan(plan: AuditPlan, arguments: argparse.Namespace) -> None:
+    """Tell what the audit takes, and ask whether it may where that is much."""
+    from refbrowser.tools.audit.report.audit_lines import blocked_lines, cost_line
+
+    level = plan.request.level
+    if level.asks or plan.request.lock:
+        tell(f"refbrowser: {plain(cost_line(level, plan.cost))}")
+    for line in blocked_lines(plan.cost):
+        tell(f"refbrowser: {plain(line)}")
+    if plan.cost.is_large:
+        message = f"the audit would take {cost_line(level, plan.cost)}"
+        large = RefbrowserError(ErrorKind.BUDGET, message, advice="give --yes, or a lower --level")
+        if not ask(arguments, large):
+            raise large
 
 
 def _fixed(
@@ -139,16 +151,6 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.fix and arguments.template:
         message = "--fix changes the document, whose templates have other values with --template"
         raise RefbrowserError(ErrorKind.USAGE, message)
-
-
-def _result(dataset: Dataset, plan: AuditPlan, compute: Compute, token: CancelToken) -> AuditResult:
-    from refbrowser.engine.audit.audit_run import AuditRun
-
-    audit = AuditRun(dataset, plan, compute)
-    with ProgressBar("auditing") as bar, closing(audit.findings(job_control(token, bar))) as found:
-        for _ in found:
-            token.check()
-    return audit.result()
 
 
 def _write_report(arguments: argparse.Namespace, path: str, plan: AuditPlan, result: AuditResult) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from refbrowser.api import Path, control_of, dataset_of, path_of, texts_of
+from refbrowser.api import Path, Progress, control_of, dataset_of, path_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import native_errors
 
@@ -24,7 +24,7 @@ def diff(
     ignore: Iterable[str] = (),
     html: Path | None = None,
     allow: Iterable[str] = (),
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Tell how two datasets of any format differ.
 

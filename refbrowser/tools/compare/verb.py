@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, plain_whole, tell_damage, write_json, write_line, write_lines
 from refbrowser.cli.options import (
@@ -21,14 +21,14 @@ from refbrowser.cli.options import (
     add_templates,
     add_yes,
     job_control,
+    open_dataset_at,
     opening_of,
-    request_of,
+    said_of_fields,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from refbrowser.engine.comparing.comparison import CompareRequest
     from refbrowser.engine.comparing.differences import Comparison
     from refbrowser.tools.compare.comparison_words import ComparedRow
 
@@ -68,8 +68,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         return _for_git(arguments, token)
     if len(arguments.paths) != 2:
         raise RefbrowserError(ErrorKind.USAGE, "give two datasets: refbrowser diff A B")
-    request = request_of(arguments, CompareRequest)
-    comparison = _compared(arguments.paths, request, arguments, token)
+    said = said_of_fields(arguments, CompareRequest)
+    comparison = _compared(arguments.paths, said, arguments, token)
     if arguments.html:
         _write_html(arguments.html, comparison)
     if arguments.json:
@@ -89,27 +89,25 @@ def exit_code(comparison: Comparison) -> int:
 
 def _compared(
     paths: list[str],
-    request: CompareRequest,
+    said: dict[str, Any],
     arguments: argparse.Namespace,
     token: CancelToken,
     folder: str | None = None,
 ) -> Comparison:
     """Compare what lies at two paths; of documents that are both of one folder, relative URLs begin there."""
-    from refbrowser.engine.comparing.comparison import compare_datasets
-    from refbrowser.engine.opening import open_dataset
+    from refbrowser.tools.compare.public import diff
 
     with ExitStack() as stack:
         datasets = []
         for path in paths:
-            with ProgressBar("opening") as bar:
-                opened = open_dataset(opening_of(path, arguments), job_control(token, bar))
+            opened = open_dataset_at(path, arguments, token)
             if folder is not None:
                 opened = opened.with_access(replace(opened.access, base=folder))
             datasets.append(stack.enter_context(opened))
             tell_damage(opened.damage)
         here, there = datasets
         with ProgressBar("comparing") as bar:
-            return compare_datasets(here, there, request, job_control(token, bar))
+            return diff(here, there, **said, progress=job_control(token, bar))
 
 
 def _write_html(path: str, comparison: Comparison) -> None:
@@ -184,12 +182,11 @@ def _git_lines(
     # Git shows what a document says: its data is not read for that, unless it is asked for.
     from refbrowser.engine.comparing.comparison import CompareRequest
 
-    request = request_of(arguments, CompareRequest)
-    request = replace(request, values="none") if request.values == "auto" else request
+    said = said_of_fields(arguments, CompareRequest)
+    if said.get("values", "auto") == "auto":
+        said["values"] = "none"
     try:
-        comparison = _compared(
-            paths, request, arguments, token, folder=os.path.dirname(os.path.abspath(name))
-        )
+        comparison = _compared(paths, said, arguments, token, folder=os.path.dirname(os.path.abspath(name)))
     except RefbrowserError as error:
         yield f"  cannot be compared: {plain_whole(str(error))}"
         return

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 import refbrowser.engine.frozen  # noqa: F401 - says how datasets are pickled
-from refbrowser.api import Path, control_of, dataset_of, path_of, texts_of
+from refbrowser.api import Path, Progress, control_of, dataset_of, path_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
 
@@ -28,7 +28,7 @@ def export(
     skip_bad: bool = False,
     options: ExportOptions | None = None,
     allow: Iterable[str] = (),
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
     client: Any = None,
     **said: Unpack[ExportKeywords],
 ) -> ExportReport:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.api import Path, control_of, document_of, path_of
+from refbrowser.api import Path, Progress, control_of, document_of, path_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest, open_document
 from refbrowser.errors import native_errors
+from refbrowser.formats.format import Opened
 from refbrowser.references.document.document import Document
 
 if TYPE_CHECKING:
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 @native_errors()
 def fold(
-    document: Path | Dataset | Document | Mapping[str, Any],
+    document: Path | Dataset | Opened | Document | Mapping[str, Any],
     target: Path | None = None,
     *,
     rules: bool = True,
     force: bool = False,
     templates: Mapping[str, str] | None = None,
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
 ) -> Folding:
     """Fold references that stand one by one into templates and gen rules, and compare all of them.
 
@@ -62,10 +63,9 @@ def fold(
     if target is None:
         return folded(document_of(document, values), rules=rules)
     base = os.getcwd()
-    if isinstance(document, Dataset):
+    if isinstance(document, str | os.PathLike):
+        document = open_document(OpenRequest(path_of(document), templates=values))
+    if isinstance(document, Dataset | Opened):
         base = document.access.base
-    elif isinstance(document, str | os.PathLike):
-        opened = open_document(OpenRequest(path_of(document), templates=values))
-        document, base = opened.document, opened.access.base
     request = FoldRequest(path_of(target), rules=rules, force=force)
     return write_folded(document_of(document, values), base, request, control_of(progress))

@@ -14,7 +14,7 @@ from refbrowser.cli.options import (
     add_yes,
     job_control,
     open_document,
-    request_of,
+    said_of_fields,
 )
 from refbrowser.io.cancel import CancelToken
 
@@ -39,16 +39,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Fold the document, write it, and report."""
-    from refbrowser.exporting.saving.folded_writing import FoldRequest, write_folded
+    from refbrowser.exporting.saving.folded_writing import FoldRequest
+    from refbrowser.tools.fold.public import fold
 
+    said = said_of_fields(arguments, FoldRequest)
     opened = open_document(arguments.path, arguments, token)
-    request = request_of(arguments, FoldRequest)
     with ProgressBar("folding", "references") as bar:
-        folding = write_folded(opened.document, opened.access.base, request, job_control(token, bar))
+        folding = fold(opened, **said, progress=job_control(token, bar))
     if arguments.json:
-        write_json(_as_json(folding, arguments.path, request.target))
+        write_json(_as_json(folding, arguments.path, said["target"]))
     else:
-        _write_text(folding, request.target)
+        _write_text(folding, said["target"])
     return 0
 
 

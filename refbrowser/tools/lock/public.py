@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from refbrowser.api import Path, StorageOptions, control_of, path_of, settings_of, texts_of
+from refbrowser.api import Path, Progress, StorageOptions, control_of, path_of, settings_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest, open_document
 from refbrowser.errors import native_errors
@@ -26,7 +26,7 @@ def lock(
     allow: Iterable[str] = (),
     storage_options: StorageOptions = (),
     templates: Mapping[str, str] | None = None,
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
     accept: Iterable[str] = (),
 ) -> LockWritten:
     """Write what is known of the files of a document, so that it is noticed when one is replaced.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.api import Path, StorageOptions, control_of, path_of, settings_of, texts_of
+from refbrowser.api import Path, Progress, StorageOptions, control_of, path_of, settings_of, texts_of
 from refbrowser.errors import native_errors
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def make(
     options: ReferenceOptions | None = None,
     allow: Iterable[str] = (),
     storage_options: StorageOptions = (),
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
     done: Callable[[Made], None] = lambda made: None,
     client: Any = None,
 ) -> MakeReport:
@@ -125,7 +125,7 @@ def combine(
     storage_options: StorageOptions = (),
     stale: str = "refuse",
     client: Any = None,
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
     told: Callable[[Plan], None] = lambda plan: None,
 ) -> CombineReport:
     """Combine files of data, stores or reference documents into one reference document.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, plain, tell, tell_warning, write_json, write_line
 from refbrowser.cli.locks import add_lock, lock_made
@@ -18,12 +18,15 @@ from refbrowser.cli.options import (
     compute_of,
     job_control,
     request_of,
+    said_of_fields,
 )
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.option_fields import declared
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from refbrowser.exporting.combining.combination import Combination
     from refbrowser.exporting.combining.combine import CombineReport
+    from refbrowser.exporting.combining.combined import Plan
     from refbrowser.exporting.combining.made_references import Made, MakeReport
     from refbrowser.exporting.combining.mismatches import Mismatch
 
@@ -62,22 +65,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Make the documents and report."""
     from refbrowser.exporting.combining.combination import Combination
-    from refbrowser.exporting.combining.made_references import make
+    from refbrowser.exporting.targets.reference_options import ReferenceOptions
+    from refbrowser.tools.make.public import make
 
-    request = request_of(
-        arguments,
-        Combination,
-        sources=tuple(arguments.files),
-        skip_bad=arguments.skip_bad,
-        allow=tuple(arguments.allow),
-        storage_options=tuple(arguments.storage_option),
-        stale=arguments.stale,
-    )
-    if request.is_of_one:
-        return _run_combined(arguments, request, token)
-    alone, compute = request.alone(), compute_of(arguments)
+    said = {
+        **said_of_fields(arguments, Combination),
+        "options": request_of(arguments, ReferenceOptions),
+        "skip_bad": arguments.skip_bad,
+        "allow": arguments.allow,
+        "storage_options": arguments.storage_option,
+        "client": compute_of(arguments),
+    }
+    if said.keys() & {"concat", "new_dims", "merge"}:
+        return _run_combined(arguments, said, token)
+    for name, each in declared(Combination).items():
+        if each.heading and name in said:
+            message = f"{each.flag} is for files that are combined"
+            advice = "give --concat DIM, --new-dim NAME=FROM or --merge"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)
     with ProgressBar("making", "files") as bar:
-        report = make(alone, job_control(token, bar), compute)
+        report = make(arguments.files, **said, progress=job_control(token, bar))
     for _, error in report.left_out:
         tell_warning(error)
     if arguments.json:
@@ -130,7 +137,7 @@ def _line(made: Made) -> str:
 # Files that are combined
 
 
-def _run_combined(arguments: argparse.Namespace, request: Combination, token: CancelToken) -> int:
+def _run_combined(arguments: argparse.Namespace, said: dict[str, Any], token: CancelToken) -> int:
     """Combine files and report; what differs is told before anything is written.
 
     Raises
@@ -138,8 +145,7 @@ def _run_combined(arguments: argparse.Namespace, request: Combination, token: Ca
     RefbrowserError
         A difference stands against it.
     """
-    from refbrowser.exporting.combining.combine import combine
-    from refbrowser.exporting.combining.combined import Plan
+    from refbrowser.tools.make.public import combine
 
     found: list[Mismatch] = []
 
@@ -148,10 +154,11 @@ def _run_combined(arguments: argparse.Namespace, request: Combination, token: Ca
         if plan.blocking or not arguments.json:
             tell_mismatches(plan.mismatches)
 
-    compute = compute_of(arguments)
+    stale = arguments.stale
     try:
         with ProgressBar("combining", "files") as bar:
-            report = combine(request, job_control(token, bar), compute, told)
+            control = job_control(token, bar)
+            report = combine(arguments.files, **said, stale=stale, told=told, progress=control)
     except Exception:
         if arguments.json and any(each.is_blocking for each in found):
             write_json({"mismatches": [mismatch_json(each) for each in found]})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from refbrowser.api import Path, control_of, path_of
+from refbrowser.api import Path, Progress, control_of, path_of
 from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
 
@@ -22,7 +21,7 @@ def merge(
     *,
     favor: str | None = None,
     force: bool = False,
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
 ) -> Merged:
     """Merge what two sides changed of a reference document.
 

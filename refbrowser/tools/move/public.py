@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from refbrowser.api import Path, StorageOptions, control_of, path_of, settings_of, texts_of
+from refbrowser.api import Path, Progress, StorageOptions, control_of, path_of, settings_of, texts_of
 from refbrowser.engine.opening import OpenRequest, open_document
 from refbrowser.errors import native_errors
 
@@ -24,7 +24,7 @@ def move(
     force: bool = False,
     allow: Iterable[str] = (),
     storage_options: StorageOptions = (),
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
 ) -> MovePreview:
     """Write a document with URLs that begin otherwise, with its lock; without `target` nothing is written.
 
