@@ -44,9 +44,12 @@ class TestJobs:
                 control.check()
                 time.sleep(0.005)
 
-        window.tasks.run("test", "A long job", work)
         table = window.findChild(QTableView, "jobsView")
         model = table.model()
+        window.tasks.run("test", "A long job", work)
+        qtbot.waitUntil(window.actions_["cancel_newest"].isEnabled)
+        assert model.rowCount() == 0, "nobody sees it"
+        window.actions_["show_jobs"].trigger()
         qtbot.waitUntil(lambda: model.rowCount() == 1 and "requests" in model.index(0, 0).data(WORDS_ROLE))
         assert model.index(0, 0).data() == "A long job"
         assert model.index(0, 1).data() == "running"
@@ -71,6 +74,7 @@ class TestJobs:
             control.stage("Building the hierarchy")
             gates[1].wait(10)
 
+        window.actions_["show_jobs"].trigger()
         window.tasks.run("test", "Open", work)
         model = window.findChild(QTableView, "jobsView").model()
 

@@ -3,7 +3,8 @@
     python tests/benchmarks/entered_files.py [EVENT] [--files]
 
 It opens a copy of the sample off screen, lets each event happen twice, so that all is loaded, and counts at
-the third time; all that follows from the event within a while counts. `--files` names the files.
+the third time; all that follows from the event within a while counts. `--files` names the files; a star is
+at those that are entered in such a while when nothing happens, too: threads that look for news do so.
 """
 
 from __future__ import annotations
@@ -110,6 +111,13 @@ def counted(entered: Entered, before: Callable[[], object], event: Callable[[], 
     return entered.ours()
 
 
+def _idle(entered: Entered) -> set[str]:
+    """Return the files that are entered when nothing happens."""
+    with entered.counting():
+        pause(SETTLED)
+    return set(entered.ours())
+
+
 def main() -> None:
     """Count, and print a table."""
     chosen = [name for name in sys.argv[1:] if name in EVENTS] or list(EVENTS)
@@ -124,9 +132,10 @@ def main() -> None:
                 if name not in chosen:
                     continue
                 files = counted(entered, before, event)
-                print(f"{EVENTS[name]}: {len(files)} files")
+                idle = _idle(entered).intersection(files)
+                print(f"{EVENTS[name]}: {len(files)} files, {len(idle)} of them when nothing happens, too")
                 if "--files" in sys.argv:
-                    print("".join(f"  {file}\n" for file in files))
+                    print("".join(f"  {file}{' *' if file in idle else ''}\n" for file in files))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from refbrowser.app.workspace.command_group import CommandGroup, by_name
 
 if TYPE_CHECKING:
     from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
 
 
@@ -30,6 +31,8 @@ class ViewCommands(CommandGroup):
         self._jobs = workspace.jobs
         self._plot_alone = workspace.plot_alone
         self._layout_kept = workspace.layout_kept
+        self._was_playing = False
+        self._centre.plotMade.connect(self._plot_made)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -45,9 +48,25 @@ class ViewCommands(CommandGroup):
             "is_busy": self._is_playing() or self._workspace.tasks.busy(),
         }
 
-    def offer_cancel(self, is_busy: bool) -> None:
-        """Let the newest job be cancelled, or the animation be stopped, while there is one."""
-        self._workspace.actions_["cancel_newest"].setEnabled(is_busy or self._is_playing())
+    def offer_actions(self) -> None:
+        """Let the newest job be cancelled while there is one."""
+        self._workspace.tasks.busyChanged.connect(self._workspace.actions_["cancel_newest"].setEnabled)
+
+    def _plot_made(self, plot: PlotPane) -> None:
+        plot.tools.changed.connect(self._follow_playing)
+
+    def _follow_playing(self) -> None:
+        """Let the animation be stopped while it plays, also between two frames."""
+        playing, tasks = self._is_playing(), self._workspace.tasks
+        if playing == self._was_playing:
+            return
+        self._was_playing = playing
+        action = self._workspace.actions_["cancel_newest"]
+        if playing:
+            tasks.busyChanged.disconnect(action.setEnabled)
+        else:
+            tasks.busyChanged.connect(action.setEnabled)
+        action.setEnabled(playing or tasks.busy())
 
     def cancel_newest(self) -> None:
         """Stop the animation; where none plays, cancel the newest job."""

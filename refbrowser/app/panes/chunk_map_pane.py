@@ -87,6 +87,8 @@ class ChunkMapPane(ArrayPane):
         #: Axes of the plot that the map took; it keeps what is chosen in it until the plot has others.
         self._axes: tuple[int, ...] | None = None
         self._by_before = ColourBy.STATE
+        #: Whether somebody sees the map, and whether the plot went elsewhere while nobody did.
+        self._is_seen = self._is_behind = False
         self.controls = MapControls()
         self.view = ChunkMapView()
         self.legend = MapLegend()
@@ -175,7 +177,16 @@ class ChunkMapPane(ArrayPane):
         plot.settled.connect(self._follow_plot)
 
     def set_seen(self, is_seen: bool) -> None:
+        self._is_seen = is_seen
         self.loader.set_awake(is_seen)
+        if is_seen:
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Follow what the plot did while nobody saw the map."""
+        if self._is_behind:
+            self._is_behind = False
+            self._take_plotted()
 
     def chunk_slice(self) -> SliceState | None:
         """Return the slice of the chunk grid that is shown, counted in chunks."""
@@ -203,6 +214,7 @@ class ChunkMapPane(ArrayPane):
 
     def show_chunk(self, coords: tuple[int, ...]) -> None:
         """Put the cursor on a chunk, in another slice where it is not in the one that is shown."""
+        self._catch_up()
         layout = self._layout
         if layout is None or len(coords) != len(layout.slice.shape):
             return
@@ -285,6 +297,12 @@ class ChunkMapPane(ArrayPane):
             self._follow_document()
 
     def _follow_plot(self) -> None:
+        if self._is_seen:
+            self._take_plotted()
+        else:
+            self._is_behind = True
+
+    def _take_plotted(self) -> None:
         """Outline what is plotted; where the plot goes to other axes or chunks, the map goes there too."""
         if self._plot is None or self._node is None or self._layout is None:
             return

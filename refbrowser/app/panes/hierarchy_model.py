@@ -115,6 +115,8 @@ class Item:
     dimension: Dimension | None = None
     children: list[Item] | None = None
     parts: GroupNode | None = None
+    #: What it was marked with when it was painted last.
+    mark: str = ""
 
     @property
     def identity(self) -> Identity:
@@ -205,6 +207,11 @@ class HierarchyModel(QAbstractItemModel):
     def item(self, index: Index) -> Item | None:
         """Return the item of an index."""
         return self._items.get(index.internalId()) if index.isValid() else None
+
+    def is_marked_as_shown(self, index: Index) -> bool:
+        """Whether a row is marked as it was when it was painted last."""
+        item = self.item(index)
+        return item is None or item.mark == changed_words(item)
 
     def index_of(self, item: Item) -> QModelIndex:
         """Return the index of an item."""
@@ -421,7 +428,8 @@ class HierarchyModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DecorationRole:
             return icon_of(item)
         if role == CHANGED_ROLE:
-            return changed_words(item)
+            item.mark = changed_words(item)
+            return item.mark
         if role == Qt.ItemDataRole.FontRole and (item.kind is ItemKind.DOCUMENT or changed_words(item)):
             font = QFont()
             font.setBold(True)

@@ -165,6 +165,15 @@ class HierarchyPane(QWidget):
         """Paint names and marks anew (`*`, faults); the rows are the same."""
         self.tree.viewport().update()
 
+    def update_marks(self) -> None:
+        """Paint anew the rows that have another mark than they had when they were painted last."""
+        index = self.tree.indexAt(self.tree.viewport().rect().topLeft())
+        bottom = self.tree.viewport().height()
+        while index.isValid() and (place := self.tree.visualRect(index)).top() < bottom:
+            if not self.model.is_marked_as_shown(index):
+                self.tree.viewport().update(place)
+            index = self.tree.indexBelow(index)
+
     def update_title(self, document: OpenDocument) -> None:
         """Paint the name of a document anew."""
         self.tree.viewport().update(self.tree.visualRect(self._root_of(document)))

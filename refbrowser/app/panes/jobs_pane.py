@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, Qt, QTimer
-from PySide6.QtGui import QColor, QPainter, QShowEvent
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -159,7 +159,7 @@ class JobsPane(QWidget):
         self._clock = QTimer(self)
         self._clock.setInterval(500)
         self._clock.timeout.connect(self._tick)
-        tasks.statusChanged.connect(self._changed)
+        self._is_seen = False
         self._update_buttons()
 
     def cancel_selected(self) -> None:
@@ -179,14 +179,19 @@ class JobsPane(QWidget):
         for status in self._tasks.statuses():
             self._tasks.cancel(status.number)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._changed(self._tasks.statuses())
+    def set_seen(self, is_seen: bool) -> None:
+        """Take note whether the pane is in sight: what happened meanwhile is shown once it is."""
+        if is_seen == self._is_seen:
+            return
+        self._is_seen = is_seen
+        if is_seen:
+            self._tasks.statusChanged.connect(self._changed)
+            self._changed(self._tasks.statuses())
+        else:
+            self._tasks.statusChanged.disconnect(self._changed)
+            self._clock.stop()
 
     def _changed(self, statuses: list[JobStatus]) -> None:
-        if not self.isVisible():
-            # What has happened is taken over once somebody looks.
-            return
         chosen = self.model.status(self._table.currentIndex().row())
         self.model.update(statuses)
         if chosen is not None and self._table.currentIndex().row() < 0:

@@ -189,7 +189,7 @@ class DocumentFollower(QObject):
             self._centre.raw.refresh()
 
     def _changes_known(self, document: OpenDocument) -> None:
-        self._hierarchy.update_titles()
+        self._hierarchy.update_marks()
         if document is self._workspace.documents.current:
             self._centre.references.show_changes()
 

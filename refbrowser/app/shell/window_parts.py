@@ -174,7 +174,7 @@ def _connect_panes(workspace: Workspace, parts: Parts) -> None:
     parts.context_menus.connect_panes()
     groups[ReferenceCommands].connect_table()
     groups[PrefixCommands].connect_editors()
-    workspace.tasks.busyChanged.connect(groups[ViewCommands].offer_cancel)
+    workspace.docks.follow_sight("jobsDock", workspace.jobs.set_seen)
 
 
 def _plot_made(workspace: Workspace, parts: Parts, plot: PlotPane) -> None:
