@@ -225,8 +225,8 @@ def file_kind(head: bytes) -> FileKind:
     at = head.find(b"GRIB", 0, 256)
     if at >= 0 and head[at + 7 : at + 8] in (b"\x01", b"\x02"):
         return FileKind.GRIB
-    if (kind := text_kind(head)) is not None:
-        return kind
+    if (told := text_kind(head)) is not None:
+        return told
     if head.lstrip().lower().startswith(_PAGES):
         return FileKind.PAGE
     return FileKind.TEXT if _is_text(head) else FileKind.UNKNOWN
