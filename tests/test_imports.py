@@ -362,6 +362,35 @@ def test_formats_are_named_in_their_own_rooms(sources: list[Source]) -> None:
     assert set(NAMING) == set(found), "one that names none any more is to be taken off the list"
 
 
+#: Modules of the core, beside the tables, that say the name of a format of a wing, with why.
+NAMING_WINGS = {
+    "refbrowser": "the name of a module of ours",
+    "refbrowser.io.origins": "the scheme of URLs",
+    "refbrowser.model.flavour": "the flavours of stores, a table",
+}
+
+
+def test_the_core_names_no_format_of_a_wing(sources: list[Source]) -> None:
+    from refbrowser.formats import registry
+
+    def is_of_wing(*modules: str) -> bool:
+        return any(module.startswith("refbrowser.wings.") for module in modules)
+
+    own = {name: format for name, format in vars(registry).items() if format in registry.BUILT_IN}
+    constants = {name for name, format in own.items() if is_of_wing(format.opener)}
+    names = {format.name for format in registry.BUILT_IN if is_of_wing(format.opener)}
+    names |= {form.name for form in registry.written().values() if is_of_wing(form.target, form.layout)}
+    assert len(constants) >= 4
+    assert len(names) >= 5
+    found = {
+        source.module
+        for source in sources
+        if not wing_of(source.module) and source.module not in TABLES
+        if (source.texts - source.docs) & names or source.names & constants
+    }
+    assert found == set(NAMING_WINGS)
+
+
 def test_nobody_names_what_single_formats_add_to_the_window(sources: list[Source]) -> None:
     # They are asked for by `Format.facets` and `Format.pages`, and placed by the window.
     general = {"refbrowser.app.facets", "refbrowser.app.workspace.workspace"}
