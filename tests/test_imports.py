@@ -527,10 +527,12 @@ def test_work_off_the_thread_is_asked_for_by_latest(sources: list[Source]) -> No
 BESIDE_FUNCTIONS = {
     "refbrowser.tools.audit.verb": "makes the fixes, which its function leaves to programs",
     "refbrowser.tools.bytes.verb": "shows costs, which its function does not",
+    "refbrowser.tools.check.verb": "checks many documents, with processes and clusters",
     "refbrowser.tools.explain.verb": "tells what is damaged; reading can be interrupted",
     "refbrowser.tools.export.verb": "estimates, asks, and has other software check what was written",
     "refbrowser.tools.merge.verb": "marks conflicts as git does",
     "refbrowser.tools.move.verb": "lists places, and tests files before it writes",
+    "refbrowser.tools.read.verb": "writes files of values as they come; programs have `array[...]`",
 }
 
 
