@@ -33,7 +33,6 @@ LAYERS = [
     "manifest_documents",
     "bundled",
     "api",
-    "api_views",
     "xarray_backend",
     "manifest_stores",
     "wings",

@@ -22,7 +22,7 @@ BUILT_IN = (
         words="show the hierarchy: groups, dimensions, arrays, problems",
         examples=("refbrowser info sea_surface.json",),
         verb="refbrowser.tools.info.verb",
-        public="refbrowser.api_views:info",
+        public="refbrowser.tools.info.public:info",
         synonyms=("ls", "show", "tree"),
     ),
     Tool(
@@ -115,7 +115,7 @@ BUILT_IN = (
         words="show the Version 0 rows of a document, or write it out as one object",
         examples=("refbrowser expand sea_surface.json --count 5",),
         verb="refbrowser.tools.expand.verb",
-        public="refbrowser.api:expand",
+        public="refbrowser.tools.expand.public:expand",
     ),
     Tool(
         name="check",
@@ -123,7 +123,7 @@ BUILT_IN = (
         words="list all faults and warnings of documents",
         examples=("refbrowser check sea_surface.json",),
         verb="refbrowser.tools.check.verb",
-        public="refbrowser.api_views:check",
+        public="refbrowser.tools.check.public:check",
         synonyms=("validate",),
     ),
     Tool(
@@ -276,7 +276,7 @@ BUILT_IN = (
         words="write the bundled sample, to try everything on",
         examples=("refbrowser sample trial", "refbrowser info trial/sea_surface.json"),
         verb="refbrowser.tools.sample.verb",
-        public="refbrowser.api:sample",
+        public="refbrowser.tools.sample.public:sample",
         synonyms=("init",),
     ),
     Tool(
