@@ -181,6 +181,11 @@ def test_other_wings_are_found() -> None:
     assert not named("refbrowser.wings.a.reading", {"refbrowser.wings.a.writing", "refbrowser.engine.jobs"})
 
 
+def test_what_is_named_as_text_is_loaded_in_one_place(sources: list[Source]) -> None:
+    loading = {source.module for source in sources if "resolve_name" in source.names}
+    assert loading == set(), "refbrowser/loading.py says where a wing is missing"
+
+
 def test_only_the_window_knows_qt(sources: list[Source]) -> None:
     knowing = {
         source.module
@@ -323,7 +328,6 @@ ROOMS = (
     "refbrowser.formats.",
     "refbrowser.exporting.",
     "refbrowser.engine.nested.",
-    "refbrowser.wings.ncstream.window.streams",
 )
 #: Modules outside of them that still say the name of a format, with why; there are to be fewer.
 NAMING = {
