@@ -18,13 +18,7 @@ from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
-    from refbrowser.api import (
-        expand,
-        open,
-        sample,
-        with_attributes,
-    )
-    from refbrowser.api_views import check, info
+    from refbrowser.api import open, with_attributes
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
@@ -34,14 +28,18 @@ if TYPE_CHECKING:
     from refbrowser.tools.append.public import append
     from refbrowser.tools.audit.public import audit
     from refbrowser.tools.bytes.public import plan
+    from refbrowser.tools.check.public import check
     from refbrowser.tools.compare.public import diff
+    from refbrowser.tools.expand.public import expand
     from refbrowser.tools.explain.public import explain
     from refbrowser.tools.export.public import export
     from refbrowser.tools.fold.public import fold
+    from refbrowser.tools.info.public import info
     from refbrowser.tools.lock.public import lock
     from refbrowser.tools.make.public import combine, make
     from refbrowser.tools.merge.public import merge
     from refbrowser.tools.move.public import move
+    from refbrowser.tools.sample.public import sample
     from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
     from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
     from refbrowser.wings.ncstream.writing.stream_options import StreamOptions

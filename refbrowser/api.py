@@ -1,6 +1,6 @@
-"""What ``import refbrowser`` gives to programs, of one dataset: open, expand and others.
+"""What ``import refbrowser`` gives to programs of one dataset, and what functions of tools begin with.
 
-What looks into datasets is in `refbrowser.api_views`, what tools do in their modules `public`.
+What tools do is in their modules `public`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import refbrowser.engine.frozen  # noqa: F401 - says how datasets are pickled
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, native_errors, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
 from refbrowser.formats.format import Opened
-from refbrowser.limits import LIMITS
 from refbrowser.references.document.document import Document, ReferenceDocument
 
 if TYPE_CHECKING:
@@ -139,44 +138,6 @@ def with_attributes(dataset: Dataset, path: str, attributes: Mapping[str, Any]) 
     return dataset_with(dataset, path, attributes)
 
 
-@native_errors()
-def expand(
-    document: Path | Dataset | Document | Mapping[str, Any],
-    *,
-    templates: Mapping[str, str] | None = None,
-    skip_bad: bool = False,
-) -> dict[str, Any]:
-    """Return the Version 0 view of a document: key to text, ``[url]`` or ``[url, offset, length]``.
-
-    Parameters
-    ----------
-    document
-        A path or URL, an opened dataset or document, or the document as Python objects.
-    templates
-        Values for templates.
-    skip_bad
-        Leave faulty entries out instead of raising for the first.
-
-    Raises
-    ------
-    RefbrowserError
-        An entry, rule, template or member is faulty, or there is no template that a value is given for; or
-        there are more rows than fit (`write_out_question`): look at those of ``dataset.document.expansion``.
-    """
-    source = document_of(document, dict(templates or {})).written()
-    expansion = source.expansion
-    if expansion.rows > LIMITS.write_out_question:
-        raise RefbrowserError(
-            ErrorKind.BUDGET,
-            f"{expansion.rows} rows are more than {LIMITS.write_out_question} (write_out_question)",
-            Place(document=source.name),
-            "look at rows of dataset.document.expansion, which are made as they are requested",
-        )
-    text = b"".join(expansion.to_version0(skip_bad))
-    expanded: dict[str, Any] = json.loads(text)
-    return expanded
-
-
 def document_of(
     document: Path | Dataset | Opened | Document | Mapping[str, Any], values: dict[str, str]
 ) -> Document:
@@ -189,34 +150,6 @@ def document_of(
         document.check_values(values)
         return document.with_template_values({**document.templates.values, **values}) if values else document
     return open_document(OpenRequest(path_of(document), templates=values)).document
-
-
-@native_errors()
-def sample(folder: Path = ".", *, force: bool = False) -> str:
-    """Write the bundled sample into a folder, and return the path of its reference document.
-
-    Parameters
-    ----------
-    folder
-        Made where it is not there.
-    force
-        Replace files of the same names.
-
-    Raises
-    ------
-    RefbrowserError
-        Files of these names are there (`TargetExistsError`), or cannot be written.
-
-    Examples
-    --------
-    >>> import refbrowser
-    >>> path = refbrowser.sample("trial")
-    >>> refbrowser.open(path)["/ocean/sst"].shape
-    (12, 180, 360)
-    """
-    from refbrowser.bundled import write_sample
-
-    return write_sample(path_of(folder), force=force)
 
 
 def dataset_of(dataset: Dataset | Path, allow: Iterable[str], **how: Any) -> AbstractContextManager[Dataset]:

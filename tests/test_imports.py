@@ -33,7 +33,6 @@ LAYERS = [
     "manifest_documents",
     "bundled",
     "api",
-    "api_views",
     "xarray_backend",
     "manifest_stores",
     "wings",
@@ -182,6 +181,11 @@ def test_other_wings_are_found() -> None:
     assert not named("refbrowser.wings.a.reading", {"refbrowser.wings.a.writing", "refbrowser.engine.jobs"})
 
 
+def test_what_is_named_as_text_is_loaded_in_one_place(sources: list[Source]) -> None:
+    loading = {source.module for source in sources if "resolve_name" in source.names}
+    assert loading == set(), "refbrowser/loading.py says where a wing is missing"
+
+
 def test_only_the_window_knows_qt(sources: list[Source]) -> None:
     knowing = {
         source.module
@@ -324,7 +328,6 @@ ROOMS = (
     "refbrowser.formats.",
     "refbrowser.exporting.",
     "refbrowser.engine.nested.",
-    "refbrowser.wings.ncstream.window.streams",
 )
 #: Modules outside of them that still say the name of a format, with why; there are to be fewer.
 NAMING = {
@@ -360,6 +363,35 @@ def test_formats_are_named_in_their_own_rooms(sources: list[Source]) -> None:
     }
     assert {module: names for module, names in found.items() if module not in NAMING} == {}
     assert set(NAMING) == set(found), "one that names none any more is to be taken off the list"
+
+
+#: Modules of the core, beside the tables, that say the name of a format of a wing, with why.
+NAMING_WINGS = {
+    "refbrowser": "the name of a module of ours",
+    "refbrowser.io.origins": "the scheme of URLs",
+    "refbrowser.model.flavour": "the flavours of stores, a table",
+}
+
+
+def test_the_core_names_no_format_of_a_wing(sources: list[Source]) -> None:
+    from refbrowser.formats import registry
+
+    def is_of_wing(*modules: str) -> bool:
+        return any(module.startswith("refbrowser.wings.") for module in modules)
+
+    own = {name: format for name, format in vars(registry).items() if format in registry.BUILT_IN}
+    constants = {name for name, format in own.items() if is_of_wing(format.opener)}
+    names = {format.name for format in registry.BUILT_IN if is_of_wing(format.opener)}
+    names |= {form.name for form in registry.written().values() if is_of_wing(form.target, form.layout)}
+    assert len(constants) >= 4
+    assert len(names) >= 5
+    found = {
+        source.module
+        for source in sources
+        if not wing_of(source.module) and source.module not in TABLES
+        if (source.texts - source.docs) & names or source.names & constants
+    }
+    assert found == set(NAMING_WINGS)
 
 
 def test_nobody_names_what_single_formats_add_to_the_window(sources: list[Source]) -> None:
@@ -498,10 +530,12 @@ def test_work_off_the_thread_is_asked_for_by_latest(sources: list[Source]) -> No
 BESIDE_FUNCTIONS = {
     "refbrowser.tools.audit.verb": "makes the fixes, which its function leaves to programs",
     "refbrowser.tools.bytes.verb": "shows costs, which its function does not",
+    "refbrowser.tools.check.verb": "checks many documents, with processes and clusters",
     "refbrowser.tools.explain.verb": "tells what is damaged; reading can be interrupted",
     "refbrowser.tools.export.verb": "estimates, asks, and has other software check what was written",
     "refbrowser.tools.merge.verb": "marks conflicts as git does",
     "refbrowser.tools.move.verb": "lists places, and tests files before it writes",
+    "refbrowser.tools.read.verb": "writes files of values as they come; programs have `array[...]`",
 }
 
 

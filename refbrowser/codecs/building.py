@@ -199,6 +199,53 @@ def specs_in(settings: Settings, name: str) -> tuple[CodecSpec, ...]:
     return tuple(specs)
 
 
+def after_elements(spec: CodecSpec, before: Elements) -> ByteCodec:
+    """Return a codec from bytes to bytes, which may be made of others.
+
+    Raises
+    ------
+    RefbrowserError
+        As `byte_codec`.
+    """
+    if spec.name != "conditional":
+        return byte_codec(plain_name(spec.name), spec.configuration, before)
+    from refbrowser.codecs.nested_codecs import Conditional
+
+    settings = Settings(spec.name, spec.configuration)
+    codecs = []
+    for each in specs_in(settings, "codecs"):
+        row = codec_of_v3(each.name)
+        if each.name == spec.name or row is None or row.kind is not Kind.BYTES:
+            raise settings.wrong("codecs", "a list of codecs from bytes to bytes that are known")
+        codecs.append(byte_codec(plain_name(each.name), each.configuration, before))
+    bits = settings.integer("header_bits", -(-len(codecs) // 8) * 8, len(codecs), 1024)
+    if bits % 8:
+        raise settings.wrong("header_bits", "a multiple of 8")
+    return Conditional(tuple(codecs), bits // 8)
+
+
+def n5_blocks(spec: CodecSpec, shape: tuple[int, ...], dtype: DType) -> ByteCodec:
+    """Return what reads blocks of N5 as chunks of a shape (zarr-extensions, codecs/n5_default).
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: other codecs than those of N5 are said to be in it.
+    """
+    from refbrowser.codecs.nested_codecs import N5Blocks
+
+    settings = Settings(spec.name, spec.configuration)
+    turn, *rest = specs_in(settings, "codecs") or (CodecSpec(""),)
+    is_turned = turn.name == "transpose" and _order(turn, len(shape)) == tuple(reversed(range(len(shape))))
+    if not is_turned or not 0 < len(rest) < 3 or rest[0].name != "bytes":
+        raise settings.wrong("codecs", "a full transpose, bytes, and one compressor at most")
+    if dtype.itemsize > 1 and endian_of(rest[0]) != "big":
+        raise settings.wrong("codecs", "with the highest byte first")
+    size = prod(shape) * dtype.itemsize
+    packed = after_elements(rest[1], Elements(dtype, Room.of(size))) if rest[1:] else None
+    return N5Blocks(shape, dtype, packed)
+
+
 def no_object_codec() -> RefbrowserError:
     """Return the error for an array of objects whose first codec does not store objects."""
     return RefbrowserError(ErrorKind.META, "the array holds objects and no codec defines how they are stored")

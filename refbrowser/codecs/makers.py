@@ -291,7 +291,7 @@ def grib(settings: Settings, before: Elements) -> ByteCodec:
     # As kerchunk has it: an array of one of these names has the places of the points.
     is_place = name in _PLACES
     dtype = settings.dtype("dtype", "f", np.dtype("<f8" if is_place else "<f4"))
-    return _by_eccodes({"id": "grib", "key": f"{name}s" if is_place else "values"}, dtype)
+    return _by_eccodes({"key": f"{name}s" if is_place else "values"}, dtype)
 
 
 def gribberish(settings: Settings, before: Elements) -> ByteCodec:
@@ -301,23 +301,23 @@ def gribberish(settings: Settings, before: Elements) -> ByteCodec:
         raise RefbrowserError(ErrorKind.META, "codec 'gribberish' works on floats only")
     flags = {each: settings.values.get(each) is True for each in ("adjust_longitude_range", "north_up")}
     axis = name if name in _PLACES else None
-    return _by_eccodes({"id": "gribberish", "axis": axis, **flags}, before.dtype)
+    return _by_eccodes({"axis": axis, **flags}, before.dtype)
 
 
 #: Names of arrays that have the places of the points of a message, not its values.
 _PLACES = ("latitude", "longitude")
 
 
-def _by_eccodes(configuration: dict[str, Any], dtype: DType) -> ByteCodec:
+def _by_eccodes(asked: dict[str, Any], dtype: DType) -> ByteCodec:
     from refbrowser.codecs.outside import Outside
 
     if find_spec("eccodes") is None:
         raise RefbrowserError(
             ErrorKind.META,
-            f"codec {quoted(configuration['id'])} decodes with eccodes, which is not installed",
+            "messages of GRIB are decoded with eccodes, which is not installed",
             advice="pip install 'refbrowser[grib]'",
         )
-    return Outside(configuration, dtype)
+    return Outside({"id": "grib", **asked}, dtype)
 
 
 Factory = Callable[[Settings, Elements], ByteCodec]

@@ -19,7 +19,7 @@ from refbrowser.limits import LIMITS
 
 #: What knows the codecs that numcodecs has of other packages, and those that have a script of their own.
 _NUMCODECS = Path(__file__).with_name("workers") / "outside_worker.py"
-_SCRIPTS = dict.fromkeys(("grib", "gribberish"), Path(__file__).with_name("workers") / "grib_worker.py")
+_SCRIPTS = {"grib": Path(__file__).with_name("workers") / "grib_worker.py"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,11 @@ from refbrowser.codecs.building import (
     Stage,
     add_array_codecs,
     add_swap,
+    after_elements,
     encoded_room,
     endian_of,
     makes_bytes,
+    n5_blocks,
     no_object_codec,
     specs_in,
 )
@@ -320,12 +322,16 @@ def _build_v3(
         row.compressed(Room(None, LIMITS.chunk_size))
     elif dtype.hasobject:
         raise no_object_codec()
+    elif maker.name == "n5_default":
+        if row.stages or axes != tuple(range(len(shape))):
+            raise RefbrowserError(ErrorKind.META, "filters before 'n5_default' are not supported")
+        row.add(maker.name, n5_blocks(maker, shape, dtype))
     elif CODECS[plain_name(maker.name)].make is not None:
         row.add(maker.name, byte_codec(plain_name(maker.name), maker.configuration, row.elements))
     else:
         add_swap(row, endian_of(maker))
     for spec in specs[at + 1 :]:
-        row.add(spec.name, byte_codec(plain_name(spec.name), spec.configuration, row.elements))
+        row.add(spec.name, after_elements(spec, row.elements))
     return CodecPipeline(shape, dtype, axes, tuple(row.stages), objects, shards)
 
 

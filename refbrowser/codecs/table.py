@@ -427,6 +427,9 @@ _ROWS = (
         # numcodecs cannot be imported beside 1.0.1.post0, whose version it takes for a number.
         package="zfpy==1.0.1",
     ),
+    # These are made of others (`nested_codecs`).
+    Codec(name="conditional", only_v3=True),
+    Codec(name="n5_default", kind=Kind.SERIALIZER, is_of_axes=True, only_v3=True),
     # Zarr v2 has another codec of that name, among the filters.
     Codec(
         name="packbits of Zarr v3",

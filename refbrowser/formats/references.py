@@ -33,6 +33,7 @@ from refbrowser.formats.sniffing import (
     lists_conflicts,
     looks_like_references,
     other_error,
+    text_kind,
     unknown_error,
 )
 from refbrowser.io.access.access import Access
@@ -288,7 +289,8 @@ class _Opening:
         stored = self._counted(first, portions, kept if kind is not None else None)
         text = stored if kind is None else self._unpacked(decompress(kind, stored))
         head = next(text, b"")
-        found = None if looks_like_references(head) else found_in_file(head[:HEAD])
+        is_likely = looks_like_references(head) and text_kind(head[:HEAD]) is None
+        found = None if is_likely else found_in_file(head[:HEAD])
         document = self._document(itertools.chain((head,), text), found, values)
         if self._size > _LARGE:
             give_memory_back()

@@ -44,6 +44,10 @@ class FileKind(StrEnum):
     PICTURE = "picture"
     PDF = "PDF"
     PAGE = "web page"
+    NCML = "NcML description"
+    VRT = "virtual raster of GDAL"
+    GRIB_INDEX = "index of a GRIB file"
+    URL_LIST = "list of URLs"
     GEOJSON = "GeoJSON file"
     STAC = "STAC document"
     NOTEBOOK = "Jupyter notebook"
@@ -86,10 +90,34 @@ _BEGINNINGS = (
 #: JSON objects of other software: what their keys have, and of which they have one at least.
 _OBJECTS: tuple[tuple[FileKind, Set[str], Set[str]], ...] = (
     (FileKind.STAC, {"stac_version", "type"}, frozenset()),
+    (FileKind.GRIB_INDEX, {"_offset", "_length"}, frozenset()),
     (FileKind.GEOJSON, {"type"}, {"features", "geometry", "coordinates", "geometries"}),
     (FileKind.NOTEBOOK, {"nbformat", "cells"}, frozenset()),
     (FileKind.PACKAGE, {"name", "version"}, {"dependencies", "devDependencies", "scripts", "main"}),
 )
+#: How texts of other software begin.
+_TEXTS = (
+    (
+        FileKind.NCML,
+        re.compile(rb"(?s).{0,512}?<(\w+:)?netcdf\b[^>]*unidata\.ucar\.edu/namespaces/netcdf/ncml"),
+    ),
+    (FileKind.VRT, re.compile(rb"(?s)\s*(<\?xml[^>]*>\s*)?(<!--.{0,999}?-->\s*)?<VRTDataset\b")),
+    (FileKind.GRIB_INDEX, re.compile(rb"\d+(\.\d+)?:\d+:d=\d{8,12}:")),
+    (FileKind.GRIB_INDEX, re.compile(rb'\{[^\n{}]*"_offset": ?\d+[^\n{}]*\}\r?\n?')),
+    (FileKind.URL_LIST, re.compile(rb"(#[^\n]*\n|\s)*([a-z][a-z0-9+]{1,9}://\S+\s*\n){2}")),
+)
+#: What leads on from a file without references.
+_ADVICE = {
+    FileKind.NCML: "Combine the files that it lists: refbrowser make FILE... --concat DIMENSION -o NAME.json",
+    FileKind.VRT: "Open the files that it names.",
+    FileKind.GRIB_INDEX: "Open the GRIB file itself, which usually lies beside it.",
+    FileKind.URL_LIST: (
+        "Name what it lists to a command: refbrowser make URL... --concat DIMENSION -o NAME.json"
+    ),
+    FileKind.STAC: (
+        "Open the href of one of its assets: a Zarr store, a reference document, or a file of data."
+    ),
+}
 _SPACE = b" \t\n\r"
 _PAGES = (b"<!doctype", b"<html", b"<?xml")
 
@@ -176,6 +204,11 @@ def json_kind(keys: Set[str]) -> FileKind | None:
     return None
 
 
+def text_kind(head: bytes) -> FileKind | None:
+    """Return what a text is that begins as one of other software does."""
+    return next((kind for kind, begins in _TEXTS if begins.match(head)), None)
+
+
 def file_kind(head: bytes) -> FileKind:
     """Return what a file is by its first `HEAD` bytes, where it is no reference document."""
     if not head:
@@ -192,6 +225,8 @@ def file_kind(head: bytes) -> FileKind:
     at = head.find(b"GRIB", 0, 256)
     if at >= 0 and head[at + 7 : at + 8] in (b"\x01", b"\x02"):
         return FileKind.GRIB
+    if (told := text_kind(head)) is not None:
+        return told
     if head.lstrip().lower().startswith(_PAGES):
         return FileKind.PAGE
     return FileKind.TEXT if _is_text(head) else FileKind.UNKNOWN
@@ -257,8 +292,10 @@ def data_error(found: Found, name: str | None) -> NotReferencesError:
 
 def other_error(found: Found, name: str | None) -> NotReferencesError:
     """Return the error for a file of other software: neither data that can be read nor references."""
-    message = f"the file is a {found.kind}: it has no references"
-    return NotReferencesError(RefbrowserError(ErrorKind.FORMAT, message, Place(document=name)), found)
+    article = "an" if found.kind.startswith(("a", "e", "i", "o", "u", "Nc")) else "a"
+    message = f"the file is {article} {found.kind}: it has no references"
+    error = RefbrowserError(ErrorKind.FORMAT, message, Place(document=name), _ADVICE.get(found.kind, ""))
+    return NotReferencesError(error, found)
 
 
 def unknown_error(found: Found, name: str | None) -> NotReferencesError:

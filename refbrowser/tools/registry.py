@@ -21,8 +21,8 @@ BUILT_IN = (
         heading=Heading.LOOK,
         words="show the hierarchy: groups, dimensions, arrays, problems",
         examples=("refbrowser info sea_surface.json",),
-        verb="refbrowser.cli.info",
-        public="refbrowser.api_views:info",
+        verb="refbrowser.tools.info.verb",
+        public="refbrowser.tools.info.public:info",
         synonyms=("ls", "show", "tree"),
     ),
     Tool(
@@ -30,7 +30,7 @@ BUILT_IN = (
         heading=Heading.LOOK,
         words="write a dataset as CDL, as ncdump -h does",
         examples=("refbrowser cdl sea_surface.json",),
-        verb="refbrowser.cli.cdl",
+        verb="refbrowser.tools.cdl.verb",
         synonyms=("dump", "header"),
     ),
     Tool(
@@ -99,7 +99,7 @@ BUILT_IN = (
             "refbrowser read sea_surface.json /ocean/sst --select time=2024-03,lat=40:60 -o march.nc",
             "refbrowser read sea_surface.json /ocean/lat --json",
         ),
-        verb="refbrowser.cli.read",
+        verb="refbrowser.tools.read.verb",
         synonyms=("get",),
     ),
     Tool(
@@ -107,23 +107,23 @@ BUILT_IN = (
         heading=Heading.READ,
         words="write the stored bytes of one key",
         examples=("refbrowser cat sea_surface.json ocean/sst/.zarray",),
-        verb="refbrowser.cli.cat",
+        verb="refbrowser.tools.cat.verb",
     ),
     Tool(
         name="expand",
         heading=Heading.READ,
         words="show the Version 0 rows of a document, or write it out as one object",
         examples=("refbrowser expand sea_surface.json --count 5",),
-        verb="refbrowser.cli.expand",
-        public="refbrowser.api:expand",
+        verb="refbrowser.tools.expand.verb",
+        public="refbrowser.tools.expand.public:expand",
     ),
     Tool(
         name="check",
         heading=Heading.CHECK,
         words="list all faults and warnings of documents",
         examples=("refbrowser check sea_surface.json",),
-        verb="refbrowser.cli.check",
-        public="refbrowser.api_views:check",
+        verb="refbrowser.tools.check.verb",
+        public="refbrowser.tools.check.public:check",
         synonyms=("validate",),
     ),
     Tool(
@@ -275,8 +275,8 @@ BUILT_IN = (
         heading=Heading.PROGRAM,
         words="write the bundled sample, to try everything on",
         examples=("refbrowser sample trial", "refbrowser info trial/sea_surface.json"),
-        verb="refbrowser.cli.sample",
-        public="refbrowser.api:sample",
+        verb="refbrowser.tools.sample.verb",
+        public="refbrowser.tools.sample.public:sample",
         synonyms=("init",),
     ),
     Tool(
@@ -284,7 +284,7 @@ BUILT_IN = (
         heading=Heading.PROGRAM,
         words="show or change settings of the command line: trusted origins and others",
         examples=("refbrowser config set allow https://data.example.org", "refbrowser config show"),
-        verb="refbrowser.cli.config",
+        verb="refbrowser.tools.config.verb",
         synonyms=("settings",),
     ),
     Tool(
@@ -300,7 +300,7 @@ BUILT_IN = (
         heading=Heading.PROGRAM,
         words="print the limits in force",
         examples=("refbrowser limits",),
-        verb="refbrowser.cli.limits",
+        verb="refbrowser.tools.limits.verb",
     ),
 )
 _NAMED = {tool.name: tool for tool in BUILT_IN}

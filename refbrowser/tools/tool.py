@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from refbrowser.loading import is_there
+
 
 class Heading(StrEnum):
     """Under which the help of the command line lists a tool, in its order."""
@@ -116,3 +118,8 @@ class Tool:
     short_forms: Mapping[str, str] = field(default_factory=dict)
     commands: str = ""
     docks: tuple[Dock, ...] = ()
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether what runs it is there: it may be of a wing that is missing."""
+        return is_there(self.verb)

@@ -168,9 +168,9 @@ def test_no_display_has_its_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 def test_an_internal_error_is_json_with_json(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from refbrowser.cli import limits
+    from refbrowser.tools.limits import verb
 
-    monkeypatch.setattr(limits, "run", lambda *_: 1 // 0)
+    monkeypatch.setattr(verb, "run", lambda *_: 1 // 0)
     assert ends(["limits", "--json"], capsys) == (1, "internal")
 
 

@@ -59,7 +59,7 @@ def test_a_progress_bar_acts_by_itself_alone(attack: str, monkeypatch: pytest.Mo
 def test_what_libraries_write_does_not_act(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import refbrowser.cli.limits as verb
+    from refbrowser.tools.limits import verb
 
     def run(*_: Any) -> int:
         for attack in ATTACKS:

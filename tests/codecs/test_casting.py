@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from specs_made import BYTES, v3
 
 from refbrowser.codecs.base import DecodeError
 from refbrowser.codecs.casting import ROUNDINGS, cast
@@ -19,16 +20,11 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 
 INTEGERS = [f"{sign}{size}" for sign in ("i", "u") for size in (1, 2, 4, 8)]
 FLOATS = ["f2", "f4", "f8"]
-BYTES: dict[str, Any] = {"name": "bytes", "configuration": {"endian": "little"}}
 Make = Callable[..., CodecPipeline]
 
 
 def stages(*codecs: dict[str, Any]) -> list[dict[str, Any]]:
     return [*codecs, BYTES]
-
-
-def v3(name: str, **settings: Any) -> dict[str, Any]:
-    return {"name": name, "configuration": settings}
 
 
 def whole(exact: Fraction, rounding: str) -> int:

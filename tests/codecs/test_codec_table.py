@@ -202,6 +202,7 @@ OTHERS = {
     "wings/awkward0/layouts/functions.py": "functions of Python that files name",
     "wings/awkward0/writing/blobs.py": "functions of Python that are named in files",
     "formats/compression.py": "how whole documents are packed",
+    "formats/dmrpp/dmr_arrays.py": "words of DMR++ for filters",
     "formats/hdf5/hdf5_filters.py": "numbers of compressors in the settings of the filter of Blosc",
     "formats/references.py": "how whole documents are packed",
     "references/document/content.py": "how whole documents are packed",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import refbrowser
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import open_references
 from refbrowser.formats.sniffing import (
@@ -120,3 +121,40 @@ def test_hex_lines_are_aligned() -> None:
 )
 def test_objects_of_other_software(keys: set[str], kind: FileKind | None) -> None:
     assert json_kind(keys) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "advice"),
+    [
+        (
+            '<?xml version="1.0"?>\n<netcdf xmlns="http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2">',
+            "an NcML description",
+            "refbrowser make",
+        ),
+        ('<VRTDataset rasterXSize="2">', "a virtual raster of GDAL", "the files that it names"),
+        ("1:0:d=2022010100:UGRD:10 m above ground:anl:\n", "an index of a GRIB file", "the GRIB file itself"),
+        (
+            '{"levtype": "sfc", "_offset": 0, "_length": 9}\n',
+            "an index of a GRIB file",
+            "the GRIB file itself",
+        ),
+        ("# a day\ns3://bucket/a.nc\nhttps://host/b.nc\n", "a list of URLs", "refbrowser make"),
+        ('{"type": "Feature", "stac_version": "1.0.0", "assets": {}}', "a STAC document", "its assets"),
+        ("<!doctype html>", "a web page", ""),
+    ],
+)
+def test_what_has_no_references_is_named_and_leads_on(
+    tmp_path: Path, text: str, kind: str, advice: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(NotReferencesError, match=f"the file is {kind}: it has no references") as raised:
+        refbrowser.open(path)
+    assert advice in raised.value.advice
+
+
+def test_a_document_with_such_words_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"_offset": 3, "a": ["b", 0, 4]}')
+    with refbrowser.open(path) as dataset:
+        assert dataset.format == "refs-v0"

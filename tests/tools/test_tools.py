@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import json
+import re
 from importlib import import_module
 from inspect import Parameter
 from pathlib import Path
@@ -13,10 +15,14 @@ import fixture_tool
 import pytest
 
 import refbrowser
-from refbrowser.cli import main
+from refbrowser.cli import main, window
+from refbrowser.cli.options import add_further
+from refbrowser.cli.program import parser_of
 from refbrowser.formats.option_fields import declared
 from refbrowser.tools.registry import BUILT_IN, foreign, tool_named
 from refbrowser.tools.tool import Tool
+
+MANUAL = Path(__file__).resolve().parents[2] / "resources" / "manual"
 
 
 def _name(tool: Tool) -> str:
@@ -77,6 +83,25 @@ def test_keywords_of_a_function_are_fields_of_its_request(tool: Tool) -> None:
             is_none = default is None and usual in ("", Parameter.empty)
             assert default == usual or is_none or (default is Parameter.empty and options[name].needed), name
     assert lacking == OF_VERBS_ALONE.get(tool.name, set())
+
+
+#: What the manual says of options that have another name now, and of other programs.
+OF_OTHERS = {"--along", "--no-index"}
+
+
+def test_the_manual_has_every_option_and_no_other() -> None:
+    text = "".join(page.read_text("utf-8") for page in MANUAL.glob("*.md"))
+    told = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text))
+    asked = [resolve_name(tool.request) for tool in BUILT_IN if tool.request]
+    assert {option.flag for request in asked for option in declared(request).values()} - told == set()
+    parsers = [parser_of(tool) for tool in BUILT_IN]
+    window.add_arguments(parser := argparse.ArgumentParser())
+    for each in (*parsers, parser):
+        add_further(each)
+    known = {
+        flag for each in (*parsers, parser) for action in each._actions for flag in action.option_strings
+    }
+    assert told - known == OF_OTHERS
 
 
 def test_a_foreign_tool_has_a_verb(

@@ -178,6 +178,7 @@ def test_all_else_works(wing: Wing, tmp_path: Path) -> None:
     sample, made = str(SAMPLE), str(target)
     said = wing.commands(
         ["--help"],
+        ["completion", "bash"],
         ["info", sample],
         ["info", "--help"],
         ["export", "--help"],

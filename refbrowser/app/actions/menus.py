@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
-from refbrowser.loading import load_if_there
+from refbrowser.loading import load
 from refbrowser.views.words import FLAVOURS
 
 if TYPE_CHECKING:
@@ -502,11 +502,10 @@ def menus() -> dict[str, tuple[ActionSpec | None, ...]]:
     formats = [format for format in FORMATS if format.is_installed]
     added = [spec for format in formats for spec in tab_actions(format)]
     commands = (
-        *(format.facets.get("commands", "") for format in formats),
-        *(tool.commands for tool in BUILT_IN),
+        *(format.facets.get("commands") for format in formats),
+        *(tool.commands for tool in BUILT_IN if tool.is_installed),
     )
-    groups = filter(None, (load_if_there(name) for name in commands))
-    added += [spec for group in groups for spec in group.actions]
+    added += [spec for name in commands if name for spec in load(name).actions]
     return {
         title: _with(specs, [spec for spec in added if spec.menu == title]) for title, specs in _MENUS.items()
     }

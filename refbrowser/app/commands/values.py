@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QGuiApplication, QImage
@@ -16,6 +15,7 @@ from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.commands.view_picture import ViewPicture, png_bytes
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
+from refbrowser.loading import load
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
@@ -203,7 +203,7 @@ class ValueCommands(CommandGroup):
             from refbrowser.io.files.atomic import write_atomically
 
             values = view.read(control)
-            write_atomically(path, resolve_name(export.written_by)(values), cancel=control.token)
+            write_atomically(path, load(export.written_by)(values), cancel=control.token)
             return values.reserve
 
         title = f"Export {view.shown.layout.node.path} to {path}"

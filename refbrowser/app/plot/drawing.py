@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, ColourBar, Table, 
 from refbrowser.app.plot.reader import PictureLoader, PlotSource
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
+from refbrowser.loading import load
 from refbrowser.views.plot.bands import Bands, TrueColouring, white_of
 from refbrowser.views.plot.colouring import Colouring, FlagColouring, LevelColouring
 from refbrowser.views.plot.coordinates import (
@@ -275,7 +275,7 @@ class Drawing(QObject):
         self.kind.set_pictures(None, None)
         self.row = row
         if row.name not in self._kinds:
-            self._kinds[row.name] = resolve_name(row.drawn_by)(self)
+            self._kinds[row.name] = load(row.drawn_by)(self)
         self.kind = self._kinds[row.name]
 
     # Axes and range

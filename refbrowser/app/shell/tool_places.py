@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.widgets.docks import dock_name, dock_title
 from refbrowser.app.workspace.command_group import CommandGroup
-from refbrowser.loading import load, load_if_there
+from refbrowser.loading import load
 from refbrowser.tools.registry import BUILT_IN, foreign
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def tool_groups() -> Iterator[type[CommandGroup]]:
     """Yield the groups of commands of our tools."""
-    yield from filter(None, (load_if_there(tool.commands) for tool in BUILT_IN))
+    yield from (load(tool.commands) for tool in BUILT_IN if tool.commands and tool.is_installed)
 
 
 class ToolPlaces(CommandGroup):

@@ -27,8 +27,8 @@ class GribDecoder:
         most = request["most"] // dtype.itemsize
         handle = eccodes.codes_new_from_message(request["data"])
         try:
-            is_plain = codec["id"] == "grib"
-            made = _array(handle, codec["key"], most) if is_plain else _Field(handle, most).told(codec)
+            key = codec.get("key")
+            made = _Field(handle, most).told(codec) if key is None else _array(handle, key, most)
             yield {}, np.ascontiguousarray(made, dtype)
         finally:
             eccodes.codes_release(handle)

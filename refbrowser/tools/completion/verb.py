@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Print the script."""
-    verbs = [_words(tool.name, tool.words, parser_of(tool)) for tool in tools()]
+    verbs = [_words(tool.name, tool.words, parser_of(tool)) for tool in tools() if tool.is_installed]
     script = SCRIPTS[arguments.shell](verbs, _without_verb())
     if arguments.json:
         write_json({"shell": arguments.shell, "script": script})

@@ -108,6 +108,3 @@ def taken(found: Compared, to: Side, wanted: TakenOver, title: str, control: Tas
     """
     sides = (found.there, found.here) if to is Side.HERE else (found.here, found.there)
     return take_over(*sides, to, wanted, title, control)
-
-
-# Merging

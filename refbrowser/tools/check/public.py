@@ -1,56 +1,14 @@
-"""What ``import refbrowser`` gives to programs that look into datasets."""
+"""Checks of documents as a function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
-from refbrowser.api import Path, StorageOptions, control_of, dataset_of, path_of, settings_of, texts_of
-from refbrowser.engine.dataset import Dataset
+from refbrowser.api import Path, Progress, StorageOptions, control_of, path_of, settings_of, texts_of
 from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import native_errors
 from refbrowser.findings.finding import Finding
-
-if TYPE_CHECKING:
-    from refbrowser.views.description import Description
-
-
-@native_errors()
-def info(dataset: Dataset | Path, *, allow: Iterable[str] = ()) -> Description:
-    """Return what is in a dataset: groups, dimensions, arrays with all that is known of them, and problems.
-
-    Parameters
-    ----------
-    dataset
-        An opened dataset, or what to open.
-    allow
-        Origins that may be read from, where `dataset` is a path.
-
-    Returns
-    -------
-    Description
-        Its text is what ``refbrowser info`` prints; `to_json()`, of which ``info(...)["arrays"]`` is part, is
-        what ``--json`` prints; `findings` are findings.
-
-    Raises
-    ------
-    RefbrowserError
-        It cannot be opened.
-
-    Examples
-    --------
-    >>> import refbrowser
-    >>> refbrowser.info("sea_surface.json")["arrays"]["/ocean/sst"]["shape"]
-    [12, 180, 360]
-    """
-    from refbrowser.engine.store_listing import list_store
-    from refbrowser.io.cancel import CancelToken
-    from refbrowser.views.description import Description
-
-    with dataset_of(dataset, allow) as opened:
-        list_store(opened)
-        return Description(opened, CancelToken()).kept()
 
 
 @native_errors()
@@ -60,7 +18,7 @@ def check(
     allow: Iterable[str] = (),
     storage_options: StorageOptions = (),
     templates: Mapping[str, str] | None = None,
-    progress: Callable[..., None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Finding]:
     """Return what is wrong with a document and what it describes; what it refers to is not read.
 

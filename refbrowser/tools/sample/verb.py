@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Write the sample."""
-    from refbrowser.api import sample
+    from refbrowser.tools.sample.public import sample
 
     path = sample(arguments.folder, force=arguments.force)
     if arguments.json:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from refbrowser.cli import main
-from refbrowser.cli.read import _npy_blocks
 from refbrowser.model.json_values import duration_text, json_values
+from refbrowser.tools.read.verb import _npy_blocks
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""The stored bytes of one key."""

@@ -1,0 +1,1 @@
+"""A dataset as CDL."""

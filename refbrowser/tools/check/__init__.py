@@ -1,0 +1,1 @@
+"""Faults and warnings of documents."""

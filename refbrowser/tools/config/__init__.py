@@ -1,0 +1,1 @@
+"""Settings of the command line, shown and changed."""

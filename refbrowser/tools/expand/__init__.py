@@ -1,0 +1,1 @@
+"""The Version 0 rows of a document."""

@@ -1,0 +1,1 @@
+"""What a dataset holds: groups, dimensions, arrays, findings."""

@@ -1,0 +1,1 @@
+"""Values of an array, printed or written."""
