@@ -11,14 +11,15 @@ again after one was installed.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
-from refbrowser.cli.console import write_json, write_line
+from refbrowser.cli.console import plain, tell, write_json, write_line
 from refbrowser.cli.options import add_further, add_json
 from refbrowser.cli.program import Parser, add_manner, parser_of
 from refbrowser.io.cancel import CancelToken
 from refbrowser.tools.completion.command_words import VerbWords, verb_words
 from refbrowser.tools.completion.scripts import SCRIPTS
-from refbrowser.tools.registry import tools
+from refbrowser.tools.registry import is_built_in, tools
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,13 +30,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Print the script."""
-    verbs = [_words(tool.name, tool.words, parser_of(tool)) for tool in tools() if tool.is_installed]
+    verbs = list(_verbs())
     script = SCRIPTS[arguments.shell](verbs, _without_verb())
     if arguments.json:
         write_json({"shell": arguments.shell, "script": script})
     else:
         write_line(script.rstrip("\n"))
     return 0
+
+
+def _verbs() -> Iterator[VerbWords]:
+    for tool in tools():
+        if not tool.is_installed:
+            continue
+        try:
+            yield _words(tool.name, tool.words, parser_of(tool))
+        except Exception as error:
+            if is_built_in(tool.name):
+                raise
+            tell(f"refbrowser: warning: the tool {tool.name} of another package is left out: {plain(error)}")
 
 
 def _words(name: str, about: str, parser: argparse.ArgumentParser) -> VerbWords:

@@ -18,6 +18,7 @@ from refbrowser.cli import main
 from refbrowser.formats.registry import written
 from refbrowser.tools.completion.scripts import SCRIPTS
 from refbrowser.tools.registry import BUILT_IN
+from refbrowser.tools.tool import Heading, Tool
 
 #: Keys of the terminal: all that is offered is put into the line, the line is told, the line is emptied.
 ALL, TELL, EMPTY = "\x1b*", "\x14", "\x15"
@@ -105,6 +106,8 @@ def test_bash(bash: Terminal) -> None:
     assert bash.offered("refbrowser ") == {*(tool.name for tool in BUILT_IN), "help"}
     assert bash.offered("refbrowser help co") == {"compact", "config", "completion"}
     assert bash.line("refbrowser -q au\t") == "refbrowser -q audit "
+    assert bash.line("X=1 refbrowser au\t") == "X=1 refbrowser audit "
+    assert bash.line("true; refbrowser au\t") == "true; refbrowser audit "
     # Options, and what follows them.
     assert bash.offered("refbrowser audit x.json --re") == {"--resume", "--report"}
     assert bash.offered("refbrowser audit --level ") == {"set", "stat", "sample", "full"}
@@ -132,6 +135,17 @@ def test_foreign_tools_are_offered(
             shown = capsys.readouterr().out
             assert "span" in shown
             assert "decimals" in shown
+
+
+def test_a_foreign_tool_that_fails_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = Tool(name="broken", heading=Heading.LOOK, words="fail", request="fixture_tool:absent")
+    monkeypatch.setattr("refbrowser.tools.completion.verb.tools", lambda: (*BUILT_IN, broken))
+    assert main(["completion", "bash"]) == 0
+    shown = capsys.readouterr()
+    assert "broken" not in shown.out
+    assert "refbrowser: warning: the tool broken of another package is left out: " in shown.err
 
 
 def test_the_shell_has_to_be_known(capsys: pytest.CaptureFixture[str]) -> None:
