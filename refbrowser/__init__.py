@@ -131,7 +131,7 @@ def _function(name: str) -> Any:
         return load(tool.public)
     if tool is None or not tool.request:
         raise AttributeError(f"module 'refbrowser' has no attribute {name!r}")
-    from refbrowser.tools.calling import function_of
+    from refbrowser.tools.tool_functions import function_of
 
     return function_of(tool)
 

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
-import refbrowser.engine.frozen  # noqa: F401 - says how datasets are pickled
+import refbrowser.engine.frozen_dataset  # noqa: F401 - says how datasets are pickled
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
@@ -88,7 +88,7 @@ def open(
         return open_dataset(replace(request, path=path_of(path)))
     source: Any = path
     if hasattr(source, "read") and hasattr(source, "seekable"):
-        from refbrowser.engine.unnamed import open_stream
+        from refbrowser.engine.unnamed_sources import open_stream
 
         return open_stream(source, request)
     unused = said if isinstance(source, dict) else {**said, **(templates or {})}
@@ -96,7 +96,7 @@ def open(
         message = f"a source in memory has neither options of opening nor templates: {quoted(min(unused))}"
         raise RefbrowserError(ErrorKind.USAGE, message)
     if isinstance(source, dict):
-        from refbrowser.engine.unnamed import open_references_in
+        from refbrowser.engine.unnamed_sources import open_references_in
 
         return open_references_in(source, replace(request, path="references"))
     from refbrowser.manifest_documents import open_virtual

@@ -23,8 +23,8 @@ from refbrowser.formats.zarr.v3 import parse_chunk_keys
 from refbrowser.io.access.access import Access
 from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.model.netcdf.types import ATOMIC_OF
+from refbrowser.references.content.value_table import json_of
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
-from refbrowser.references.document.value_table import json_of
 
 if TYPE_CHECKING:
     from virtualizarr.manifests import ChunkManifest, ManifestArray, ManifestGroup, ManifestStore

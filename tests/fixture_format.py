@@ -32,8 +32,8 @@ from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.values import Chunks
+from refbrowser.references.content.origins import FileOrigin
 from refbrowser.references.document.manifest import ManifestBuilder
-from refbrowser.references.document.origins import FileOrigin
 
 GRID = Format(
     name="textgrid",

@@ -19,7 +19,7 @@ from refbrowser.app.plot.kinds.line_kind import LineKind
 from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plot_kind import EXPORTS, Control, Export, PlotKind, Sought, Switch
 from refbrowser.views.plot.plot_kinds import GROUP, foreign
-from refbrowser.views.plot.saving import ShownValues
+from refbrowser.views.plot.slice_files import ShownValues
 
 
 def suits(sought: Sought) -> float:

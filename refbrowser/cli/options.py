@@ -312,11 +312,11 @@ SELECT = (
 
 
 def selection_of(array: Array, text: str, token: CancelToken) -> Selection:
-    """Return the selection that a text says; see `refbrowser.views.plot.selecting.selection_of`."""
+    """Return the selection that a text says; see `refbrowser.views.plot.named_selection.selection_of`."""
     if "=" not in text and "@" not in text:
         # What needs no coordinates does not load what reads them.
         return array.selection(text)
-    from refbrowser.views.plot.selecting import selection_of
+    from refbrowser.views.plot.named_selection import selection_of
 
     return selection_of(array, text, token)
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from refbrowser.engine.reading.collecting import collected_later
+from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.engine.workers.peers import SAME, check_versions, versions_here
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken

@@ -294,7 +294,7 @@ class Dataset(_Members):
         RefbrowserError
             `E_USAGE`: there is no such key; else why its bytes cannot be read.
         """
-        from refbrowser.engine.keys import reference_of, some_keys
+        from refbrowser.engine.document_keys import reference_of, some_keys
         from refbrowser.formats.registry import format_named
 
         reference = reference_of(self.document, key) or self.document.reference_of_part(key)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.scattered import read_outer, read_points
+from refbrowser.engine.scattered_reads import read_outer, read_points
 from refbrowser.errors import ErrorKind
 from refbrowser.model.selection import Selection, SelectionError, expanded
 

@@ -24,10 +24,10 @@ from refbrowser.io.files.journal import (
 )
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.metadata_keys import is_metadata_key
-from refbrowser.references.document.content import DocumentContent
+from refbrowser.references.content.content import DocumentContent
 from refbrowser.references.document.document import Document
-from refbrowser.references.edits.history import History
-from refbrowser.references.edits.journal import Operation, Recorder, replayed
+from refbrowser.references.document.history import History
+from refbrowser.references.document.journal import Operation, Recorder, replayed
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def _metadata_lines(document: DocumentContent) -> Iterator[bytes]:
 
 
 class Keepable(Protocol):
-    """What is typed and not applied, see `refbrowser.views.editing.typed`; it does not change."""
+    """What is typed and not applied, see `refbrowser.views.editing.typed_input`; it does not change."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a value of JSON's types."""

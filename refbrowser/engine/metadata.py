@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from refbrowser.engine.reading.collecting import collected_later
+from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import hierarchy_of

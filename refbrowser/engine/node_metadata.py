@@ -23,9 +23,9 @@ from refbrowser.loading import load
 from refbrowser.model.metadata_keys import METADATA_NAMES, is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
-from refbrowser.references.document.consolidated import CONSOLIDATED_V3
+from refbrowser.references.content.consolidated import CONSOLIDATED_V3
+from refbrowser.references.content.expansion import REFS
 from refbrowser.references.document.document import Document
-from refbrowser.references.document.expansion import REFS
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.text.json_text import JsonError, parse
 from refbrowser.references.text.typed_values import laid_out, parsed

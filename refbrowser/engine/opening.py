@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
-from refbrowser.engine.reading.collecting import collected_later
+from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Opened, Opening, OpenProgress, Seen

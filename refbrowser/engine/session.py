@@ -102,8 +102,8 @@ class Session(Resources):
         total: int,
     ) -> Reader:
         """Read chosen parts of chunks into `box`, each at its target; returns what was read and how much."""
-        from refbrowser.engine.kinds import reading_of
         from refbrowser.engine.reading.reader import Reader
+        from refbrowser.engine.reading_kinds import reading_of
 
         grid = readable_grid(node)
         chunk_size = int(np.prod(grid.chunk_shape, dtype=object)) * box.dtype.itemsize
@@ -126,7 +126,7 @@ class Session(Resources):
         RefbrowserError
             The array is not readable, or the selection touches too many chunks to look at.
         """
-        from refbrowser.engine.kinds import reading_of
+        from refbrowser.engine.reading_kinds import reading_of
 
         return reading_of(node).known(access, selection)
 

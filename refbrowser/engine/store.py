@@ -18,7 +18,7 @@ from zarr.abc.store import (
 
 from refbrowser.codecs.base import flat_bytes
 from refbrowser.codecs.table import object_codec
-from refbrowser.engine.keys import keys_below, reference_of
+from refbrowser.engine.document_keys import keys_below, reference_of
 from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier

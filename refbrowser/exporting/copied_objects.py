@@ -17,7 +17,7 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout, filled
 from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.reading.shards import inner_columns, shard_tables
-from refbrowser.engine.reading.wanted import too_long, without_large
+from refbrowser.engine.reading.wanted_ranges import too_long, without_large
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.exporting.buffers import Buffers
 from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, unit_numbers

@@ -27,7 +27,7 @@ from refbrowser.io.archives.known_archives import Confirm
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.loading import load
-from refbrowser.references.findings.expansion_faults import expansion_faults
+from refbrowser.references.content.expansion_faults import expansion_faults
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

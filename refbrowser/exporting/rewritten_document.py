@@ -20,8 +20,8 @@ from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
+from refbrowser.references.content.reference_values import ValueKind
 from refbrowser.references.document.document import Document, ReferenceDocument
-from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_faults import find_faults
 

@@ -14,7 +14,7 @@ from refbrowser.model.reference import ReferenceColumns
 
 if TYPE_CHECKING:
     from refbrowser.model.values import ChunkManifest
-    from refbrowser.references.document.expansion import Expansion
+    from refbrowser.references.content.expansion import Expansion
     from refbrowser.references.rules.layouts import NotDecided
 
 

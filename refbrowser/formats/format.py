@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from refbrowser.io.fetching.fetch import Fetcher
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.io.origins import ConnectionSettings, Origin
+    from refbrowser.references.content.table import ReferenceTable
     from refbrowser.references.document.document import Document
-    from refbrowser.references.document.table import ReferenceTable
 
 
 O = TypeVar("O")  # noqa: E741 - options

@@ -18,7 +18,7 @@ from refbrowser.formats.parquet_records import ArrayRecords, Record
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import Missing, Reference, ReferenceColumns, ReferenceKind
 from refbrowser.model.values import ChunkManifest
-from refbrowser.references.document.origins import UrlsLeft
+from refbrowser.references.content.origins import UrlsLeft
 
 #: Rows of record files that are kept.
 _KEPT = 1_000_000

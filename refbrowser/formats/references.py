@@ -42,7 +42,7 @@ from refbrowser.io.cancel import Cancelled, CancelToken, linked
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.metadata_keys import is_metadata_key
-from refbrowser.references.document.reader import PORTION, ReadProgress, read_source
+from refbrowser.references.content.reader import PORTION, ReadProgress, read_source
 
 if TYPE_CHECKING:
     from refbrowser.formats.parquet_text import ParquetText
@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
     from refbrowser.model.values import ChunkManifest
+    from refbrowser.references.content.expansion import Expansion
+    from refbrowser.references.content.table import TextTable
     from refbrowser.references.document.document import Document, ReferenceDocument
-    from refbrowser.references.document.expansion import Expansion
-    from refbrowser.references.document.table import TextTable
 
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
 _WORK, _REST = 0.004, 0.0005
@@ -221,10 +221,10 @@ def _left_folder(
 ) -> ReferenceDocument:
     """Return the document of a folder whose record files are read as arrays are touched."""
     from refbrowser.formats.parquet_manifest import ParquetReferences
-    from refbrowser.references.document.content import KnownMetadata
-    from refbrowser.references.document.deferred import DeferredTextTable
+    from refbrowser.references.content.content import KnownMetadata
+    from refbrowser.references.content.deferred_tables import DeferredTextTable
+    from refbrowser.references.content.refs import References
     from refbrowser.references.document.document import ReferenceDocument
-    from refbrowser.references.document.refs import References
 
     later = ParquetReferences(text.arrays, notes)
 
@@ -296,7 +296,7 @@ class _Opening:
             give_memory_back()
         if kind is None:
             return document
-        from refbrowser.references.document.content import Packed
+        from refbrowser.references.content.content import Packed
 
         return replace(document, packed=Packed.of(kind, b"".join(kept), document))
 

@@ -22,7 +22,7 @@ from refbrowser.plugins import Plugins, plugins
 
 if TYPE_CHECKING:
     from refbrowser.formats.option_fields import Option
-    from refbrowser.references.document.content import DocumentContent
+    from refbrowser.references.content.content import DocumentContent
 
 #: The group of entry points by which other packages add formats.
 GROUP = "refbrowser.formats"

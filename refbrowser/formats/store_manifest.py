@@ -15,8 +15,8 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.listing import ListedChunks
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.references.document.expansion import Expansion
-from refbrowser.references.document.origins import StoreOrigin
+from refbrowser.references.content.expansion import Expansion
+from refbrowser.references.content.origins import StoreOrigin
 
 #: Chunks whose references are looked at together.
 _BLOCK = 65_536

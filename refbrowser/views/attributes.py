@@ -35,7 +35,7 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_plain, plural, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.origins import Fact
+    from refbrowser.references.content.origins import Fact
     from refbrowser.views.dimensions import DimensionUse
 
 

@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.document.chunk_codes import Rows, union_of, without_rows
-from refbrowser.references.document.expansion import REFS
-from refbrowser.references.document.table import ODD
+from refbrowser.references.content.chunk_codes import Rows, union_of, without_rows
+from refbrowser.references.content.expansion import REFS
+from refbrowser.references.content.table import ODD
 from refbrowser.references.rules.layouts import Generated
 
 if TYPE_CHECKING:
+    from refbrowser.references.content.refs import References
+    from refbrowser.references.content.table import ReferenceTable
     from refbrowser.references.document.document import Document
-    from refbrowser.references.document.refs import References
-    from refbrowser.references.document.table import ReferenceTable
 
 
 class Difference:

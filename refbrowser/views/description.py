@@ -68,7 +68,7 @@ class Description(Report):
 
 def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
     from refbrowser.engine.findings.dataset_findings import findings_at_hand
-    from refbrowser.engine.reading.collecting import collected_later
+    from refbrowser.engine.reading.garbage_collection import collected_later
     from refbrowser.model.netcdf.dataset import netcdf_view
     from refbrowser.model.netcdf.validation import validate
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.references.document.chunk_codes import BITS, Group, unpack_many
-from refbrowser.references.document.table import ODD
+from refbrowser.references.content.chunk_codes import BITS, Group, unpack_many
+from refbrowser.references.content.table import ODD
 from refbrowser.references.rules.layouts import Generated
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from refbrowser.references.content.expansion import Page
+    from refbrowser.references.content.refs import References
     from refbrowser.references.document.document import Document
-    from refbrowser.references.document.expansion import Page
-    from refbrowser.references.document.refs import References
     from refbrowser.views.changed_rows import ChangedRows
 
 

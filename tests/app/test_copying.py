@@ -23,7 +23,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.engine.keys import written_value
+from refbrowser.engine.document_keys import written_value
 from refbrowser.model.reference import ByteRange, Inline, Missing, WholeFile
 from refbrowser.references.edits.edits import SetReference
 

@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.controller.document_reading import SizeQuestion
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.controller.reading import SizeQuestion
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.frame.start_pane import TEXT, StartPane

@@ -18,7 +18,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.jobs_pane import SHARE_ROLE, WORDS_ROLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.tasks.tasks import TaskControl
-from refbrowser.app.widgets.parts import show_progress
+from refbrowser.app.widgets.small_widgets import show_progress
 from refbrowser.tools.export.window.export_dialog import ExportDialog
 
 Open = Callable[[str | Path], OpenDocument]

@@ -29,7 +29,7 @@ from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
 from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
 from refbrowser.app.panes.findings_pane import FindingsPane
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets.dropped import Drop
+from refbrowser.app.widgets.dropped_items import Drop
 from refbrowser.formats.registry import title_of
 from refbrowser.io.identity import identity_on_disk
 from refbrowser.model.nodes import Flavour
@@ -520,7 +520,7 @@ def test_unsaved_edits_of_a_store_are_kept_in_a_journal(
 ) -> None:
     from refbrowser.engine.journal import JournalWriter, find_recoveries
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.references.edits.history import History
+    from refbrowser.references.document.history import History
 
     document = opened(folder)
     settle()

@@ -23,7 +23,7 @@ from refbrowser.formats.parquet_records import ArrayRecords
 from refbrowser.formats.parquet_references import write_parquet
 from refbrowser.formats.references import open_references
 from refbrowser.limits import Limits
-from refbrowser.references.document import content
+from refbrowser.references.content import content
 from refbrowser.views import words
 from refbrowser.views.attributes import document_pairs
 from refbrowser.views.key_search import search

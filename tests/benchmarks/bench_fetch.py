@@ -126,8 +126,8 @@ def read_here(path: str, origin: str) -> Taken:
     import concurrent.futures.thread  # noqa: F401 - loaded before the time counts, as all below
 
     import refbrowser
-    import refbrowser.engine.kinds
     import refbrowser.engine.reading.chunks
+    import refbrowser.engine.reading_kinds
     import refbrowser.io.http.client
 
     with refbrowser.open(path, allow=[origin]) as dataset:

@@ -20,7 +20,7 @@ from documents import GRID, write_large
 from report import figure, heading
 
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.edits.fold import folded
+from refbrowser.references.document.fold import folded
 
 Entries = Iterator[tuple[str, list[Any]]]
 

@@ -21,7 +21,7 @@ from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.edits.history import History
+from refbrowser.references.document.history import History
 
 AIM = "at most 16 ms"
 AFFINE = "{{4096 + (t * 721 + y) * 4147200}}"

@@ -205,7 +205,7 @@ OTHERS = {
     "formats/dmrpp/dmr_arrays.py": "words of DMR++ for filters",
     "formats/hdf5/hdf5_filters.py": "numbers of compressors in the settings of the filter of Blosc",
     "formats/references.py": "how whole documents are packed",
-    "references/document/content.py": "how whole documents are packed",
+    "references/content/content.py": "how whole documents are packed",
     "io/archives/entries.py": "methods of zip archives",
 }
 

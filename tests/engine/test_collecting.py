@@ -7,8 +7,8 @@ import weakref
 
 import pytest
 
-from refbrowser.engine.reading import collecting
-from refbrowser.engine.reading.collecting import collected_later
+from refbrowser.engine.reading import garbage_collection
+from refbrowser.engine.reading.garbage_collection import collected_later
 
 
 def test_collections_go_on_after_the_last_block() -> None:
@@ -24,7 +24,7 @@ def test_collections_go_on_after_the_last_block() -> None:
 
 
 def test_blocks_that_always_overlap_put_them_off_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collecting, "_LONGEST", -1.0)
+    monkeypatch.setattr(garbage_collection, "_LONGEST", -1.0)
     with collected_later():
         assert not gc.isenabled()
         with collected_later():
@@ -49,7 +49,7 @@ def test_a_program_without_collections_keeps_them_off() -> None:
 
 @pytest.mark.slow
 def test_what_was_made_counts_as_old_and_is_collected_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collecting, "_MANY", -1)
+    monkeypatch.setattr(garbage_collection, "_MANY", -1)
     finalized: list[bool] = []
     gc.unfreeze()
     try:
@@ -67,7 +67,7 @@ def test_what_was_made_counts_as_old_and_is_collected_all_the_same(monkeypatch: 
 
 @pytest.mark.slow
 def test_what_a_program_has_frozen_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collecting, "_MANY", -1)
+    monkeypatch.setattr(garbage_collection, "_MANY", -1)
     made = _Made()
     gc.freeze()
     with collected_later():

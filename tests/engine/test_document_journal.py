@@ -18,8 +18,8 @@ from refbrowser.engine.journal import JournalWriter, find_recoveries, lost_docum
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.files.journal import journal_folder, read_journal
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.history import History
 from refbrowser.references.edits.edits import SetReference, SetTemplate
-from refbrowser.references.edits.history import History
 from refbrowser.references.edits.outer_edits import RemoveTemplate
 
 DATA = json.dumps({"version": 1, "templates": {"t": "s3://b"}, "refs": {"a/0": ["{{t}}/x", 0, 9]}}).encode()

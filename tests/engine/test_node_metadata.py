@@ -146,7 +146,7 @@ def test_metadata_that_is_inline_is_looked_up_once(monkeypatch: pytest.MonkeyPat
     from refbrowser.engine.session import Session
     from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.references.document.expansion import Expansion
+    from refbrowser.references.content.expansion import Expansion
 
     asked: list[str] = []
     reference = Expansion.metadata_reference

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.reading import raw
-from refbrowser.engine.reading.raw import raw_spans
+from refbrowser.engine.reading import raw_parts as raw
+from refbrowser.engine.reading.raw_parts import raw_spans
 
 
 @st.composite

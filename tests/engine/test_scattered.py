@@ -11,9 +11,9 @@ import pytest
 import zarr
 
 import refbrowser
-from refbrowser.engine import scattered
+from refbrowser.engine import scattered_reads as scattered
 from refbrowser.engine.dataset import Array
-from refbrowser.engine.scattered import read_outer, read_points
+from refbrowser.engine.scattered_reads import read_outer, read_points
 
 SHAPE = (20, 13, 7)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import refbrowser
-from refbrowser.formats.making import made_path, python_lines, references_beside
+from refbrowser.formats.python_lines import made_path, python_lines, references_beside
 from refbrowser.formats.sniffing import DATA_KINDS, FileKind, found_in_folder
 
 AWKWARD = "it's a \"name\" {with} \\ 'all'"

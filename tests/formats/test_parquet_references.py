@@ -13,7 +13,7 @@ import numpy as np
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
-from refbrowser.engine.frozen import FrozenDataset
+from refbrowser.engine.frozen_dataset import FrozenDataset
 from refbrowser.engine.node_metadata import Origin, metadata_keys, place_of
 from refbrowser.engine.sources import sources_of
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
@@ -25,7 +25,7 @@ from refbrowser.formats.references import hierarchy_of, open_references
 from refbrowser.limits import Limits
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.references.document import content
+from refbrowser.references.content import content
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetReference
 
@@ -208,7 +208,7 @@ def test_a_broken_record_file_costs_its_chunks_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"text", b"\x00\x7f", b"\x80", b"base64:x", bytes(range(256))])
 def test_inline_text_stands_for_its_bytes(data: bytes) -> None:
-    from refbrowser.references.document.reference_values import decode_inline
+    from refbrowser.references.content.reference_values import decode_inline
 
     assert decode_inline(inline_text(data)) == data
 

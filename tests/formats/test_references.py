@@ -107,7 +107,7 @@ def test_a_large_document_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_limits_of_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    from refbrowser.references.document import reader, table
+    from refbrowser.references.content import reader, table
 
     data = many(100)
     for name, module, limit in (("json_size", reader, len(data)), ("references", table, 100)):

@@ -22,7 +22,7 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.app.dialogs.export_options import OptionsForm
 from refbrowser.app.dialogs.manual_window import read_page
-from refbrowser.app.widgets.dropped import Drop
+from refbrowser.app.widgets.dropped_items import Drop
 from refbrowser.app.widgets.file_filters import open_filter
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError

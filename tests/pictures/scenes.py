@@ -37,7 +37,7 @@ from refbrowser.app.commands.view import PreferenceCommands, ViewCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs import preferences_dialog
 from refbrowser.app.panes import jobs_pane
-from refbrowser.app.widgets import parts
+from refbrowser.app.widgets import small_widgets
 from refbrowser.engine.compute import ComputeStatus
 from refbrowser.engine.jobs import Job, JobState, JobStatus
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -70,7 +70,9 @@ class Stage:
         self.after = ExitStack()
         # Every machine has as much room.
         self.after.enter_context(patch.object(exporting, "_free_space", lambda target: 75_500_000_000))
-        self.after.enter_context(patch.object(parts, "room_for_window", lambda widget: QSize(1904, 1040)))
+        self.after.enter_context(
+            patch.object(small_widgets, "room_for_window", lambda widget: QSize(1904, 1040))
+        )
         shutil.copytree(SAMPLE, folder, dirs_exist_ok=True)
         self._shared, self.window = shared, shared.window
         # What is read ahead, and when, differs from time to time.

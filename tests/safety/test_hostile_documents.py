@@ -15,7 +15,7 @@ import pytest
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind
 from refbrowser.formats.references import open_references
-from refbrowser.references.document.chunk_codes import split_key
+from refbrowser.references.content.chunk_codes import split_key
 from refbrowser.references.findings import rule_findings
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.templates.templates import TemplateSet

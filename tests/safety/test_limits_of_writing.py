@@ -11,7 +11,7 @@ import pytest
 
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.references.document import version0
+from refbrowser.references.content import version0
 from refbrowser.references.document.document import ReferenceDocument
 
 Limits = Callable[..., None]

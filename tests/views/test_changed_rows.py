@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.references.content.url_prefixes import PrefixScope, ScopeKind
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import (
     InsertRule,
@@ -24,7 +25,6 @@ from refbrowser.references.edits.edits import (
     SetVersion,
 )
 from refbrowser.references.edits.many_edits import RemoveReferences, ReplacePrefixIn
-from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 from refbrowser.views import changed_rows as module
 from refbrowser.views.changed_rows import ChangedRows, Difference, changed_rows
 

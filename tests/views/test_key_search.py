@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refbrowser.formats.references import hierarchy_of, open_references
 from refbrowser.io.cancel import Cancelled
-from refbrowser.references.document.chunk_codes import pack
+from refbrowser.references.content.chunk_codes import pack
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, RenameReference, SetReference
 from refbrowser.views.key_search import EACH, Hit, HitKind, row_number, search, starting_with, tail_of

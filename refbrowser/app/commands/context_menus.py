@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction
 
-from refbrowser.app.widgets.parts import pop_up, separator
+from refbrowser.app.widgets.small_widgets import pop_up, separator
 from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:

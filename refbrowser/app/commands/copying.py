@@ -215,7 +215,7 @@ class CopyCommands(CommandGroup):
         state = document.document
 
         def find(_control: TaskControl) -> str:
-            from refbrowser.engine.keys import reference_of
+            from refbrowser.engine.document_keys import reference_of
 
             return text_of(reference_of(state, key))
 
@@ -330,7 +330,7 @@ def _url_of(reference: Reference | None) -> str:
 
 
 def _written(reference: Reference | None) -> str:
-    from refbrowser.engine.keys import written_value
+    from refbrowser.engine.document_keys import written_value
 
     return written_value(reference)
 

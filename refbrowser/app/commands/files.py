@@ -202,7 +202,7 @@ class FileCommands(CommandGroup):
 
     def look_for_references(self, to_open: bool) -> None:
         """Look for references to the file of data that the card shows, and offer or open them."""
-        from refbrowser.formats.making import references_beside
+        from refbrowser.formats.python_lines import references_beside
 
         shown = self._current
         if shown is None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.findings.listed_finding import ListedFinding
     from refbrowser.errors import Place
-    from refbrowser.views.editing.typed import Typed
+    from refbrowser.views.editing.typed_input import Typed
 
 
 class FindingCommands(CommandGroup):
@@ -97,7 +97,7 @@ class FindingCommands(CommandGroup):
 
     def go_to_typed(self, document: OpenDocument, typed: Typed, place: Place) -> None:
         """Bring what is typed to the front, with the keyboard in its field, where it is wrong."""
-        from refbrowser.views.editing.typed import DraftKind
+        from refbrowser.views.editing.typed_input import DraftKind
 
         self._workspace.documents.set_current(document)
         kind, at = typed.kind, typed.at

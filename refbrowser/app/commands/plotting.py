@@ -172,7 +172,7 @@ class ExploreCommands(CommandGroup):
 
         def write(control: TaskControl) -> None:
             from refbrowser.io.files.atomic import write_atomically
-            from refbrowser.views.plot.saving import csv_lines
+            from refbrowser.views.plot.slice_files import csv_lines
 
             write_atomically(path, csv_lines(rows), cancel=control.token)
 
@@ -190,7 +190,7 @@ class ExploreCommands(CommandGroup):
             return
 
         def make(_control: TaskControl) -> str:
-            from refbrowser.views.plot.saving import tsv_text
+            from refbrowser.views.plot.slice_files import tsv_text
 
             return tsv_text(rows)
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.panes.references_pane import ReferencesPane
     from refbrowser.app.workspace.workspace import Workspace
+    from refbrowser.references.content.url_prefixes import PrefixScope
     from refbrowser.references.document.document import Document
-    from refbrowser.references.edits.url_prefixes import PrefixScope
     from refbrowser.views.references import SelectedRows
 
 
@@ -120,7 +120,7 @@ class PrefixCommands(CommandGroup):
 
     def begin(self, document: OpenDocument, old: str) -> None:
         """Begin to replace `old`, or what the URLs have in common when it is empty."""
-        from refbrowser.references.edits.url_prefixes import PrefixScope
+        from refbrowser.references.content.url_prefixes import PrefixScope
 
         self._centre.references.tell_now()
         rows, item = self._of_rows(), self._of_item(document)
@@ -136,7 +136,7 @@ class PrefixCommands(CommandGroup):
 
     def _of_rows(self) -> tuple[str, PrefixScope] | None:
         """Return the selected rows as a part of the document: more than one, or those of one rule."""
-        from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
+        from refbrowser.references.content.url_prefixes import PrefixScope, ScopeKind
 
         chosen = self._centre.references.selected_rows()
         if chosen.count > 1 or (chosen.count and chosen.generated):
@@ -148,7 +148,7 @@ class PrefixCommands(CommandGroup):
 
     def _of_item(self, document: OpenDocument) -> tuple[str, PrefixScope] | None:
         """Return the selected row of the tree as a part of the document."""
-        from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
+        from refbrowser.references.content.url_prefixes import PrefixScope, ScopeKind
 
         item = self._navigation.item()
         if item is None or item.document is not document:

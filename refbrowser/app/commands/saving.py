@@ -19,7 +19,7 @@ from refbrowser.app.workspace.command_group import CommandGroup, by_name
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.exporting.saving.save import StoreChange
-    from refbrowser.views.editing.typed import Refused
+    from refbrowser.views.editing.typed_input import Refused
 
 #: What to do where a path is that of what is open.
 #: In the heading of each save that failed.
@@ -194,7 +194,7 @@ class SaveCommands(CommandGroup):
     ) -> None:
         """Make one step of all that is typed in editors, and go on; what is not valid is shown instead."""
         from refbrowser.app.editors.drafts import apply_typed
-        from refbrowser.views.editing.typed import Typed, named
+        from refbrowser.views.editing.typed_input import Typed, named
 
         if document.number in self._applying:
             refused()

@@ -22,7 +22,7 @@ from refbrowser.words import count_text
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.views.plot.plot_kind import Export
-    from refbrowser.views.plot.saving import ShownValues
+    from refbrowser.views.plot.slice_files import ShownValues
 
 
 #: Forms of a picture: the suffix, the words of the dialog, and what draws it.
@@ -231,7 +231,7 @@ class ValueCommands(CommandGroup):
         read = self._reading(shown)
 
         def make(control: TaskControl) -> tuple[str, str]:
-            from refbrowser.views.plot.saving import rows_with_headers, tsv_text
+            from refbrowser.views.plot.slice_files import rows_with_headers, tsv_text
 
             values = read(control)
             return tsv_text(rows_with_headers(values)), values.reserve
@@ -259,7 +259,7 @@ class ValueCommands(CommandGroup):
         assert dataset is not None
 
         def read(control: TaskControl) -> ShownValues:
-            from refbrowser.views.plot.saving import read_shown
+            from refbrowser.views.plot.slice_files import read_shown
 
             return read_shown(
                 dataset.session, dataset.access, shown.layout, shown.ranges, control.token, control.progress

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.frame.keyboard import move_to_pane
 from refbrowser.app.settings.preferences import THEMES
-from refbrowser.app.widgets.parts import bring_up
+from refbrowser.app.widgets.small_widgets import bring_up
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 
 if TYPE_CHECKING:

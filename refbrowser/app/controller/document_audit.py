@@ -223,7 +223,7 @@ class DocumentAudit(QObject):
         result, before = given.result, given.dataset
 
         def work(control: TaskControl) -> Any:
-            from refbrowser.engine.audit.audit_following import followed
+            from refbrowser.engine.audit.followed_audit import followed
 
             return result if now is before else followed(result, before, now, control)
 
@@ -241,7 +241,7 @@ class DocumentAudit(QObject):
             return
 
         def work(control: TaskControl) -> tuple[Any, int]:
-            from refbrowser.engine.audit.audit_following import fix_all
+            from refbrowser.engine.audit.followed_audit import fix_all
 
             return fix_all(dataset, result, code, control)
 

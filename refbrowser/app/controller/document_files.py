@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from refbrowser.io.locks.lock import Stale
     from refbrowser.io.locks.lock_made import LockWritten
     from refbrowser.model.listing import StoreListing
+    from refbrowser.references.content.origins import StoreOrigin
     from refbrowser.references.document.document import Document
-    from refbrowser.references.document.origins import StoreOrigin
     from refbrowser.references.edits.compare import Part
 
 

@@ -16,7 +16,7 @@ from refbrowser.io.access.local_files import FileWatcher
 if TYPE_CHECKING:
     from refbrowser.app.controller.work import Opened
     from refbrowser.io.origins import ConnectionSettings, Origin
-    from refbrowser.views.computing import ComputeChoice
+    from refbrowser.views.compute_places import ComputeChoice
 
 
 class Documents(QObject):

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
-from refbrowser.references.edits.extent import EVERYTHING, extent_of
+from refbrowser.references.document.extent import EVERYTHING, extent_of
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.work import DatasetState, Identity, Opened, Saved
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from refbrowser.io.access.access import Access, News, Want
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
+    from refbrowser.references.content.origins import DocumentOrigin
     from refbrowser.references.document.document import Document
-    from refbrowser.references.document.origins import DocumentOrigin
-    from refbrowser.references.edits.history import History
+    from refbrowser.references.document.history import History
     from refbrowser.views.changed_rows import Difference
 
 _numbers = itertools.count(1)
@@ -326,7 +326,7 @@ class EditedDocument(QObject):
 
     def revert(self) -> None:
         """Go back to the saved state; it can be undone as one step."""
-        from refbrowser.references.edits.history import Revert
+        from refbrowser.references.document.history import Revert
 
         if self.history is not None and self.history.is_dirty:
             self.history.apply(Revert(self.history.saved))

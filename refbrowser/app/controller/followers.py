@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.engine.findings.listed_finding import FindingList, ListedFinding
 from refbrowser.engine.jobs import Priority
 from refbrowser.views.words import one_line

@@ -22,10 +22,10 @@ from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.formats.registry import facet, format_of
-from refbrowser.references.edits.extent import EVERYTHING
+from refbrowser.references.document.extent import EVERYTHING
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.reading import SizeQuestion
+    from refbrowser.app.controller.document_reading import SizeQuestion
     from refbrowser.app.controller.work import DatasetState, Opened, Saved
     from refbrowser.formats.format import Format
     from refbrowser.references.document.document import Document
@@ -164,7 +164,7 @@ class OpenDocument(EditedDocument):
         self._open_failed(Cancelled())
 
     def _reading(self, news: tuple[int, int | None] | str | FirstRows | SizeQuestion) -> None:
-        from refbrowser.app.controller.reading import SizeQuestion
+        from refbrowser.app.controller.document_reading import SizeQuestion
 
         if isinstance(news, tuple):
             self.progressChanged.emit(*news)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from refbrowser.views.computing import ComputeChoice
+from refbrowser.views.compute_places import ComputeChoice
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.app.controller.reading import BUILDING, ReadingHooks, refuse_all
+from refbrowser.app.controller.document_reading import BUILDING, ReadingHooks, refuse_all
 from refbrowser.app.tasks.tasks import TaskControl
-from refbrowser.engine.reading.collecting import collected_later
+from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.engine.sources import sources_of
 from refbrowser.formats.format import Opening, Seen
 from refbrowser.formats.opening import open_named
@@ -22,18 +22,18 @@ from refbrowser.io.access.access import Access, Want
 from refbrowser.io.identity import FileIdentity, ObjectIdentity, identity_on_disk
 from refbrowser.io.origins import Origin, scheme_of
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.references.edits.extent import EVERYTHING, Extent, extent_of
+from refbrowser.references.document.extent import EVERYTHING, Extent, extent_of
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.request import Loss
     from refbrowser.exporting.saving.save import SaveOrder, StoreWritten, WrittenDocument
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
+    from refbrowser.references.content.origins import StoreOrigin
     from refbrowser.references.document.document import Document
-    from refbrowser.references.document.origins import StoreOrigin
-    from refbrowser.references.edits.fold import Folding
-    from refbrowser.references.edits.history import History
+    from refbrowser.references.document.fold import Folding
+    from refbrowser.references.document.history import History
     from refbrowser.views.changed_rows import Difference
 
 
@@ -130,7 +130,7 @@ def open_document(
     # Not before: all this takes longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of
     from refbrowser.io.files.hidden_siblings import remove_leftovers
-    from refbrowser.references.edits.history import History
+    from refbrowser.references.document.history import History
 
     if document.store is not None:
         identity = identity_of_store(document.store)
@@ -159,7 +159,7 @@ def opened_without_commas(path: str, shared: SharedSession, control: TaskControl
     from refbrowser.formats.references import open_references
     from refbrowser.io.access.access import Access
     from refbrowser.io.fetching.fetch import read_document
-    from refbrowser.references.edits.history import History
+    from refbrowser.references.document.history import History
     from refbrowser.references.text.spare_commas import without_spare_commas
 
     access = Access.for_document(path, (), shared.settings)
@@ -213,7 +213,7 @@ def _make_ready(document: Document) -> None:
 
 def folding_of(document: Document, control: TaskControl, *, rules: bool) -> Folding:
     """Return what folding a document comes to, with what the window asks it, and the result, first ready."""
-    from refbrowser.references.edits.fold import folded
+    from refbrowser.references.document.fold import folded
 
     folding = folded(document, control, rules=rules)
     if folding.is_smaller:

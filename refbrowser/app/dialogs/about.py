@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QVBo
 
 from refbrowser import __version__
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.small_widgets import plain_label, push_button
 from refbrowser.bundled import resource
 
 #: Extras whose packages are for those who work on the program.

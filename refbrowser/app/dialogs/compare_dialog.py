@@ -23,8 +23,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button, resize_within_screen
 from refbrowser.app.widgets.side_texts import SideTexts
+from refbrowser.app.widgets.small_widgets import ThemedItem, plain_label, push_button, resize_within_screen
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 

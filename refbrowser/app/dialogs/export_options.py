@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
 
 from refbrowser.app.editors.option_fields import ChoiceField, Field, field_of
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.small_widgets import plain_label
 from refbrowser.exporting.option_fields import ExportOptions, group_of
 from refbrowser.formats.format import Written
 from refbrowser.formats.option_fields import Kind, Option, declared, usual

@@ -76,7 +76,7 @@ class FoundCard(Card):
 
     def set_found(self, path: str, error: BaseException, found: Found) -> None:
         """Show what was found at a path, and the error that opening it gave."""
-        from refbrowser.formats.making import made_path, python_lines
+        from refbrowser.formats.python_lines import made_path, python_lines
         from refbrowser.formats.sniffing import FileKind, hex_lines
 
         name = one_line(path.rstrip("/").rsplit("/", 1)[-1] or path)

@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.dialogs.shortcut_list import as_markdown
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import bring_up, push_button, resize_within_screen
+from refbrowser.app.widgets.small_widgets import bring_up, push_button, resize_within_screen
 from refbrowser.bundled import resource
 from refbrowser.formats.registry import foreign, openable, opening_options
 from refbrowser.tools import registry as tools

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import grow_to_words, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import grow_to_words, plain_label, push_button
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.words import FLAVOURS, one_line
 

@@ -27,8 +27,8 @@ from refbrowser.app.settings.preferences import COMPUTE, PREFERENCES, Preference
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import framed, plain_label, push_button, resize_within_screen
-from refbrowser.views.computing import CLUSTER, PROCESSES, ComputeChoice, ask_workers, workers_text
+from refbrowser.app.widgets.small_widgets import framed, plain_label, push_button, resize_within_screen
+from refbrowser.views.compute_places import CLUSTER, PROCESSES, ComputeChoice, ask_workers, workers_text
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialo
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.file_filters import open_filter
-from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.small_widgets import plain_label
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 

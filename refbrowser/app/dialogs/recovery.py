@@ -20,13 +20,13 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import IconLabel, plain_label, push_button
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
-    from refbrowser.references.edits.journal import Operation
+    from refbrowser.references.document.journal import Operation
 
 #: Operations that the preview lists; the rest is counted.
 LISTED = 1_000

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.small_widgets import plain_label, push_button
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, size_text
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.actions.menus import menus
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label, resize_within_screen
+from refbrowser.app.widgets.small_widgets import plain_label, resize_within_screen
 
 
 class Key(NamedTuple):

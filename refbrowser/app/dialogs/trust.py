@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import IconLabel, plain_label, push_button
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_plain, size_text
 

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.tasks.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import framed, one_shot, plain_label, push_button, show_progress
+from refbrowser.app.widgets.small_widgets import framed, one_shot, plain_label, push_button, show_progress
 from refbrowser.views.speed import SEPARATOR, Speed
 
 if TYPE_CHECKING:

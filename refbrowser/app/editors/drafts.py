@@ -15,11 +15,18 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.views.editing.field_drafts import AttributeDraft, KeyDraft, PrefixDraft
 from refbrowser.views.editing.reference_draft import ReferenceDraft, stored_draft
 from refbrowser.views.editing.rule_draft import RuleDraft, rule_fields
-from refbrowser.views.editing.typed import Draft as AnyDraft
-from refbrowser.views.editing.typed import DraftKind, Edited, MetadataDraft, Refused, TemplateDraft, Typed
+from refbrowser.views.editing.typed_input import Draft as AnyDraft
+from refbrowser.views.editing.typed_input import (
+    DraftKind,
+    Edited,
+    MetadataDraft,
+    Refused,
+    TemplateDraft,
+    Typed,
+)
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
     from refbrowser.references.document.document import Document
 
 

@@ -25,7 +25,7 @@ from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.rows import OutcomeLine, TextLine, named
 from refbrowser.views.editing.preview import NoSource, PreviewSource
-from refbrowser.views.editing.typed import Typed
+from refbrowser.views.editing.typed_input import Typed
 
 if TYPE_CHECKING:
     from refbrowser.io.access.access import Access

@@ -34,7 +34,7 @@ from refbrowser.words import count_text, counted_plain, counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.findings.finding import Finding
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
     from refbrowser.references.text.json_text import Node
     from refbrowser.views.editing.rule_draft import RuleOutcome
     from refbrowser.views.editing.rule_source import RuleSource

@@ -14,10 +14,10 @@ from refbrowser.app.editors.code_field import JsonField
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.app.widgets.rows import OutcomeLine, named
+from refbrowser.app.widgets.small_widgets import one_shot, plain_label, push_button
 from refbrowser.views.editing.text_marks import FaultSpan
-from refbrowser.views.editing.typed import MetadataDraft, metadata_edit
+from refbrowser.views.editing.typed_input import MetadataDraft, metadata_edit
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 

@@ -14,17 +14,17 @@ from refbrowser.app.editors.form import EditorForm
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.widgets.rows import OutcomeLine, TextLine, named
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.views.editing.field_drafts import PrefixDraft
 from refbrowser.views.editing.preview import NoSource
-from refbrowser.views.editing.typed import DraftKind, Typed
+from refbrowser.views.editing.typed_input import DraftKind, Typed
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
+    from refbrowser.references.content.url_prefixes import PrefixScope
     from refbrowser.references.document.document import Document
-    from refbrowser.references.edits.url_prefixes import PrefixScope
     from refbrowser.views.editing.prefix_changes import PrefixChanges, Suggestion
 
 
@@ -233,7 +233,7 @@ class PrefixEditor(EditorForm):
         self._new.selectAll()
 
     def _set_scopes(self, scopes: list[tuple[str, PrefixScope]], chosen: PrefixScope | None) -> None:
-        from refbrowser.references.edits.url_prefixes import PrefixScope
+        from refbrowser.references.content.url_prefixes import PrefixScope
 
         document = None if self._document is None else self._document.document
         whole = ALL_MADE if document is not None and document.rules_are_made else ALL
@@ -247,7 +247,7 @@ class PrefixEditor(EditorForm):
 
     def scope(self) -> PrefixScope:
         """Return the part of the document that is chosen."""
-        from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
+        from refbrowser.references.content.url_prefixes import PrefixScope, ScopeKind
 
         number = max(0, self._scope.currentIndex())
         found = self._scopes[number][1] if self._scopes else PrefixScope()
@@ -450,7 +450,7 @@ class PrefixEditor(EditorForm):
 
     def show_typed(self, document: OpenDocument, draft: PrefixDraft) -> None:
         """Go on with what was typed."""
-        from refbrowser.references.edits.url_prefixes import PrefixScope
+        from refbrowser.references.content.url_prefixes import PrefixScope
 
         self.set_document(document)
         self._seen, self._note = document.document, None

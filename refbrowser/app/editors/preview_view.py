@@ -13,8 +13,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.widgets.rows import FlowLayout, OutcomeLine, named, tool_button
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.editing.preview import (
     CheckReport,

@@ -24,7 +24,7 @@ from refbrowser.views.editing.reference_draft import (
     stored_draft,
 )
 from refbrowser.views.editing.text_marks import Names, fault_spans
-from refbrowser.views.editing.typed import Typed
+from refbrowser.views.editing.typed_input import Typed
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document

@@ -30,18 +30,18 @@ from refbrowser.app.editors.templates_table import TemplateRow, TemplatesTable
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import ThemedItem
 from refbrowser.app.widgets.rows import OutcomeLine, TextLine, named, tool_button
+from refbrowser.app.widgets.small_widgets import ThemedItem
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.rule_draft import integer
 from refbrowser.views.editing.text_marks import Names, fault_spans
-from refbrowser.views.editing.typed import TemplateDraft, Typed, name_mistake, template_edit
+from refbrowser.views.editing.typed_input import TemplateDraft, Typed, name_mistake, template_edit
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, plural
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.templates.syntax import Template
     from refbrowser.references.templates.templates import TemplateSet

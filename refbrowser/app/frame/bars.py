@@ -22,7 +22,7 @@ from refbrowser.app.controller.document_files import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_kind, error_text
-from refbrowser.app.widgets.parts import IconLabel, one_shot, plain_label, push_button, show_progress
+from refbrowser.app.widgets.small_widgets import IconLabel, one_shot, plain_label, push_button, show_progress
 from refbrowser.views.words import one_line
 from refbrowser.words import size_text
 

@@ -31,7 +31,7 @@ from refbrowser.app.panes.references_pane import ReferencesPane
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
-from refbrowser.app.widgets.parts import framed, one_shot, push_button, scrolled
+from refbrowser.app.widgets.small_widgets import framed, one_shot, push_button, scrolled
 
 if TYPE_CHECKING:
     from refbrowser.app.dialogs.found_card import FoundCard

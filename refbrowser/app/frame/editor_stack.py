@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets.docks import hint_of
-from refbrowser.app.widgets.parts import hint_label
+from refbrowser.app.widgets.small_widgets import hint_label
 from refbrowser.views.editing.field_drafts import PrefixDraft
-from refbrowser.views.editing.typed import DraftKind, Typed
+from refbrowser.views.editing.typed_input import DraftKind, Typed
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.form import EditorForm
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.app.editors.reference_editor import ReferenceEditor
     from refbrowser.app.editors.templates_editor import TemplatesEditor
     from refbrowser.errors import Place
-    from refbrowser.references.edits.url_prefixes import PrefixScope
+    from refbrowser.references.content.url_prefixes import PrefixScope
     from refbrowser.views.editing.preview import CheckReport
 
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.panes.hierarchy_model import Item
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.model.data_type import RowType
 from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text
 from refbrowser.views.words import one_line

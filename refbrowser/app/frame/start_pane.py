@@ -61,7 +61,7 @@ class StartPane(QWidget):
         """Add the buttons and the documents that were opened lately."""
         from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-        from refbrowser.app.widgets.parts import push_button
+        from refbrowser.app.widgets.small_widgets import push_button
 
         # Not before: alone in the window it would keep that from a small screen.
         self.setMinimumSize(420, 300)
@@ -94,7 +94,7 @@ class StartPane(QWidget):
         self._list()
 
     def _list(self) -> None:
-        from refbrowser.app.widgets.parts import plain_label
+        from refbrowser.app.widgets.small_widgets import plain_label
 
         for widget in self._recent:
             widget.deleteLater()
@@ -115,7 +115,7 @@ class StartPane(QWidget):
         self.update()
 
     def _button(self, path: str, name: str, more: str) -> QWidget:
-        from refbrowser.app.widgets.parts import push_button
+        from refbrowser.app.widgets.small_widgets import push_button
         from refbrowser.views.words import one_line
 
         words = one_line(path)

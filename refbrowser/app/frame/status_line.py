@@ -13,7 +13,7 @@ from refbrowser.app.panes.history_pane import pending_words
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel, LineButton
-from refbrowser.app.widgets.parts import one_shot, plain_label
+from refbrowser.app.widgets.small_widgets import one_shot, plain_label
 from refbrowser.views.hierarchy import short_format
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced, size_text

@@ -17,7 +17,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import one_shot, pop_up, separator, tool_button
+from refbrowser.app.widgets.small_widgets import one_shot, pop_up, separator, tool_button
 from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.engine.nested.python_values import python_values
 from refbrowser.engine.nested.rows import read_rows, unread_error

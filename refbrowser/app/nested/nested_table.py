@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.engine.nested.rows import read_rows
 from refbrowser.errors import RefbrowserError

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from refbrowser.app.widgets.parts import hint_label
+from refbrowser.app.widgets.small_widgets import hint_label
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.references.edits.extent import Extent
+    from refbrowser.references.document.extent import Extent
 
 #: The least size, in pixels. Low docks stay low: what has no room is left out.
 _LEAST = 140, 70

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.editors.code_field import raw_text, with_line_ends
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.references.text.typed_values import typed_lines
 from refbrowser.views.words import CELL_LIMIT, one_line, plain_lines
 

@@ -17,8 +17,8 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import hint_label
 from refbrowser.app.widgets.rows import named, tool_button
+from refbrowser.app.widgets.small_widgets import hint_label
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.attributes import (
     STORED,
@@ -29,7 +29,7 @@ from refbrowser.views.attributes import (
     stored_pairs,
 )
 from refbrowser.views.editing.field_drafts import AttributeDraft
-from refbrowser.views.editing.typed import DraftKind, Typed
+from refbrowser.views.editing.typed_input import DraftKind, Typed
 
 if TYPE_CHECKING:
     from refbrowser.engine.attribute_edits import AttributeChange

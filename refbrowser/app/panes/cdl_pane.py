@@ -37,8 +37,8 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.app.widgets.rows import tool_button
+from refbrowser.app.widgets.small_widgets import one_shot, plain_label, push_button
 from refbrowser.views.cdl_text import CdlToken, Lines, tokens
 from refbrowser.views.editing.text_marks import character_offset, utf16_offsets
 from refbrowser.words import count_text, counted_spaced, size_text

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QToolB
 from refbrowser.app.plot.legends import state_colors
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import combo_box, plain_label, tool_button
 from refbrowser.app.widgets.rows import FlowLayout
+from refbrowser.app.widgets.small_widgets import combo_box, plain_label, tool_button
 from refbrowser.views.chunks.chunk_facts import COLOURINGS, class_text
 from refbrowser.views.chunks.chunk_pixels import TILE
 from refbrowser.views.plot.picture import ChunkState

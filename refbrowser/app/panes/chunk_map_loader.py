@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.engine.jobs import Priority
 from refbrowser.engine.reading.chunk_log import ReadState
 from refbrowser.views.chunks.chunk_audit import ChunkAudit

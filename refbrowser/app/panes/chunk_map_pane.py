@@ -13,7 +13,7 @@ from refbrowser.app.panes.chunk_map_controls import MapControls, MapFoot, MapLeg
 from refbrowser.app.panes.chunk_map_loader import MapLoader, PointedChunk
 from refbrowser.app.panes.chunk_map_view import Cell, ChunkMapView
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot, pop_up_entries
+from refbrowser.app.widgets.small_widgets import one_shot, pop_up_entries
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap
 from refbrowser.views.chunks.chunk_map import ChunkLayout, first_chunk_slice, with_axes_of
 from refbrowser.words import count_text
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode
-    from refbrowser.references.edits.extent import Extent
+    from refbrowser.references.document.extent import Extent
     from refbrowser.views.plot.slicing import SliceState
 
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTableView, QVBoxLayo
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.findings_list import FindingsFilter, FindingsTable, severity_icon, show_fix
-from refbrowser.app.widgets.parts import hint_label, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import hint_label, plain_label, push_button
 from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index, TitledModel
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text

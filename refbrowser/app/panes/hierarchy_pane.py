@@ -32,7 +32,7 @@ from refbrowser.app.panes.hierarchy_model import (
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.elided_label import cut_around
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.views.hierarchy import CHANGED_MARK, ItemKind
 
 _ROOT = QModelIndex()

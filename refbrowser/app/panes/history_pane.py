@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QStackedWidget, QVBo
 
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.docks import hint_of
-from refbrowser.app.widgets.parts import hint_label, plain_label
+from refbrowser.app.widgets.small_widgets import hint_label, plain_label
 from refbrowser.views.words import one_line
 from refbrowser.words import counted_plain
 

@@ -23,7 +23,7 @@ from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.docks import hint_of
-from refbrowser.app.widgets.parts import hint_label, push_button
+from refbrowser.app.widgets.small_widgets import hint_label, push_button
 from refbrowser.app.widgets.table_models import LEFT, ROOT, Index, TitledModel
 from refbrowser.views.speed import SEPARATOR, Speed, job_words
 from refbrowser.views.words import one_line

@@ -27,13 +27,13 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import one_shot, plain_label
+from refbrowser.app.widgets.small_widgets import one_shot, plain_label
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.rows import Column, NoRows
 from refbrowser.words import size_text
 
 if TYPE_CHECKING:
-    from refbrowser.references.findings.finding_places import Excerpt
+    from refbrowser.references.content.finding_places import Excerpt
 
 
 WIDTH = 16
@@ -274,7 +274,7 @@ class RawValuePane(QWidget):
         self._stop_showing("Reading…", document.title)
 
         def read(control: TaskControl) -> Excerpt:
-            from refbrowser.references.findings.finding_places import excerpt
+            from refbrowser.references.content.finding_places import excerpt
 
             return excerpt(state, line, column, control.check)
 

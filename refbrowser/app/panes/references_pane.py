@@ -14,10 +14,10 @@ from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import one_shot, plain_label, push_button
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.editing.field_drafts import KeyDraft, key_mistake
-from refbrowser.views.editing.typed import DraftKind, Typed
+from refbrowser.views.editing.typed_input import DraftKind, Typed
 from refbrowser.views.references import (
     COLUMNS,
     KEY,

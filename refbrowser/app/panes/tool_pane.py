@@ -19,8 +19,8 @@ from refbrowser.app.editors.option_fields import Field, field_of
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import push_button
 from refbrowser.app.widgets.rows import FlowLayout, named
+from refbrowser.app.widgets.small_widgets import push_button
 from refbrowser.engine.jobs import Priority
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.option_fields import declared, usual

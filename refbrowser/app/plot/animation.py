@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QWidget
 from refbrowser.app.plot.reader import AHEAD_OF_FRAME, HOLD, read_ahead
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.parts import plain_label, tool_button
+from refbrowser.app.widgets.small_widgets import plain_label, tool_button
 from refbrowser.views.plot.plan import AHEAD, Course, Ending, Tempo, plans_ahead
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import one_shot, plain_label
+from refbrowser.app.widgets.small_widgets import one_shot, plain_label
 from refbrowser.views.numbers import DateScale
 from refbrowser.views.plot.colouring import extremes
 from refbrowser.views.plot.coordinates import AxisScale, Coordinate

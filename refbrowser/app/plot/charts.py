@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.views.nested.nested_tally import NO_BARS, Bars, density, nearest
 from refbrowser.views.numbers import DateScale, value_text
 from refbrowser.views.plot.coordinates import AxisScale, Coordinate, plain_coordinate

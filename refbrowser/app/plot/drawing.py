@@ -13,7 +13,7 @@ from refbrowser.app.plot.canvas import Extent, PlotCanvas, View
 from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, ColourBar, Table, flag_table, table
 from refbrowser.app.plot.reader import PictureLoader, PlotSource
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.loading import load
 from refbrowser.views.plot.bands import Bands, TrueColouring, white_of
 from refbrowser.views.plot.colouring import Colouring, FlagColouring, LevelColouring

@@ -13,7 +13,7 @@ from refbrowser.app.plot.colour_bar import MAPS, icon
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import plain_label, tool_button
+from refbrowser.app.widgets.small_widgets import plain_label, tool_button
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.element_parts import COMPONENTS, LENGTH, part_node, parts_of

@@ -31,7 +31,13 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import hint_label, plain_label, push_button, show_progress, tool_button
+from refbrowser.app.widgets.small_widgets import (
+    hint_label,
+    plain_label,
+    push_button,
+    show_progress,
+    tool_button,
+)
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.views.nested.nested_numbers import (

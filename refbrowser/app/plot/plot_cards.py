@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
-from refbrowser.app.widgets.parts import scrolled
+from refbrowser.app.widgets.small_widgets import scrolled
 from refbrowser.errors import ChangedError, ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS

@@ -22,7 +22,7 @@ from refbrowser.app.plot.tools import LEAST_PLOT, PlotTools
 from refbrowser.app.plot.values_view import ChartsPage, ValuesView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import push_button
+from refbrowser.app.widgets.small_widgets import push_button
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

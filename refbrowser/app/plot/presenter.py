@@ -18,10 +18,10 @@ from refbrowser.app.plot.reader import (
 )
 from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.app.tasks.latest import Latest
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.references.edits.extent import EVERYTHING, Extent
+from refbrowser.references.document.extent import EVERYTHING, Extent
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.views.plot.plot_kind import Control, Page

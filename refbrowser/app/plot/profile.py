@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from refbrowser.app.plot.axes_view import ARROWS, PlotBox
 from refbrowser.app.plot.chart import ChartPane, chart_line, ringed_text
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture, have_values
 from refbrowser.views.plot.profile import (
     Element,

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.coordinates import Coordinate, plain_coordinate

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSplitter, QVBoxLayout,
 from refbrowser.app.plot.chart import LineChart, chart_line
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import plain_label, tool_button
+from refbrowser.app.widgets.small_widgets import plain_label, tool_button
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.element_parts import (
     RowNumbers,

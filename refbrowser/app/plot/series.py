@@ -29,7 +29,7 @@ from refbrowser.app.plot.reader import SeriesRead, SeriesReader
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import hint_label, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import hint_label, plain_label, push_button
 from refbrowser.io.cancel import Cancelled
 from refbrowser.views.plot.coordinates import AxisScale, line_scale
 from refbrowser.views.plot.interpretation import Interpretation

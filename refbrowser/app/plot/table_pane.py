@@ -16,7 +16,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import one_shot, plain_label, tool_button
+from refbrowser.app.widgets.small_widgets import one_shot, plain_label, tool_button
 from refbrowser.app.widgets.table_cells import NoCells, SliceCells
 from refbrowser.app.widgets.table_grid import GridView, paint_stale_corner
 from refbrowser.errors import RefbrowserError
@@ -353,7 +353,7 @@ class TablePane(QWidget):
         rows, columns = chosen.rows, chosen.columns
 
         def read(control: TaskControl) -> tuple[str, str]:
-            from refbrowser.views.plot.saving import cells_as_tsv
+            from refbrowser.views.plot.slice_files import cells_as_tsv
 
             return cells_as_tsv(
                 dataset.session, dataset.access, layout, rows, columns, control.token, control.progress

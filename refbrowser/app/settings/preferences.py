@@ -8,7 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.settings.settings import Settings
-from refbrowser.views.computing import CLUSTER, HERE, PROCESSES, ComputeChoice
+from refbrowser.views.compute_places import CLUSTER, HERE, PROCESSES, ComputeChoice
 
 Value = bool | int | str
 MIB = 1024 * 1024

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDragMoveEvent, QDropEvent, Q
 from PySide6.QtWidgets import QFrame, QWidget
 
 from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.dropped import Drop, read_drop
+from refbrowser.app.widgets.dropped_items import Drop, read_drop
 from refbrowser.formats.registry import formats
 from refbrowser.views.words import one_line
 

@@ -20,12 +20,12 @@ from refbrowser.views.words import one_line
 from refbrowser.words import size_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.reading import SizeQuestion
+    from refbrowser.app.controller.document_reading import SizeQuestion
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.journal import LostEdits
     from refbrowser.exporting.request import Loss
-    from refbrowser.references.edits.extent import Extent
-    from refbrowser.views.editing.typed import Typed
+    from refbrowser.references.document.extent import Extent
+    from refbrowser.views.editing.typed_input import Typed
 
 
 class DocumentFollower(QObject):

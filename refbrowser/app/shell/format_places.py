@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.app.actions.action_spec import Changed
 from refbrowser.app.actions.menus import tab_actions
-from refbrowser.app.frame.layout_kept import WindowLook
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.frame.kept_layout import WindowLook
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.app.workspace.command_group import CommandGroup
 from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.formats.registry import BUILT_IN, format_of, title_of

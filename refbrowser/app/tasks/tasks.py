@@ -15,7 +15,7 @@ from typing import Any
 import shiboken6
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.engine.jobs import Job, JobControl, JobHandle, JobQueue, JobState, JobStatus, Priority
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
+from refbrowser.app.widgets.small_widgets import plain_label, push_button, show_progress
 from refbrowser.views.words import one_line, plain_lines
 from refbrowser.words import size_text
 

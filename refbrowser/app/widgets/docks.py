@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import framed, hint_label, one_shot
+from refbrowser.app.widgets.small_widgets import framed, hint_label, one_shot
 from refbrowser.tools.registry import BUILT_IN
 from refbrowser.tools.tool import Dock, Tool
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import ThemedItem, plain_label, tool_button
+from refbrowser.app.widgets.small_widgets import ThemedItem, plain_label, tool_button
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.parts import tool_button
+from refbrowser.app.widgets.small_widgets import tool_button
 from refbrowser.words import count_text
 
 #: Pixels of the words on a button at most.

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QTextChar
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPlainTextEdit, QTextEdit, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.small_widgets import plain_label
 from refbrowser.views.editing.text_marks import utf16_offsets
 from refbrowser.views.side_lines import Sign, first_differing
 from refbrowser.views.words import one_line

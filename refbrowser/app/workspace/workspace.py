@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from refbrowser.app.docks.chunk_map_dock import ChunkMapDock
     from refbrowser.app.frame.centre import Centre
     from refbrowser.app.frame.editor_stack import EditorStack
-    from refbrowser.app.frame.layout_kept import LayoutKept, PlotAlone
+    from refbrowser.app.frame.kept_layout import LayoutKept, PlotAlone
     from refbrowser.app.frame.navigation import Navigation
     from refbrowser.app.frame.status_line import StatusLine
     from refbrowser.app.panes.attributes_pane import AttributesPane

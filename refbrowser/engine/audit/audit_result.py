@@ -19,7 +19,7 @@ from refbrowser.model.report import Report, first_of
 from refbrowser.words import counted
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
     from refbrowser.references.document.document import Document
 
 #: Findings of one group that are kept; the others are counted.

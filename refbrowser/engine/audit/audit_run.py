@@ -20,9 +20,9 @@ from refbrowser.engine.audit.state_findings import StateFindings
 from refbrowser.engine.compute import HERE, Compute, check_workers
 from refbrowser.engine.findings.chunk_table import coords_of, stored_sizes
 from refbrowser.engine.findings.dataset_findings import dataset_findings
-from refbrowser.engine.frozen import why_here
+from refbrowser.engine.frozen_dataset import why_here
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.reading.collecting import collected_later
+from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
@@ -49,7 +49,7 @@ from refbrowser.formats.registry import facet
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.model.listing import flat_index
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.references.findings.finding_places import in_refs
+from refbrowser.references.content.finding_places import in_refs
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_journal import AuditJournal

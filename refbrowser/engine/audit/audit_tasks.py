@@ -20,7 +20,7 @@ import numpy.typing as npt
 from refbrowser.engine.audit.object_states import ObjectState, stat_objects
 from refbrowser.engine.compute import shared
 from refbrowser.engine.findings.chunk_table import Ints, coords_of
-from refbrowser.engine.frozen import FrozenDataset
+from refbrowser.engine.frozen_dataset import FrozenDataset
 from refbrowser.engine.reading.parts import EndedPart, PartState, ReadOptions
 from refbrowser.engine.session import readable_grid
 from refbrowser.engine.workers.peers import worker_name

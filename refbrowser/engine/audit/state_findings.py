@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.near_files import NearFiles
     from refbrowser.engine.audit.wrong_texts import WrongText
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
 
 #: Entries that the fix of one finding changes, and files for which it is tried what text leads elsewhere.
 _FIXED, _TRIED = 10_000, 100
@@ -270,7 +270,7 @@ class StateFindings:
 
     def _moved(self, old: str, new: str) -> Any:
         """Return the edit that leads to another place what rules, among others, lead into a file."""
-        from refbrowser.references.edits.moving import MoveUrls
+        from refbrowser.references.edits.url_moves import MoveUrls
 
         move = MoveUrls(old, new, is_whole=True)
         self._tried += 1

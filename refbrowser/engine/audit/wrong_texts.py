@@ -21,17 +21,17 @@ from refbrowser.engine.findings.chunk_table import ChunkTable, Ints
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import URL_DEAD
+from refbrowser.references.content.finding_places import located
 from refbrowser.references.edits.edits import Compound
-from refbrowser.references.edits.moving import Moved, MoveUrls
 from refbrowser.references.edits.outer_edits import SetRuleField, SetTemplate
+from refbrowser.references.edits.url_moves import Moved, MoveUrls
 from refbrowser.references.edits.url_texts import url_tokens
-from refbrowser.references.findings.finding_places import located
 from refbrowser.references.templates.syntax import names_in
 from refbrowser.references.text.json_text import pointer
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 

@@ -33,7 +33,7 @@ from refbrowser.model.reference import (
     WholeFile,
     with_used_urls,
 )
-from refbrowser.references.document.reference_values import BASE64_PREFIX
+from refbrowser.references.content.reference_values import BASE64_PREFIX
 from refbrowser.references.edits.many_edits import is_relative
 
 Ints = npt.NDArray[np.int64]

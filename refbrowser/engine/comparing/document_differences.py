@@ -21,7 +21,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, WholeFile
-from refbrowser.references.document.chunk_codes import Group, group_of_chunks, split_key
+from refbrowser.references.content.chunk_codes import Group, group_of_chunks, split_key
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.compare import Part, Side, changed_keys, is_chunk, other_keys
 from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS

@@ -23,7 +23,7 @@ from refbrowser.model.data_type import leaf_fields, rows_of
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.fill import is_complete, mark_of_missing
 from refbrowser.model.nodes import ArrayNode, CodecSpec, GroupNode
-from refbrowser.references.document.made_text import plain_attribute
+from refbrowser.references.content.made_text import plain_attribute
 from refbrowser.references.edits.compare import Side
 
 #: Codecs that say nothing but how elements lie in memory: byte order and order of axes are told beside.

@@ -24,15 +24,15 @@ from refbrowser.findings.kinds import (
     RANGE_OVERLAP,
     RANGE_REPEATED,
 )
-from refbrowser.references.document.reference_values import LARGEST
-from refbrowser.references.findings.finding_places import in_refs, located
+from refbrowser.references.content.finding_places import in_refs, located
+from refbrowser.references.content.reference_values import LARGEST
 from refbrowser.references.rules.integer_expressions import Affine, bounds
 from refbrowser.references.rules.lowering import IntegerFragment
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
     from refbrowser.references.rules.rule_rows import RuleColumns

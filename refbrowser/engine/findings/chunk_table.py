@@ -19,7 +19,7 @@ from refbrowser.formats.expansion_manifest import ExpansionManifest, single_mani
 from refbrowser.model.listing import flat_index
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
-from refbrowser.references.document.chunk_codes import BITS, group_of_chunks, unpack_many
+from refbrowser.references.content.chunk_codes import BITS, group_of_chunks, unpack_many
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:

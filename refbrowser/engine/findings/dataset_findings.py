@@ -10,12 +10,12 @@ from refbrowser.engine.findings.chunk_findings import chunk_findings
 from refbrowser.engine.findings.key_findings import codec_findings, key_findings
 from refbrowser.engine.findings.range_findings import range_findings
 from refbrowser.engine.findings.url_findings import url_findings
-from refbrowser.engine.reading.collecting import collected_later
+from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.errors import ErrorKind, Place, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
-from refbrowser.references.document.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
-from refbrowser.references.findings.finding_places import as_known, in_refs
+from refbrowser.references.content.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
+from refbrowser.references.content.finding_places import as_known, in_refs
 from refbrowser.references.findings.rule_findings import all_findings
 from refbrowser.references.rules.rule_search import SearchTime
 

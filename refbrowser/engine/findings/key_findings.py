@@ -25,7 +25,7 @@ from refbrowser.formats.expansion_manifest import single_manifests
 from refbrowser.model.listing import NO_CHUNK, OUTSIDE, STRAY_KINDS
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour
-from refbrowser.references.document.chunk_codes import (
+from refbrowser.references.content.chunk_codes import (
     BITS,
     Group,
     group_of_chunks,
@@ -34,7 +34,7 @@ from refbrowser.references.document.chunk_codes import (
     split_key,
     unpack_many,
 )
-from refbrowser.references.findings.finding_places import Found, located, placed, positions_of
+from refbrowser.references.content.finding_places import Found, located, placed, positions_of
 from refbrowser.references.rules.integer_expressions import (
     Affine,
     bounds,

@@ -14,7 +14,7 @@ from refbrowser.findings.finding import Remedy
 from refbrowser.io.origins import scheme_of
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
 
 #: Findings that are listed one by one; the rest is counted.
 MOST = 10_000

@@ -24,14 +24,14 @@ from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import NOT_DECIDED, NUMBER_IMPOSSIBLE, RANGE_PAST_END, URL_EMPTY
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.references.document.reference_values import LARGEST, ValueKind
-from refbrowser.references.findings.finding_places import (
+from refbrowser.references.content.finding_places import (
     AnyPositions,
     Found,
     located,
     placed,
     positions_of,
 )
+from refbrowser.references.content.reference_values import LARGEST, ValueKind
 from refbrowser.references.rules.integer_expressions import (
     Affine,
     bounds,

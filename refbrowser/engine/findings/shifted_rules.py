@@ -224,8 +224,8 @@ def taken_back(document: Document, rule: GenRule, less: int) -> Any:
     That the offsets are then the old ones without the shift is proved by algebra.
     """
     from refbrowser.references.edits.edits import Compound
-    from refbrowser.references.edits.moving_rows import changed_rule
     from refbrowser.references.edits.outer_edits import SetRuleField
+    from refbrowser.references.edits.row_moves import changed_rule
 
     assert rule.columns is not None
     text = _smaller(rule.offset or "", less)

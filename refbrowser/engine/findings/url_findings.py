@@ -14,7 +14,7 @@ from refbrowser.engine.findings.range_findings import TOLD
 from refbrowser.errors import Place, quoted
 from refbrowser.findings.finding import Finding, FindingKind
 from refbrowser.findings.kinds import NOT_DECIDED, URL_OUTSIDE_FOLDER, URL_SPELLED_TWICE
-from refbrowser.references.findings.finding_places import in_refs
+from refbrowser.references.content.finding_places import in_refs
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:

@@ -17,7 +17,13 @@ from refbrowser.codecs.sharding import filled
 from refbrowser.engine.reading.parts import Parts, PartTable
 from refbrowser.engine.reading.reader import AT_ONCE, TINY, Batch, Needed, Reader, Reading
 from refbrowser.engine.reading.shards import ShardMemory, open_shards
-from refbrowser.engine.reading.wanted import Wanted, cut_uncompressed, refuse_large, too_long, worth_keeping
+from refbrowser.engine.reading.wanted_ranges import (
+    Wanted,
+    cut_uncompressed,
+    refuse_large,
+    too_long,
+    worth_keeping,
+)
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.reading.parts import Parts
-from refbrowser.engine.reading.raw import RawSpans, raw_spans
+from refbrowser.engine.reading.raw_parts import RawSpans, raw_spans
 from refbrowser.engine.reading.reader import AT_ONCE, TINY, Batch, Needed, Reader, Reading
-from refbrowser.engine.reading.wanted import LOCAL_SPAN, MOST_SPANS, WHOLE_LIMIT
+from refbrowser.engine.reading.wanted_ranges import LOCAL_SPAN, MOST_SPANS, WHOLE_LIMIT
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.reading.chunk_log import ArrayLog, BatchNotes, marks_of
-from refbrowser.engine.reading.collecting import collected_later
 from refbrowser.engine.reading.decoding import Rests
 from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.reading.found_members import known_ranges
+from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.engine.reading.parts import EndedPart, Parts, PartState, ReadOptions
 from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted

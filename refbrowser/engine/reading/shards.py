@@ -12,7 +12,7 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
 from refbrowser.engine.reading.resources import ChunkCache
-from refbrowser.engine.reading.wanted import WHOLE_LIMIT, Wanted
+from refbrowser.engine.reading.wanted_ranges import WHOLE_LIMIT, Wanted
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken

@@ -51,7 +51,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.report import Report, first_of
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document, ReferenceDocument
-from refbrowser.references.edits.fold import folded
+from refbrowser.references.document.fold import folded
 
 #: Files that are looked at one after another by one process.
 _TOGETHER = 16

@@ -39,10 +39,10 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf import DEFAULT_FILLS, TimeUnits
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.references.content.origins import FileOrigin
+from refbrowser.references.content.table import WHOLE
+from refbrowser.references.content.value_table import json_of
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
-from refbrowser.references.document.origins import FileOrigin
-from refbrowser.references.document.table import WHOLE
-from refbrowser.references.document.value_table import json_of
 
 #: References that are added together.
 _ROWS = 1 << 18

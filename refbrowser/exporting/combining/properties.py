@@ -30,9 +30,9 @@ from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, ReferenceKind, WholeFile
 from refbrowser.model.selection import Selection
-from refbrowser.references.document.made_text import plain_attribute
-from refbrowser.references.document.table import WHOLE, smallest
-from refbrowser.references.document.value_table import json_of
+from refbrowser.references.content.made_text import plain_attribute
+from refbrowser.references.content.table import WHOLE, smallest
+from refbrowser.references.content.value_table import json_of
 
 Ints = npt.NDArray[np.int64]
 Values = npt.NDArray[Any]

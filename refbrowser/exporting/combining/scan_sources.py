@@ -24,7 +24,7 @@ import numpy as np
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest, open_dataset
-from refbrowser.engine.reading.collecting import collected_later
+from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.engine.session import Session
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.combining.properties import (
@@ -56,10 +56,10 @@ from refbrowser.io.origins import ConnectionSettings, Origin, local_path, parse_
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Reference, ReferenceColumns, ReferenceKind, columns_of
-from refbrowser.references.document.made_text import plain_attribute
-from refbrowser.references.document.reference_values import decode_inline
-from refbrowser.references.document.table import smallest
-from refbrowser.references.document.value_table import json_of
+from refbrowser.references.content.made_text import plain_attribute
+from refbrowser.references.content.reference_values import decode_inline
+from refbrowser.references.content.table import smallest
+from refbrowser.references.content.value_table import json_of
 
 #: Bytes of a document whose text is looked at; a larger one is read as columns in less time and memory.
 _LARGEST = 2 << 20

@@ -8,7 +8,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.saving.checked_writing import json_place, rebased, write_elsewhere
 from refbrowser.formats.option_fields import Kind, documented, option
 from refbrowser.references.document.document import Document
-from refbrowser.references.edits.fold import Folding, folded
+from refbrowser.references.document.fold import Folding, folded
 
 
 @documented

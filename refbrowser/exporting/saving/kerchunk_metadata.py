@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
+from refbrowser.references.content.value_table import json_of
 from refbrowser.references.document.document import Document
-from refbrowser.references.document.value_table import json_of
 from refbrowser.references.edits.many_edits import SetReferences
 
 _ARRAY, _ATTRIBUTES = ".zarray", ".zattrs"

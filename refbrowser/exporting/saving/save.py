@@ -40,9 +40,9 @@ from refbrowser.references.text.json_text import JsonError, parse
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobControl
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
+    from refbrowser.references.content.origins import StoreOrigin
     from refbrowser.references.document.document import Document
-    from refbrowser.references.document.origins import StoreOrigin
 
 
 _NODE_V3 = "zarr.json"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from refbrowser.exporting.rewritten_document import is_relative, rule_url
 from refbrowser.io.origins import in_object_store, scheme_of
+from refbrowser.references.content.made_text import is_plain_url
 from refbrowser.references.document.document import Document
-from refbrowser.references.document.made_text import is_plain_url
 from refbrowser.references.edits.edits import ReplaceUrlPrefix
 from refbrowser.references.edits.outer_edits import SetTemplate
 

@@ -19,8 +19,8 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import Inline, Reference
+from refbrowser.references.content.made_text import ROOT
 from refbrowser.references.document.document import Document
-from refbrowser.references.document.made_text import ROOT
 from refbrowser.references.edits.edits import ReplaceUrlPrefix
 from refbrowser.references.edits.many_edits import RenameTemplateAndUses
 from refbrowser.references.edits.outer_edits import SetTemplate

@@ -47,8 +47,8 @@ from refbrowser.io.origins import in_object_store, scheme_of, split_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, GroupNode, Node
 from refbrowser.model.reference import Reference, ReferenceKind
+from refbrowser.references.content.made_text import ROOT
 from refbrowser.references.document.document import Document
-from refbrowser.references.document.made_text import ROOT
 from refbrowser.references.edits.edits import SetVersion
 from refbrowser.references.rules.gen import RENDERED_ONLY, GenRule
 from refbrowser.references.rules.rule_faults import find_faults

@@ -19,9 +19,9 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.frozen import why_here
+from refbrowser.engine.frozen_dataset import why_here
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.kinds import reading_of
+from refbrowser.engine.reading_kinds import reading_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting import check_child
 from refbrowser.exporting.blocks import TASK_OBJECTS, element_size

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.kinds import reading_of
+from refbrowser.engine.reading_kinds import reading_of
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.folder import TargetFolder

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from refbrowser.engine.frozen import FrozenDataset, absolute
+from refbrowser.engine.frozen_dataset import FrozenDataset, absolute
 from refbrowser.engine.workers.peers import check_versions, versions_here, worker_name
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
@@ -48,7 +48,7 @@ class WorkOrder:
     def of(
         cls, dataset: Dataset, request: ExportRequest, *, run: str, most: int, fingerprint: str, metadata: str
     ) -> WorkOrder:
-        """Return the order of an export of a dataset, which `refbrowser.engine.frozen.why_here` lets go."""
+        """Return the order of an export of a dataset that may go (`engine.frozen_dataset.why_here`)."""
         return cls(
             run=run,
             source=FrozenDataset.of(dataset),

@@ -16,8 +16,8 @@ from refbrowser.formats.sniffing import NotThisError
 from refbrowser.io.access.access import Access
 from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.origins import scheme_of
+from refbrowser.references.content.origins import Fact, FileOrigin
 from refbrowser.references.document.manifest import ManifestBuilder
-from refbrowser.references.document.origins import Fact, FileOrigin
 
 FORMAT, SUFFIX = "dmrpp", ".dmrpp"
 #: Bytes that are read at a time, and in which the root is to begin.

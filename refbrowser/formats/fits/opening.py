@@ -12,8 +12,8 @@ from refbrowser.formats.library.named_file import Library, LibraryOrigin, open_n
 from refbrowser.formats.library.process import FITS
 from refbrowser.formats.sniffing import FileKind
 from refbrowser.model.nodes import Hierarchy, Node
+from refbrowser.references.content.origins import Fact
 from refbrowser.references.document.manifest import ManifestBuilder
-from refbrowser.references.document.origins import Fact
 
 _LIBRARY = Library(FileKind.FITS, FITS, "FITS", "FITS", "astropy", "fits")
 

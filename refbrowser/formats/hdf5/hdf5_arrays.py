@@ -27,6 +27,7 @@ from refbrowser.formats.hdf5.hdf5_filters import (
     codecs_of,
     pipeline_key,
 )
+from refbrowser.formats.library.chunk_proof import Candidate, Stored, encoded_anew, refuted
 from refbrowser.formats.library.library_contents import LibraryContents, shown_path
 from refbrowser.formats.library.library_source import (
     LibrarySource,
@@ -39,7 +40,6 @@ from refbrowser.formats.library.library_source import (
     why_not_stored_so,
 )
 from refbrowser.formats.library.process import LibraryFile
-from refbrowser.formats.library.proof import Candidate, Stored, encoded_anew, refuted
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -48,9 +48,9 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.netcdf.fill import mark_of_missing
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.values import Chunks, CodecSpec, Pieces, SourceManifest
-from refbrowser.references.document.made_text import spelled_attributes, spelled_node
+from refbrowser.references.content.made_text import spelled_attributes, spelled_node
+from refbrowser.references.content.value_table import json_of
 from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
-from refbrowser.references.document.value_table import json_of
 from refbrowser.words import counted_plain
 
 Told = Mapping[str, Any]

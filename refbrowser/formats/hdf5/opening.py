@@ -14,8 +14,8 @@ from refbrowser.formats.library.process import HDF5
 from refbrowser.formats.sniffing import FileKind
 from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
+from refbrowser.references.content.origins import Fact
 from refbrowser.references.document.manifest import ManifestBuilder
-from refbrowser.references.document.origins import Fact
 
 FORMAT = "hdf5"
 _LIBRARY = Library(FileKind.HDF5, HDF5, "HDF5", "HDF5 and netCDF-4", "h5py", "hdf5")

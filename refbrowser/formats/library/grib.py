@@ -14,10 +14,10 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.format import Opened, Opening
+from refbrowser.formats.library.chunk_proof import Stored
 from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of
 from refbrowser.formats.library.named_file import Library, LibraryOrigin, NamedFile, open_named_file
 from refbrowser.formats.library.process import GRIB, LibraryFile, ask_once
-from refbrowser.formats.library.proof import Stored
 from refbrowser.formats.sniffing import FileKind
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
@@ -28,8 +28,8 @@ from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.values import Chunks, CodecSpec, Pieces, SourceManifest
+from refbrowser.references.content.origins import Fact
 from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
-from refbrowser.references.document.origins import Fact
 
 Told = Mapping[str, Any]
 _LIBRARY = Library(FileKind.GRIB, GRIB, "GRIB", "GRIB", "eccodes", "grib")

@@ -21,7 +21,7 @@ from refbrowser.io.access.access import Access
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.model.nodes import ArrayNode, Hierarchy, Node
 from refbrowser.model.values import Pieces, SourceManifest
-from refbrowser.references.document.origins import Fact, PlainAnswers
+from refbrowser.references.content.origins import Fact, PlainAnswers
 
 
 @dataclass(frozen=True, slots=True)

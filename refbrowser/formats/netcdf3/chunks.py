@@ -16,7 +16,7 @@ from refbrowser.formats.netcdf3.header import ClassicHeader, ClassicVariable
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import ByteRange, ReferenceKind
 from refbrowser.model.values import Chunks, Pieces, SourceManifest, SourcePiece, Values
-from refbrowser.references.document.made_text import ROOT
+from refbrowser.references.content.made_text import ROOT
 
 #: Data of more bytes is divided, into chunks of about so many.
 _LARGEST, _USUAL = 64 << 20, 16 << 20

@@ -33,9 +33,9 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.model.values import Chunks, Pieces, SourceManifest
-from refbrowser.references.document.made_text import plain_attribute
+from refbrowser.references.content.made_text import plain_attribute
+from refbrowser.references.content.origins import Fact, PlainAnswers
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument, unheld_name
-from refbrowser.references.document.origins import Fact, PlainAnswers
 from refbrowser.references.rules.layouts import RangeLayout
 
 #: Chunks of a file of which each has a reference of its own; where there are more, those of variables with

@@ -30,8 +30,8 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import Flavour
 from refbrowser.model.values import ChunkManifest
+from refbrowser.references.content.origins import StoreOrigin
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
-from refbrowser.references.document.origins import StoreOrigin
 from refbrowser.references.rules.layouts import ChunkLayout
 
 #: Chunks of each spelling of an array that are looked for.

@@ -8,8 +8,8 @@ from refbrowser.formats.library.process import TIFF
 from refbrowser.formats.sniffing import FileKind
 from refbrowser.formats.tiff.tiff_arrays import TiffArrays
 from refbrowser.formats.tiff.tiff_contents import TiffContents
+from refbrowser.references.content.origins import Fact
 from refbrowser.references.document.manifest import ManifestBuilder
-from refbrowser.references.document.origins import Fact
 
 FORMAT = "tiff"
 _LIBRARY = Library(FileKind.TIFF, TIFF, "TIFF", "TIFF", "tifffile", "tiff")

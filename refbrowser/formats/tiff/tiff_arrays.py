@@ -14,9 +14,9 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
+from refbrowser.formats.library.chunk_proof import Candidate, Stored, refuted
 from refbrowser.formats.library.library_source import LibrarySource, asked_grid, read_boxes
 from refbrowser.formats.library.process import LibraryFile
-from refbrowser.formats.library.proof import Candidate, Stored, refuted
 from refbrowser.formats.tiff.tiff_contents import TiffContents, Told
 from refbrowser.formats.tiff.tiff_crs import GRID_MAPPING, grid_mapping
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE

@@ -1,1 +1,1 @@
-"""What a reference document holds: metadata and references by key, read, viewed and written."""
+"""Documents, as they are edited: with their findings, their history and its journal, folded."""

@@ -10,8 +10,8 @@ from functools import cached_property
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.findings.finding import Finding
-from refbrowser.references.document.content import DocumentContent, Edit, Packed, ReferenceText
-from refbrowser.references.document.expansion import Expansion
+from refbrowser.references.content.content import DocumentContent, Edit, Packed, ReferenceText
+from refbrowser.references.content.expansion import Expansion
 from refbrowser.references.findings.text_findings import document_findings
 from refbrowser.references.rules.rule_search import SearchTime
 from refbrowser.references.templates.syntax import uses_in

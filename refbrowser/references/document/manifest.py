@@ -16,9 +16,8 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.nodes import ArrayNode, GroupNode
-from refbrowser.references.document.content import KnownMetadata
-from refbrowser.references.document.document import Document, ReferenceDocument
-from refbrowser.references.document.made_text import (
+from refbrowser.references.content.content import KnownMetadata
+from refbrowser.references.content.made_text import (
     ROOT,
     NodeTexts,
     Spell,
@@ -26,10 +25,11 @@ from refbrowser.references.document.made_text import (
     spelled_node,
     text_of,
 )
-from refbrowser.references.document.reference_values import ValueKind
-from refbrowser.references.document.refs import References
-from refbrowser.references.document.value_table import DeferredTable, ValueTable, ValueTableBuilder
-from refbrowser.references.edits.url_prefixes import changed_urls
+from refbrowser.references.content.reference_values import ValueKind
+from refbrowser.references.content.refs import References
+from refbrowser.references.content.url_prefixes import changed_urls
+from refbrowser.references.content.value_table import DeferredTable, ValueTable, ValueTableBuilder
+from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.layouts import ChunkLayout
 from refbrowser.references.templates.templates import TemplateSet

@@ -1,1 +1,1 @@
-"""Edits of documents, and the history of them."""
+"""Edits of documents."""

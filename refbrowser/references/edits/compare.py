@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key
-from refbrowser.references.document.chunk_codes import Group, join_key, pack, split_key
-from refbrowser.references.document.content import DocumentContent, ReferenceText
-from refbrowser.references.document.reference_values import Value, ValueKind
-from refbrowser.references.document.refs import References
-from refbrowser.references.document.table import ODD, grid_positions
+from refbrowser.references.content.chunk_codes import Group, join_key, pack, split_key
+from refbrowser.references.content.content import DocumentContent, ReferenceText
+from refbrowser.references.content.reference_values import Value, ValueKind
+from refbrowser.references.content.refs import References
+from refbrowser.references.content.table import ODD, grid_positions
 from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS
 from refbrowser.references.text.typed_values import from_difference
 

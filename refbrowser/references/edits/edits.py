@@ -12,10 +12,11 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
-from refbrowser.references.document.consolidated import consolidated_edit
-from refbrowser.references.document.content import DocumentContent, Edit, ReferenceText
-from refbrowser.references.document.reference_values import ValueKind
-from refbrowser.references.document.refs import Patch, References, missing_key
+from refbrowser.references.content.consolidated import consolidated_edit
+from refbrowser.references.content.content import DocumentContent, Edit, ReferenceText
+from refbrowser.references.content.reference_values import ValueKind
+from refbrowser.references.content.refs import Patch, References, missing_key
+from refbrowser.references.content.url_prefixes import replaced_urls, with_new_prefix
 from refbrowser.references.edits.outer_edits import (
     AddTemplate,
     InsertRule,
@@ -33,7 +34,6 @@ from refbrowser.references.edits.outer_edits import (
     rule_values,
     top_members,
 )
-from refbrowser.references.edits.url_prefixes import replaced_urls, with_new_prefix
 from refbrowser.references.text.json_edit import dump, rewrite
 from refbrowser.references.text.json_text import JsonError, JsonReader, Node, NodeKind, parse
 
@@ -92,7 +92,7 @@ class SetVersion:
 
 def _expanded(document: ReferenceText) -> ReferenceText:
     """Return the expansion of a document as a Version 0 document."""
-    from refbrowser.references.document.expansion import Expansion
+    from refbrowser.references.content.expansion import Expansion
 
     rows = Expansion(document).rows
     if rows > LIMITS.references:

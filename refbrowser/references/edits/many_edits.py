@@ -13,18 +13,11 @@ from urllib.parse import urljoin
 import numpy as np
 
 from refbrowser.errors import RefbrowserError, quoted
-from refbrowser.references.document.chunk_codes import Rows
-from refbrowser.references.document.content import DocumentContent
-from refbrowser.references.document.reference_values import ValueKind
-from refbrowser.references.document.refs import Patch, References, missing_key
-from refbrowser.references.edits.outer_edits import (
-    RenameTemplate,
-    SetRule,
-    SetTemplate,
-    refused,
-    rule_values,
-)
-from refbrowser.references.edits.url_prefixes import (
+from refbrowser.references.content.chunk_codes import Rows
+from refbrowser.references.content.content import DocumentContent
+from refbrowser.references.content.reference_values import ValueKind
+from refbrowser.references.content.refs import Patch, References, missing_key
+from refbrowser.references.content.url_prefixes import (
     PrefixScope,
     Runs,
     ScopeKind,
@@ -33,6 +26,13 @@ from refbrowser.references.edits.url_prefixes import (
     entries_with_prefix,
     replaced_urls,
     with_new_prefix,
+)
+from refbrowser.references.edits.outer_edits import (
+    RenameTemplate,
+    SetRule,
+    SetTemplate,
+    refused,
+    rule_values,
 )
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.templates.syntax import can_be_named, renamed_in

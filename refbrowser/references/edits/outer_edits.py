@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.references.document.content import DocumentContent, ReferenceText
+from refbrowser.references.content.content import DocumentContent, ReferenceText
 from refbrowser.references.text.json_edit import dump, rewrite
 from refbrowser.references.text.json_text import NodeKind, parse
 

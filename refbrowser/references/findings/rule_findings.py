@@ -19,17 +19,17 @@ from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import NOT_DECIDED, RULE_KEYS_REPEAT, RULE_REPLACES
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.document.chunk_codes import BITS, split_key, unpack_many
-from refbrowser.references.document.table import ODD
-from refbrowser.references.findings.finding_places import located
+from refbrowser.references.content.chunk_codes import BITS, split_key, unpack_many
+from refbrowser.references.content.finding_places import located
+from refbrowser.references.content.table import ODD
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_faults import find_faults
 from refbrowser.references.rules.rule_keys import KeyPattern
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.content import DocumentContent
-    from refbrowser.references.document.refs import References
+    from refbrowser.references.content.content import DocumentContent
+    from refbrowser.references.content.refs import References
 
 #: Rules of more rows are not enumerated to look for equal keys: 8 bytes for each.
 _MOST_ROWS = 2_000_000
@@ -390,18 +390,9 @@ def _by_dimensions(rows: np.ndarray, codes: np.ndarray) -> Iterator[tuple[int, n
 # Rows of a rule that a later one makes again
 
 
-def may_meet(one: GenRule, other: GenRule) -> bool:
-    """Tell whether keys of two rules may be in the same folder."""
-    mine, theirs = one.static_prefix, other.static_prefix
-    if not (mine.startswith(theirs) or theirs.startswith(mine)):
-        return False
-    folders, others = one.directories(), other.directories()
-    return folders is None or others is None or not set(folders).isdisjoint(others)
-
-
 def _replaced_rows(context: RuleContext, earlier: GenRule, later: GenRule) -> Iterator[Finding]:
     """Yield a warning that rows of a rule are replaced by those of a later one."""
-    if not earlier.count or not later.count or not may_meet(earlier, later):
+    if not earlier.count or not later.count or not earlier.may_meet(later):
         return
     fewest = min(earlier.count, later.count)
     if fewest > MOST_KEYS or not context.steps.take(fewest * _KEY_STEPS):

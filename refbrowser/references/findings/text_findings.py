@@ -27,19 +27,19 @@ from refbrowser.findings.kinds import (
     TEMPLATE_FAULTY,
     VERSION_MISSING,
 )
-from refbrowser.references.document.chunk_codes import BITS, Group, join_key, pack, split_key, unpack_many
-from refbrowser.references.document.consolidated import MetadataWarning, metadata_findings
-from refbrowser.references.document.content import DocumentContent, ReferenceText
-from refbrowser.references.document.refs import References
-from refbrowser.references.document.table import ReferenceTable
-from refbrowser.references.findings.expansion_faults import faulty_templates, wrong_members
-from refbrowser.references.findings.finding_places import (
+from refbrowser.references.content.chunk_codes import BITS, Group, join_key, pack, split_key, unpack_many
+from refbrowser.references.content.consolidated import MetadataWarning, metadata_findings
+from refbrowser.references.content.content import DocumentContent, ReferenceText
+from refbrowser.references.content.expansion_faults import faulty_templates, wrong_members
+from refbrowser.references.content.finding_places import (
     AnyPositions,
     Found,
     found_error,
     placed,
     positions_of,
 )
+from refbrowser.references.content.refs import References
+from refbrowser.references.content.table import ReferenceTable
 from refbrowser.references.text.json_text import Member, Node, NodeKind, pointer
 
 

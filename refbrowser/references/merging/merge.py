@@ -19,15 +19,16 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quote
 from refbrowser.findings.finding import Finding
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.report import Report, first_of
-from refbrowser.references.document.consolidated import (
+from refbrowser.references.content.consolidated import (
     CONSOLIDATED,
     CONSOLIDATED_V3,
     NODE_V3,
     consolidated_edit,
 )
-from refbrowser.references.document.content import DocumentContent, Edit
+from refbrowser.references.content.content import DocumentContent, Edit
+from refbrowser.references.content.refs import References
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.document.refs import References
+from refbrowser.references.document.journal import patch_between
 from refbrowser.references.edits.compare import changed_keys
 from refbrowser.references.edits.edits import (
     AddTemplate,
@@ -46,7 +47,6 @@ from refbrowser.references.edits.edits import (
     metadata_value,
     with_refs_object,
 )
-from refbrowser.references.edits.journal import patch_between
 from refbrowser.references.edits.many_edits import RemoveReferences, SetReferences, runs_of
 from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS, rule_values, top_members
 from refbrowser.references.merging.merged_members import (

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from refbrowser.references.document.content import Edit
+from refbrowser.references.content.content import Edit
 from refbrowser.references.edits.outer_edits import InsertRule, MoveRule, RemoveRule, SetRule
 from refbrowser.references.merging.merged_members import ABSENT, MemberConflict, merged_value
 

@@ -353,6 +353,14 @@ class GenRule:
             return ()
         return rule_directories(self.pattern, self.columns, self._key_search)
 
+    def may_meet(self, other: GenRule) -> bool:
+        """Tell whether its keys and those of another rule may be in the same folder."""
+        mine, theirs = self.static_prefix, other.static_prefix
+        if not (mine.startswith(theirs) or theirs.startswith(mine)):
+            return False
+        folders, others = self.directories(), other.directories()
+        return folders is None or others is None or not set(folders).isdisjoint(others)
+
     def remembered(
         self, name: str, search: Callable[[SearchTime], _Found], left: SearchTime | None = None
     ) -> _Found:

@@ -23,8 +23,8 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
+    from refbrowser.references.content.expansion_faults import LeftOut
     from refbrowser.references.document.document import Document
-    from refbrowser.references.findings.expansion_faults import LeftOut
 
 #: Rows that are made together.
 PAGE = 4096
@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _write_rows(document: Document, arguments: argparse.Namespace, whole: bool, token: CancelToken) -> None:
-    from refbrowser.references.findings.expansion_faults import LeftOut, expansion_faults
-    from refbrowser.references.findings.finding_places import as_known
+    from refbrowser.references.content.expansion_faults import LeftOut, expansion_faults
+    from refbrowser.references.content.finding_places import as_known
 
     if arguments.count != 0:
         _tell_warnings(document, whole)
@@ -86,7 +86,7 @@ def _write_rows(document: Document, arguments: argparse.Namespace, whole: bool, 
 
 def _check_rows(document: Document, whole: bool) -> None:
     """Raise for rows that are not there and not counted; where all of it is asked for, for all it lacks."""
-    from refbrowser.references.findings.expansion_faults import expansion_faults
+    from refbrowser.references.content.expansion_faults import expansion_faults
 
     for finding in expansion_faults(document) if whole else ():
         raise finding.error()
@@ -95,7 +95,7 @@ def _check_rows(document: Document, whole: bool) -> None:
 
 
 def _tell_warnings(document: Document, whole: bool) -> None:
-    from refbrowser.references.findings.finding_places import as_known
+    from refbrowser.references.content.finding_places import as_known
     from refbrowser.references.findings.rule_findings import all_findings
 
     # A few rows of a large document do not wait for a look at all of its rules; `check` does that.
@@ -130,8 +130,8 @@ def _check_size(rows: int, arguments: argparse.Namespace) -> None:
 
 
 def _write_object(document: Document, skip_bad: bool, token: CancelToken) -> None:
-    from refbrowser.references.document.version0 import Version0
-    from refbrowser.references.findings.finding_places import as_known
+    from refbrowser.references.content.finding_places import as_known
+    from refbrowser.references.content.version0 import Version0
     from refbrowser.references.findings.rule_findings import all_findings
 
     def blocks() -> Iterator[bytes]:
@@ -173,7 +173,7 @@ def _items(
     document: Document, arguments: argparse.Namespace, left_out: LeftOut, token: CancelToken
 ) -> Iterator[list[Any]]:
     """Yield the items asked for; a faulty one is an error, or left out with a warning and counted."""
-    from refbrowser.references.document.expansion import REFS
+    from refbrowser.references.content.expansion import REFS
 
     if arguments.key is not None:
         yield from (_item_of_key(document, key, arguments.skip_bad) for key in arguments.key)

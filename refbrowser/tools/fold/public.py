@@ -14,7 +14,7 @@ from refbrowser.formats.format import Opened
 from refbrowser.references.document.document import Document
 
 if TYPE_CHECKING:
-    from refbrowser.references.edits.fold import Folding
+    from refbrowser.references.document.fold import Folding
 
 
 @native_errors()
@@ -57,7 +57,7 @@ def fold(
         The document cannot be read or folded; or the target is there, or cannot be written.
     """
     from refbrowser.exporting.saving.folded_writing import FoldRequest, write_folded
-    from refbrowser.references.edits.fold import folded
+    from refbrowser.references.document.fold import folded
 
     values = dict(templates or {})
     if target is None:

@@ -11,7 +11,7 @@ from refbrowser.words import count_text, counted_spaced, size_text, time_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
-    from refbrowser.references.edits.fold import Folding, Kept, NewRule
+    from refbrowser.references.document.fold import Folding, Kept, NewRule
 
 #: What fsspec takes to make one reference of a rule, in seconds, about; and from how long on it is told.
 _RENDERED, _TOLD = 0.001, 5.0

@@ -19,7 +19,7 @@ from refbrowser.cli.options import (
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from refbrowser.references.edits.fold import Folding
+    from refbrowser.references.document.fold import Folding
 
 #: Rules that are told.
 _SHOWN = 10

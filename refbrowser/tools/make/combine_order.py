@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from refbrowser.io.origins import ConnectionSettings, Origin
-from refbrowser.views.computing import ComputeChoice
+from refbrowser.views.compute_places import ComputeChoice
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.combination import Combination, Remedy

@@ -20,7 +20,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from refbrowser.engine.findings.probing import Probed
+    from refbrowser.engine.findings.file_probes import Probed
     from refbrowser.formats.format import Opened
     from refbrowser.tools.move.report.move_preview import MovePreview
     from refbrowser.tools.move.report.prefix_tree import PrefixNode
@@ -105,7 +105,7 @@ def _move(
 
 
 def _probed(opened: Opened, preview: MovePreview, token: CancelToken) -> list[Probed]:
-    from refbrowser.engine.findings.probing import probe, probes_of
+    from refbrowser.engine.findings.file_probes import probe, probes_of
     from refbrowser.io.fetching.fetch import Fetcher
 
     assert preview.edit is not None
@@ -116,7 +116,7 @@ def _probed(opened: Opened, preview: MovePreview, token: CancelToken) -> list[Pr
 
 def _code_of(probed: Sequence[Probed]) -> int:
     """Return the exit code of a test: that of a missing permission, else of files that are not right."""
-    from refbrowser.engine.findings.probing import Verdict
+    from refbrowser.engine.findings.file_probes import Verdict
 
     bad = {each.verdict for each in probed if not each.verdict.is_good}
     if Verdict.BLOCKED in bad:

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the selection and write it."""
     import numpy as np
 
-    from refbrowser.engine.kinds import reading_of
+    from refbrowser.engine.reading_kinds import reading_of
     from refbrowser.engine.session import check_count
     from refbrowser.model.data_type import without_names
 
@@ -163,7 +163,7 @@ def _write_rows(array: Array, selection: Selection, arguments: argparse.Namespac
     from refbrowser.engine.session import check_count
     from refbrowser.io.files.atomic import write_atomically
     from refbrowser.views.plot.element_rows import ElementRows
-    from refbrowser.views.plot.saving import csv_lines
+    from refbrowser.views.plot.slice_files import csv_lines
 
     rows = ElementRows(array, token)
     check_count(array.node, selection)

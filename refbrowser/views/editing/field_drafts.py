@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.views.editing.typed import Edited, fault
+from refbrowser.views.editing.typed_input import Edited, fault
 
 if TYPE_CHECKING:
     from refbrowser.engine.attribute_edits import AttributeChange
     from refbrowser.model.nodes import Node
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
+    from refbrowser.references.content.url_prefixes import PrefixScope
     from refbrowser.references.document.document import Document
-    from refbrowser.references.edits.url_prefixes import PrefixScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class PrefixDraft:
 
     def to_json(self, at: None) -> dict[str, Any]:
         """Return it for the journal, see `Draft.to_json`."""
-        from refbrowser.references.edits.journal import edit_to_json
+        from refbrowser.references.document.journal import edit_to_json
         from refbrowser.references.edits.many_edits import ReplacePrefixIn
 
         return edit_to_json(ReplacePrefixIn(self.old, self.new, self.scope))
@@ -183,7 +183,7 @@ class PrefixDraft:
     @classmethod
     def from_json(cls, at: Any, value: dict[str, Any], document: Document) -> PrefixDraft | None:
         """Return what `to_json` gave this value of."""
-        from refbrowser.references.edits.journal import edit_from_json
+        from refbrowser.references.document.journal import edit_from_json
         from refbrowser.references.edits.many_edits import ReplacePrefixIn
 
         try:

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.document.table import WHOLE
-from refbrowser.references.edits.many_edits import ReplacePrefixIn, outer_with_prefix
-from refbrowser.references.edits.url_prefixes import (
+from refbrowser.references.content.table import WHOLE
+from refbrowser.references.content.url_prefixes import (
     PrefixScope,
     ScopeKind,
     entries_of_scope,
     entries_with_prefix,
     with_new_prefix,
 )
+from refbrowser.references.edits.many_edits import ReplacePrefixIn, outer_with_prefix
 from refbrowser.views.editing.preview import (
     WHOLE_FILE,
     CheckReport,

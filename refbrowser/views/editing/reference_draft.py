@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.document.reference_values import BASE64_PREFIX, decode_base64, decode_inline
+from refbrowser.references.content.reference_values import BASE64_PREFIX, decode_base64, decode_inline
 from refbrowser.views.editing.preview import (
     NOT_THERE,
     CheckReport,
@@ -23,12 +23,12 @@ from refbrowser.views.editing.preview import (
 )
 from refbrowser.views.editing.range_ends import RangeEnds
 from refbrowser.views.editing.rule_draft import integer, is_integer, json_text
-from refbrowser.views.editing.typed import Edited, fault
+from refbrowser.views.editing.typed_input import Edited, fault
 
 if TYPE_CHECKING:
     from refbrowser.io.access.access import Access
     from refbrowser.model.reference import Reference
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.templates.templates import TemplateSet
 

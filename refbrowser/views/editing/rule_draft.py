@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.views.editing.text_marks import FaultSpan, fault_spans
-from refbrowser.views.editing.typed import Edited, fault
+from refbrowser.views.editing.typed_input import Edited, fault
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.content import Edit
+    from refbrowser.references.content.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 

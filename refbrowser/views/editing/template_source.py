@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.document.refs import References
+from refbrowser.references.content.refs import References
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.templates.syntax import names_in
 from refbrowser.references.templates.templates import TemplateSet
@@ -31,7 +31,7 @@ from refbrowser.views.editing.preview import (
 from refbrowser.views.editing.range_ends import RangeEnds
 from refbrowser.views.editing.reference_draft import cells_of_key
 from refbrowser.views.editing.rule_source import RuleSource
-from refbrowser.views.editing.typed import TemplateDraft
+from refbrowser.views.editing.typed_input import TemplateDraft
 
 if TYPE_CHECKING:
     from refbrowser.io.access.access import Access

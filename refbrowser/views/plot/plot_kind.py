@@ -102,9 +102,11 @@ class Export:
 
 #: What values of every kind can be written as.
 EXPORTS = (
-    Export(".csv", "Values with coordinates (*.csv)", "refbrowser.views.plot.saving:csv_blocks"),
-    Export(".npy", "Values for numpy (*.npy)", "refbrowser.views.plot.saving:npy_blocks"),
-    Export(".npz", "Values with coordinates for numpy (*.npz)", "refbrowser.views.plot.saving:npz_blocks"),
+    Export(".csv", "Values with coordinates (*.csv)", "refbrowser.views.plot.slice_files:csv_blocks"),
+    Export(".npy", "Values for numpy (*.npy)", "refbrowser.views.plot.slice_files:npy_blocks"),
+    Export(
+        ".npz", "Values with coordinates for numpy (*.npz)", "refbrowser.views.plot.slice_files:npz_blocks"
+    ),
 )
 
 

@@ -29,7 +29,7 @@ from refbrowser.engine.compute import Compute, ComputeStatus
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.tools.export.window.export_dialog import ExportDialog, is_bucket
-from refbrowser.views.computing import (
+from refbrowser.views.compute_places import (
     CLUSTER,
     PROCESSES,
     ComputeChoice,

@@ -14,13 +14,13 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets import parts
+from refbrowser.app.widgets import small_widgets
 from refbrowser.tools.compare.window.commands import CompareCommands
 from refbrowser.tools.compare.window.compare_window import CompareWindow
 from refbrowser.tools.make.window.commands import MakeCommands
 
 SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample"
-APP = Path(parts.__file__).parents[1]
+APP = Path(small_widgets.__file__).parents[1]
 #: What a desktop leaves of such a screen, without the frame of a window.
 ROOM = QSize(1008, 560)
 #: Dialogs that are opened by what is triggered below.
@@ -57,7 +57,7 @@ def close_all() -> None:
 def test_every_dialog_fits_a_small_screen(
     window: MainWindow, opened: Open, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "room_for_window", lambda widget: ROOM)
+    monkeypatch.setattr(small_widgets, "room_for_window", lambda widget: ROOM)
     shutil.copytree(SAMPLE, tmp_path, dirs_exist_ok=True)
     path = tmp_path / "sea_surface.json"
     document = opened(path)

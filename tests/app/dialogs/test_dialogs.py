@@ -32,7 +32,7 @@ from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets import parts
+from refbrowser.app.widgets import small_widgets
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.bundled import resource
 from refbrowser.engine.journal import Recovery
@@ -219,7 +219,7 @@ def test_no_words_are_clipped(
     window: MainWindow, opened: Open, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The screen that tests have is narrower than dialogs are.
-    monkeypatch.setattr(parts, "room_for_window", lambda widget: DESKTOP)
+    monkeypatch.setattr(small_widgets, "room_for_window", lambda widget: DESKTOP)
     document = opened(Path(str(resource("sample/sea_surface.json"))))
     settle()
     window.hierarchy.select_node(document, "/ocean/sst")

@@ -17,7 +17,7 @@ from refbrowser.app.editors.reference_editor import ReferenceEditor
 from refbrowser.app.editors.templates_editor import TemplatesEditor
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.edits.history import History
+from refbrowser.references.document.history import History
 
 Open = Callable[[Any], OpenDocument]
 
@@ -97,7 +97,7 @@ def prefix(workplace: Callable[..., Workplace]) -> Callable[..., Workplace]:
     """Return what begins a replacement of URL prefixes in a document."""
 
     def make(contents: Any = DOCUMENT, scopes: Any = (), chosen: Any = None, old: str = "") -> Workplace:
-        from refbrowser.references.edits.url_prefixes import PrefixScope
+        from refbrowser.references.content.url_prefixes import PrefixScope
 
         place = workplace(PrefixEditor(), contents)
         place.editor.begin(place.document, list(scopes), chosen or PrefixScope(), old)  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from refbrowser.references.edits.edits import (
 )
 from refbrowser.views.editing.reference_draft import stored_draft
 from refbrowser.views.editing.rule_draft import RuleDraft, rule_fields
-from refbrowser.views.editing.typed import DraftKind
+from refbrowser.views.editing.typed_input import DraftKind
 
 Open = Callable[..., OpenDocument]
 FIRST = {**RULE, "key": "first/{{t}}"}

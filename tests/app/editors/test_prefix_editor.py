@@ -14,9 +14,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
 
 from refbrowser.app.editors.prefix_editor import ExampleLines
+from refbrowser.references.content.url_prefixes import PrefixScope, ScopeKind
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, SetReference
-from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 from refbrowser.views.editing import prefix_changes
 from refbrowser.views.editing.prefix_changes import suggested_prefix
 

@@ -15,7 +15,7 @@ from small_documents import small_document
 from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.references.edits.extent import EVERYTHING
+from refbrowser.references.document.extent import EVERYTHING
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

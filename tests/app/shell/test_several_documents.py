@@ -17,7 +17,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.save_dialogs import UnsavedDialog
 from refbrowser.app.frame.centre import RAW
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets.dropped import DROP_LIMIT, Drop, read_drop
+from refbrowser.app.widgets.dropped_items import DROP_LIMIT, Drop, read_drop
 from refbrowser.references.edits.edits import SetReference, SetTemplate
 from refbrowser.views.hierarchy import ItemKind
 

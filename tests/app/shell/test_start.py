@@ -36,8 +36,8 @@ application.exec()
 
 #: What documents mean, how they are edited and saved, and what reads their datasets.
 LATER = (
-    "document.document rules.gen edits.edits document.expansion checks.findings edits.history "
-    "templates.templates document.writer"
+    "document.document rules.gen edits.edits content.expansion findings.text_findings document.history "
+    "templates.templates content.writer"
 )
 FIRST_ROWS = f"""
 import os, sys

@@ -40,7 +40,7 @@ from refbrowser.app.panes.chunk_map_view import ChunkMapView
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.docks import DOCKS
-from refbrowser.app.widgets.parts import ThemedItem
+from refbrowser.app.widgets.small_widgets import ThemedItem
 from refbrowser.app.widgets.table_grid import GridView
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.errors import ErrorKind, RefbrowserError

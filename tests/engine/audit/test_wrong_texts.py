@@ -12,10 +12,10 @@ import pytest
 from damaged_sets import GROUP, zarray
 
 import refbrowser
-from refbrowser.engine.audit.audit_following import fix_all, followed
 from refbrowser.engine.audit.audit_plan import AuditRequest, Level, plan_audit
 from refbrowser.engine.audit.audit_result import AuditResult
 from refbrowser.engine.audit.audit_run import AuditRun
+from refbrowser.engine.audit.followed_audit import fix_all, followed
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.findings.finding import Finding

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 import refbrowser
+from refbrowser.engine.comparing.apply_differences import TakenOver, obstacle, references_obstacle, take_over
 from refbrowser.engine.comparing.comparison import compare_datasets
 from refbrowser.engine.comparing.differences import Comparison, Difference, DifferenceKind
-from refbrowser.engine.comparing.taking_over import TakenOver, obstacle, references_obstacle, take_over
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.edits.compare import Side

@@ -13,7 +13,7 @@ from servers.http_server import HttpServer
 from servers.object_servers import ObjectServer
 
 import refbrowser
-from refbrowser.engine.findings.probing import TESTED, Probe, Probed, Verdict, probe, probes_of
+from refbrowser.engine.findings.file_probes import TESTED, Probe, Probed, Verdict, probe, probes_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.locking import make_lock
 from refbrowser.io.access.access import Access
@@ -25,7 +25,7 @@ from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetReference
 from refbrowser.references.edits.many_edits import RebaseUrls
-from refbrowser.references.edits.moving import MoveUrls
+from refbrowser.references.edits.url_moves import MoveUrls
 
 DATA = np.random.default_rng(7).bytes(5000)
 Put = Callable[[str, bytes], str]

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.engine import compute, frozen
+from refbrowser.engine import compute, frozen_dataset
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.workers import peers
@@ -328,8 +328,8 @@ def test_documents_go_as_text_or_by_their_path_with_what_was_said_of_them(
     path = _document(tmp_path)
     monkeypatch.chdir(tmp_path)
     with refbrowser.open("d.json", templates={"where": "data.bin"}) as dataset:
-        for limit, by_path in ((frozen.TEXT, False), (0, True)):
-            monkeypatch.setattr(frozen, "TEXT", limit or 1)
+        for limit, by_path in ((frozen_dataset.TEXT, False), (0, True)):
+            monkeypatch.setattr(frozen_dataset, "TEXT", limit or 1)
             order = _order(dataset, tmp_path)
             assert (order.source.path == str(path), order.source.text is None) == (by_path, by_path)
             refbrowser.export(dataset, "out", format="zarr-v2", client=threads, force=True)
@@ -337,7 +337,7 @@ def test_documents_go_as_text_or_by_their_path_with_what_was_said_of_them(
         # Another file under that path is not taken for the one that was opened.
         path.write_text(path.read_text().replace('"a/7"', '"a/x"'))
         assert _order(dataset, tmp_path).source.path == ""
-        monkeypatch.setattr(frozen, "_is_on_disk", lambda *_: True)
+        monkeypatch.setattr(frozen_dataset, "_is_on_disk", lambda *_: True)
         with pytest.raises(RefbrowserError, match="finds a different source"):
             refbrowser.export(dataset, "out", format="zarr-v2", client=threads, force=True)
 
@@ -366,16 +366,16 @@ def test_permissions_and_names_of_secrets_go_along_and_no_secret(
 
 
 def test_edited_stores_are_made_here(dataset: Dataset, tmp_path: Path, threads: PythonExecutor) -> None:
-    assert frozen.why_here(dataset) == ""
+    assert frozen_dataset.why_here(dataset) == ""
     moved = dataset.document.with_place(next(iter(dataset.document.places)), "/elsewhere")
     assert moved is not None
-    assert "edited" in frozen.why_here(dataset.with_document(moved))
+    assert "edited" in frozen_dataset.why_here(dataset.with_document(moved))
 
 
 def test_each_thing_that_is_wrong_with_a_worker_is_one_line(
     dataset: Dataset, source: Path, tmp_path: Path, threads: PythonExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real: Callable[..., Any] = frozen.open_document
+    real: Callable[..., Any] = frozen_dataset.open_document
 
     def unreadable(request: Any, **how: Any) -> Any:
         return real(replace(request, path="/not/there.zarr"), **how)
@@ -386,7 +386,7 @@ def test_each_thing_that_is_wrong_with_a_worker_is_one_line(
     join = folders.TargetFolder.join
     versions = peers.versions_here() | {"numcodecs": "0.0.1"}
     for owner, name, other, words, kind in (
-        (frozen, "open_document", unreadable, "cannot read the source", ErrorKind.SOURCE),
+        (frozen_dataset, "open_document", unreadable, "cannot read the source", ErrorKind.SOURCE),
         (folders.TargetFolder, "join", unseen, "cannot write the target", ErrorKind.IO),
         (
             export_order,

@@ -19,7 +19,7 @@ from refbrowser.formats.sniffing import NotReferencesError
 from refbrowser.formats.stores import reader as folder_module
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.document import made_text
+from refbrowser.references.content import made_text
 from refbrowser.references.text import json_text
 
 VALUES = np.arange(120, dtype="<f4").reshape(6, 20)

@@ -21,12 +21,14 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, Inline, ReferenceKind, WholeFile
 from refbrowser.model.values import Chunks, CodecSpec
-from refbrowser.references.document import made_text, value_table
+from refbrowser.references.content import made_text, value_table
+from refbrowser.references.content.made_text import spelled_node
+from refbrowser.references.content.origins import FileOrigin
+from refbrowser.references.content.url_prefixes import PrefixScope
+from refbrowser.references.content.value_table import ValueTable
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.document.made_text import spelled_node
+from refbrowser.references.document.history import History
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
-from refbrowser.references.document.origins import FileOrigin
-from refbrowser.references.document.value_table import ValueTable
 from refbrowser.references.edits.edits import (
     RemoveReference,
     RenameReference,
@@ -34,10 +36,8 @@ from refbrowser.references.edits.edits import (
     SetReference,
     SetVersion,
 )
-from refbrowser.references.edits.history import History
 from refbrowser.references.edits.many_edits import ReplacePrefixIn
 from refbrowser.references.edits.outer_edits import InsertRule
-from refbrowser.references.edits.url_prefixes import PrefixScope
 from refbrowser.references.rules.layouts import ChunkLayout
 
 V2 = ChunkKeyEncoding()

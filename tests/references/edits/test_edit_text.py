@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.references.content.url_prefixes import PrefixScope, ScopeKind
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.edits import edits, many_edits, moving
-from refbrowser.references.edits.journal import TextPatch, edit_from_json, edit_to_json, patch_between
-from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
+from refbrowser.references.document.journal import TextPatch, edit_from_json, edit_to_json, patch_between
+from refbrowser.references.edits import edits, many_edits, url_moves
 
 TEXT = st.text(st.characters(), max_size=8)
 JSON = st.recursive(
@@ -44,7 +44,7 @@ SIMPLE = st.one_of(
     st.builds(many_edits.RemoveReferences, RUNS),
     st.builds(many_edits.CopyReferences, st.lists(st.tuples(TEXT, TEXT), max_size=3).map(tuple)),
     st.builds(many_edits.ReplacePrefixIn, TEXT, TEXT, SCOPE),
-    st.builds(moving.MoveUrls, TEXT, TEXT, TEXT, st.booleans()),
+    st.builds(url_moves.MoveUrls, TEXT, TEXT, TEXT, st.booleans()),
     st.builds(many_edits.SetReferences, st.lists(st.tuples(TEXT, JSON), max_size=3).map(tuple)),
     st.builds(TextPatch, TEXT, INDEX, INDEX, st.binary(max_size=8)),
 )

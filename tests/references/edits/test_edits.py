@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.references.document.document import Edit, ReferenceDocument
+from refbrowser.references.document.history import History
 from refbrowser.references.edits.edits import (
     AddTemplate,
     Compound,
@@ -27,7 +28,6 @@ from refbrowser.references.edits.edits import (
     SetRule,
     SetTemplate,
 )
-from refbrowser.references.edits.history import History
 from refbrowser.references.text.json_edit import rewrite
 from refbrowser.references.text.json_text import parse
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.references.content.url_prefixes import PrefixScope, ScopeKind
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.history import History
 from refbrowser.references.edits.edits import RemoveReference, SetReference
-from refbrowser.references.edits.history import History
 from refbrowser.references.edits.many_edits import (
     MOST_COPIES,
     CopyReferences,
@@ -20,7 +21,6 @@ from refbrowser.references.edits.many_edits import (
     copy_key,
     runs_of,
 )
-from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 
 RULE = {"url": "s3://b/r.nc", "offset": "{{i}}", "length": "1", "dimensions": {"i": {"stop": 2}}}
 DOCUMENT: dict[str, Any] = {

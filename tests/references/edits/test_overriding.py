@@ -9,8 +9,8 @@ import pytest
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, WholeFile
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.history import History
 from refbrowser.references.edits.edits import SetRule, overriding_rule
-from refbrowser.references.edits.history import History
 
 RULE = {
     "key": "t/{{i}}.{{j}}",

@@ -9,8 +9,8 @@ import pytest
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.edits.history import History
-from refbrowser.references.edits.journal import edit_from_json, edit_to_json
+from refbrowser.references.document.history import History
+from refbrowser.references.document.journal import edit_from_json, edit_to_json
 from refbrowser.references.edits.many_edits import RenameTemplateAndUses
 from refbrowser.references.templates.syntax import can_be_named, names_in, renamed_in, uses_in
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from refbrowser.references.content.finding_places import LINES, WIDTH, excerpt
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.findings.finding_places import LINES, WIDTH, excerpt
 
 
 def test_line_and_column_of_a_finding_point_at_it() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
+from refbrowser.references.content.refs import References
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.document.refs import References
 from refbrowser.references.edits.edits import RemoveReference, SetReference, SetTemplate
 
 TEXT = """{

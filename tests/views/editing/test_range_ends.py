@@ -13,7 +13,7 @@ from refbrowser.views.editing.preview import PreviewMark, PreviewSource
 from refbrowser.views.editing.reference_draft import ReferenceDraft, ReferenceSource
 from refbrowser.views.editing.rule_source import RuleSource
 from refbrowser.views.editing.template_source import TemplateUses, template_source, uses_of
-from refbrowser.views.editing.typed import TemplateDraft
+from refbrowser.views.editing.typed_input import TemplateDraft
 
 RULE = {
     "key": "a/{{i}}",

@@ -22,6 +22,7 @@ import zarr
 import refbrowser
 from refbrowser.engine.audit.audit_tasks import _odd_values
 from refbrowser.engine.dataset import Dataset
+from refbrowser.findings.kinds import ALL_FILL
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.cf import Packing
 from refbrowser.model.nodes import ArrayNode
@@ -33,7 +34,7 @@ from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.plan import plan_view
 from refbrowser.views.plot.reading import read_picture
 from refbrowser.views.plot.readout import value_at
-from refbrowser.views.plot.saving import csv_blocks, read_shown
+from refbrowser.views.plot.slice_files import csv_blocks, read_shown
 from refbrowser.views.plot.slicing import SliceState
 from refbrowser.views.plot.table import Mark, TableLayout
 
@@ -239,9 +240,9 @@ def test_audit_and_comparison_go_by_the_same_rule(tmp_path: Path) -> None:
     said, _ = _zarr_v3(tmp_path / "said", "i2", 0, 5)
     fives = np.full(2, 5, "i2")
     with refbrowser.open(two) as old, refbrowser.open(three) as new, refbrowser.open(said) as told:
-        assert _odd_values(_node(old), fives)[0][0] == "all-fill"
+        assert _odd_values(_node(old), fives)[0][0] == ALL_FILL
         assert _odd_values(_node(new), fives) == []
-        assert _odd_values(_node(told), fives)[0][0] == "all-fill"
+        assert _odd_values(_node(told), fives)[0][0] == ALL_FILL
         assert _odd_values(_node(told), np.zeros(2, "i2")) == []
 
 

@@ -18,10 +18,10 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.plot import saving
+from refbrowser.views.plot import slice_files
 from refbrowser.views.plot.coordinates import Coordinate, plain_coordinate
 from refbrowser.views.plot.interpretation import Interpretation, coordinate_text, exact_text
-from refbrowser.views.plot.saving import (
+from refbrowser.views.plot.slice_files import (
     ShownValues,
     cells_as_tsv,
     csv_blocks,
@@ -136,7 +136,7 @@ class TestText:
 
     def test_many_rows_in_blocks(self, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = table_of(shown("cube", 3, 2, 1, 2, 0, 0))
-        monkeypatch.setattr(saving, "_TOGETHER", 1)
+        monkeypatch.setattr(slice_files, "_TOGETHER", 1)
         assert table_of(shown("cube", 3, 2, 1, 2, 0, 0)) == whole
 
 

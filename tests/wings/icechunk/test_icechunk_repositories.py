@@ -22,11 +22,11 @@ from servers.object_servers import ObjectServer
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.frozen import FrozenDataset
+from refbrowser.engine.frozen_dataset import FrozenDataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.identity import ObjectIdentity, Recorded
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.references.document.content import Edit
+from refbrowser.references.content.content import Edit
 from refbrowser.references.edits.edits import RemoveReference, ReplaceUrlPrefix, SetReference
 from refbrowser.wings.icechunk.reading import snapshot_references
 from refbrowser.wings.icechunk.reading.flatbuffers import Buffer
@@ -643,7 +643,7 @@ def test_manifests_are_read_as_arrays_are_touched(
 ) -> None:
     from refbrowser.engine.sources import sources_of
     from refbrowser.limits import Limits
-    from refbrowser.references.document import content
+    from refbrowser.references.content import content
 
     read: list[str] = []
     plain = IcechunkRepository.manifests

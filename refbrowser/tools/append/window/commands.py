@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.view import PreferenceCommands
-from refbrowser.app.widgets.parts import bring_up
+from refbrowser.app.widgets.small_widgets import bring_up
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 
 

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import combo_box, plain_label, push_button, show_progress
 from refbrowser.app.widgets.rows import FlowLayout
+from refbrowser.app.widgets.small_widgets import combo_box, plain_label, push_button, show_progress
 from refbrowser.engine.audit.audit_plan import SAMPLE, AuditRequest, Level
 from refbrowser.formats.option_fields import declared
 from refbrowser.views.speed import SEPARATOR, Speed, job_words

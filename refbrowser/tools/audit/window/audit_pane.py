@@ -22,7 +22,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.findings_list import FindingsFilter, show_fix
-from refbrowser.app.widgets.parts import hint_label, one_shot, plain_label, push_button, scrolled
+from refbrowser.app.widgets.small_widgets import hint_label, one_shot, plain_label, push_button, scrolled
 from refbrowser.engine.audit.audit_plan import AuditRequest
 from refbrowser.errors import RefbrowserError
 from refbrowser.tools.audit.report.audit_page import AuditPage, Order, PageChoice, about, copied, page_of

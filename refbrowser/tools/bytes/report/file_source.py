@@ -19,9 +19,9 @@ from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind, WholeFile
 from refbrowser.model.selection import Selection
-from refbrowser.references.document.chunk_codes import BITS, Group, group_of_chunks, unpack_many
-from refbrowser.references.document.reference_values import ValueKind
-from refbrowser.references.document.table import ODD, TextTable
+from refbrowser.references.content.chunk_codes import BITS, Group, group_of_chunks, unpack_many
+from refbrowser.references.content.reference_values import ValueKind
+from refbrowser.references.content.table import ODD, TextTable
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout
 from refbrowser.tools.bytes.report.byte_runs import Lattice, LatticeStep, lattices_of, may_lead_to

@@ -15,9 +15,9 @@ from refbrowser.io.access.access import Access, is_chained, storage_url
 from refbrowser.io.access.local_files import open_regular, read_exactly
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
+from refbrowser.references.content.reference_values import ValueKind
+from refbrowser.references.content.table import TextTable
 from refbrowser.references.document.document import Document
-from refbrowser.references.document.reference_values import ValueKind
-from refbrowser.references.document.table import TextTable
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.integer_expressions import Affine
 from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout

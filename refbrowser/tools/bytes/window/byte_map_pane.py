@@ -13,7 +13,7 @@ from refbrowser.app.panes.array_pane import ArrayPane
 from refbrowser.app.panes.chunk_map_controls import LegendEntry, SwatchLegend
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import one_shot, pop_up_entries, push_button, scrolled
+from refbrowser.app.widgets.small_widgets import one_shot, pop_up_entries, push_button, scrolled
 from refbrowser.io.access.access import storage_url
 from refbrowser.io.plan import AUTOMATIC
 from refbrowser.model.nodes import ArrayNode

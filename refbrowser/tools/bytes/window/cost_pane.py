@@ -22,7 +22,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import one_shot, plain_label, push_button
 from refbrowser.errors import RefbrowserError
 from refbrowser.tools.bytes.report.cost_words import (
     cell_tip,

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QVBoxLa
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.small_widgets import plain_label, push_button
 from refbrowser.io.plan import AUTOMATIC, PlanChoice
 from refbrowser.tools.bytes.report.live_plan import BLOCKS, CONNECTIONS, GAPS, link_words
 from refbrowser.words import count_text, size_text

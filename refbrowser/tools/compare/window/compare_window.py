@@ -21,17 +21,17 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import (
+from refbrowser.app.widgets.side_texts import SideTexts
+from refbrowser.app.widgets.small_widgets import (
     hint_label,
     plain_label,
     push_button,
     resize_within_screen,
     show_progress,
 )
-from refbrowser.app.widgets.side_texts import SideTexts
 from refbrowser.tools.compare.window.compared_list import ComparedList, ComparedValues
 from refbrowser.tools.compare.window.states_map import StatesMap
-from refbrowser.tools.compare.window.taking import TakingBar
+from refbrowser.tools.compare.window.taken_differences import TakingBar
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from refbrowser.references.edits.edits import Edit
     from refbrowser.tools.compare.compared_entries import ComparedEntry
     from refbrowser.tools.compare.window.compare_work import Compared
-    from refbrowser.tools.compare.window.taking import Taking
+    from refbrowser.tools.compare.window.taken_differences import Taking
     from refbrowser.views.side_lines import Lines
 
 _AUTO, _SAMPLE, _ALL = "auto", "sample", "all"

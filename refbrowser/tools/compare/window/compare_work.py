@@ -8,10 +8,10 @@ import numpy as np
 
 from refbrowser.app.controller.compared_side import SideNow
 from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.engine.comparing.apply_differences import TakenOver, take_over
 from refbrowser.engine.comparing.chunk_differences import reference_text
 from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
 from refbrowser.engine.comparing.differences import ArrayComparison, Comparison
-from refbrowser.engine.comparing.taking_over import TakenOver, take_over
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.nodes import ArrayNode

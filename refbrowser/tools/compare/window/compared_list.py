@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import ThemedItem, one_shot, plain_label, push_button
 from refbrowser.views.words import index_text, one_line
 from refbrowser.words import count_text, counted_spaced
 

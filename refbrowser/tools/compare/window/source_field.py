@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.compared_side import ComparedSide
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.file_filters import open_filter
-from refbrowser.app.widgets.parts import grow_to_words, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import grow_to_words, plain_label, push_button
 from refbrowser.views.words import one_line
 
 #: What is chosen: something that is open, or a path or URL.

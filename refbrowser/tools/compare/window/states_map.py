@@ -11,8 +11,8 @@ from refbrowser.app.panes.chunk_map_controls import MapControls, MapLegend
 from refbrowser.app.panes.chunk_map_view import Cell, ChunkMapView
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import hint_label
 from refbrowser.app.widgets.side_texts import SideTexts
+from refbrowser.app.widgets.small_widgets import hint_label
 from refbrowser.views.chunks.chunk_map import ChunkLayout
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.settings import Settings
 from refbrowser.codecs.table import begins_like
 from refbrowser.engine.reading.shards import open_shards
-from refbrowser.engine.reading.wanted import WHOLE_LIMIT, Wanted
+from refbrowser.engine.reading.wanted_ranges import WHOLE_LIMIT, Wanted
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.sniffing import FileKind, file_kind
 from refbrowser.model.grid import ChunkPart

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
-from refbrowser.references.document.expansion import REFS
-from refbrowser.references.document.refs import NONE
+from refbrowser.references.content.expansion import REFS
+from refbrowser.references.content.refs import NONE
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.templates.highlight import ListFolds
 from refbrowser.references.templates.syntax import Template

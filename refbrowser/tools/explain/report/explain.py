@@ -23,7 +23,13 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile, columns_of
 from refbrowser.tools.explain.report import verdicts
-from refbrowser.tools.explain.report.assembled import assembly_of, buffers_step, element_at, place_of, rows_of
+from refbrowser.tools.explain.report.assembled_elements import (
+    assembly_of,
+    buffers_step,
+    element_at,
+    place_of,
+    rows_of,
+)
 from refbrowser.tools.explain.report.chunk import Opened, bytes_step, open_chunk
 from refbrowser.tools.explain.report.entry import entry_step, find_occurrences, missing_step
 from refbrowser.tools.explain.report.explanation import (

@@ -13,7 +13,7 @@ import numpy as np
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.reading.found_members import find_member
-from refbrowser.engine.reading.wanted import too_long, without_large
+from refbrowser.engine.reading.wanted_ranges import too_long, without_large
 from refbrowser.engine.session import Session
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access.access import Access, is_chained, split_chained

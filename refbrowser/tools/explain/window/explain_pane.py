@@ -16,8 +16,8 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import hint_label, one_shot, push_button
 from refbrowser.app.widgets.rows import FlowLayout
+from refbrowser.app.widgets.small_widgets import hint_label, one_shot, push_button
 from refbrowser.tools.explain.window.explain_text import NARROW, WIDE, ExplanationText, StepsText, VerdictBox
 from refbrowser.views.words import one_line
 

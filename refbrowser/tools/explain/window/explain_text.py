@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.small_widgets import plain_label
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import plain_label, push_button, resize_within_screen
+from refbrowser.app.widgets.small_widgets import plain_label, push_button, resize_within_screen
 from refbrowser.errors import RefbrowserError, StaleError
 from refbrowser.exporting.option_fields import group_of, groups
 from refbrowser.formats.format import Written
@@ -37,7 +37,7 @@ from refbrowser.formats.registry import form_named, readers, written
 from refbrowser.io.origins import OBJECT_STORES, Origin
 from refbrowser.tools.export.window.export_arrays import ArraysTable
 from refbrowser.tools.export.window.export_check import CheckTable
-from refbrowser.views.computing import ComputeChoice, where_text
+from refbrowser.views.compute_places import ComputeChoice, where_text
 from refbrowser.views.locks import stale_words
 from refbrowser.views.speed import speed_words
 from refbrowser.views.words import one_line

@@ -26,7 +26,7 @@ from refbrowser.exporting.request import (
     loss_lines,
 )
 from refbrowser.formats.registry import form_named
-from refbrowser.views.computing import ComputeChoice
+from refbrowser.views.compute_places import ComputeChoice
 from refbrowser.words import count_text, counted_plain, counted_spaced, size_text
 
 #: What is told of an export that was interrupted.

@@ -25,7 +25,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import (
+from refbrowser.app.widgets.small_widgets import (
     ThemedItem,
     plain_label,
     push_button,
@@ -51,7 +51,7 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.references.edits.fold import Folding
+    from refbrowser.references.document.fold import Folding
 
 _RULES = declared(FoldRequest)["rules"]
 _ABOUT = (
@@ -274,7 +274,7 @@ class FoldSheet(QDialog):
 
     def apply(self) -> None:
         """Make what is shown one step of the history."""
-        from refbrowser.references.edits.fold import FoldReferences
+        from refbrowser.references.document.fold import FoldReferences
 
         folding, document = self._folding, self._document
         if folding is None or not folding.is_smaller:

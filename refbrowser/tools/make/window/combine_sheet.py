@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QFormLayout, QHBoxLayout, 
 from refbrowser.app.controller.documents import Documents
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import push_button
+from refbrowser.app.widgets.small_widgets import push_button
 from refbrowser.io.origins import local_path
 from refbrowser.tools.make.combine_order import CombineOrder
 from refbrowser.tools.make.window.files_sheet import FilesSheet

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import ThemedItem, push_button
+from refbrowser.app.widgets.small_widgets import ThemedItem, push_button
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 

@@ -24,8 +24,8 @@ from refbrowser.exporting.combining.properties import FileSet
 from refbrowser.exporting.combining.scan_journal import LookJournal, forget_looks
 from refbrowser.exporting.combining.times import target_units, time_of
 from refbrowser.io.origins import local_path
-from refbrowser.references.edits.fold import FoldReferences
-from refbrowser.references.edits.history import History
+from refbrowser.references.document.fold import FoldReferences
+from refbrowser.references.document.history import History
 from refbrowser.tools.make.combine_order import CombineOrder
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced, plural

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.commands.view import PreferenceCommands
-from refbrowser.app.widgets.parts import bring_up
+from refbrowser.app.widgets.small_widgets import bring_up
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.app.workspace.workspace import Workspace
 

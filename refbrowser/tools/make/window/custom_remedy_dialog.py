@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.small_widgets import plain_label, push_button
 
 if TYPE_CHECKING:
     from refbrowser.tools.make.custom_remedies import CustomRemedy

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
 
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.app.widgets.table_models import ROOT, Index
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text

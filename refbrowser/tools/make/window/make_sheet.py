@@ -26,13 +26,13 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.dropped import DROP_LIMIT
-from refbrowser.app.widgets.parts import plain_label, push_button, resize_within_screen
+from refbrowser.app.widgets.dropped_items import DROP_LIMIT
+from refbrowser.app.widgets.small_widgets import plain_label, push_button, resize_within_screen
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.registry import REFERENCES, form_named, formats
 from refbrowser.io.origins import local_path
 from refbrowser.tools.make.window.make_files import FilesTable
-from refbrowser.views.computing import where_text
+from refbrowser.views.compute_places import where_text
 from refbrowser.views.speed import speed_words
 from refbrowser.words import count_text
 

@@ -25,7 +25,7 @@ from refbrowser.exporting.option_fields import chosen_options
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.registry import form_named, title_of
 from refbrowser.io.origins import ConnectionSettings, Origin, local_path
-from refbrowser.views.computing import ComputeChoice
+from refbrowser.views.compute_places import ComputeChoice
 from refbrowser.views.hierarchy import detail_text
 from refbrowser.words import count_text, counted_spaced
 

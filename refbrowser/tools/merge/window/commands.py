@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.controller.compared_side import other_sides, saved_sides
 from refbrowser.app.tasks.latest import Latest
-from refbrowser.app.widgets.parts import bring_up
+from refbrowser.app.widgets.small_widgets import bring_up
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.views.hierarchy import takes_rules

@@ -22,8 +22,14 @@ from refbrowser.app.controller.edited_document import moved_on
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button, resize_within_screen
 from refbrowser.app.widgets.side_texts import SideTexts
+from refbrowser.app.widgets.small_widgets import (
+    ThemedItem,
+    one_shot,
+    plain_label,
+    push_button,
+    resize_within_screen,
+)
 from refbrowser.references.merging.merge import Choice
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced

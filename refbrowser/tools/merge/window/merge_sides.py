@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
 
 from refbrowser.app.controller.compared_side import SavedSide
-from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.small_widgets import plain_label
 from refbrowser.tools.compare.window.source_field import SourceField
 from refbrowser.views.words import one_line
 

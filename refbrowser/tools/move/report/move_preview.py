@@ -14,7 +14,7 @@ from refbrowser.findings.finding import Finding
 from refbrowser.io.access.access import Access, Source, Want
 from refbrowser.model.report import Report, first_of
 from refbrowser.references.edits.many_edits import RebaseUrls
-from refbrowser.references.edits.moving import MoveUrls
+from refbrowser.references.edits.url_moves import MoveUrls
 from refbrowser.tools.move.report.prefix_tree import PrefixKind, PrefixNode, node_at
 from refbrowser.views.words import one_line
 from refbrowser.words import counted, counted_spaced

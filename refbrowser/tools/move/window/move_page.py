@@ -28,8 +28,14 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button, resize_within_screen
 from refbrowser.app.widgets.rows import named
+from refbrowser.app.widgets.small_widgets import (
+    ThemedItem,
+    one_shot,
+    plain_label,
+    push_button,
+    resize_within_screen,
+)
 from refbrowser.formats.option_fields import declared
 from refbrowser.tools.move.request import MoveRequest
 from refbrowser.tools.move.window.place_form import PlaceForm
@@ -38,7 +44,7 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.engine.findings.probing import Probed
+    from refbrowser.engine.findings.file_probes import Probed
     from refbrowser.io.access.access import Want
     from refbrowser.references.document.document import Document
     from refbrowser.tools.move.report.move_preview import MovePreview
@@ -300,7 +306,7 @@ class MovePage(QDialog):
 
         def load(control: TaskControl) -> _Places:
             from refbrowser.engine.findings.collected_findings import failures_of
-            from refbrowser.engine.reading.collecting import collected_later
+            from refbrowser.engine.reading.garbage_collection import collected_later
             from refbrowser.engine.sources import listed_sources_of
             from refbrowser.tools.move.report.health import health_judge
             from refbrowser.tools.move.report.prefix_tree import prefix_tree
@@ -500,7 +506,7 @@ class MovePage(QDialog):
         document = places.said
 
         def look(control: TaskControl) -> list[Probed]:
-            from refbrowser.engine.findings.probing import probe, probes_of
+            from refbrowser.engine.findings.file_probes import probe, probes_of
 
             return probe(probes_of(document, edit), access, shared.get().fetcher, control)
 

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import LineLabel
-from refbrowser.app.widgets.parts import plain_label
 from refbrowser.app.widgets.rows import OutcomeLine, named
+from refbrowser.app.widgets.small_widgets import plain_label
 from refbrowser.formats.option_fields import declared
 from refbrowser.tools.move.request import MoveRequest
 from refbrowser.views.words import one_line

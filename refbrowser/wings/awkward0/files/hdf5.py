@@ -15,9 +15,9 @@ from typing import Any
 from refbrowser.codecs.workers.confinement import clean_environment
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
+from refbrowser.formats.library.chunk_proof import Stored
 from refbrowser.formats.library.library_source import Tree, is_stored_so, unpacked
 from refbrowser.formats.library.process import HDF5, LibraryFile, library_file
-from refbrowser.formats.library.proof import Stored
 from refbrowser.formats.stores.reader import is_text
 from refbrowser.io.access.local_files import open_regular
 from refbrowser.io.cancel import CancelToken

@@ -25,9 +25,9 @@ from refbrowser.model.nested import (
 )
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.values import Chunks
-from refbrowser.references.document.made_text import spelled_array
+from refbrowser.references.content.made_text import spelled_array
+from refbrowser.references.content.origins import DocumentOrigin
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
-from refbrowser.references.document.origins import DocumentOrigin
 from refbrowser.references.text.json_text import read_value
 from refbrowser.wings.awkward0.files.container import Container
 from refbrowser.wings.awkward0.layouts import layouts

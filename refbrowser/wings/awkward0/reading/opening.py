@@ -26,8 +26,8 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import Reference
+from refbrowser.references.content.origins import Fact, PlainAnswers
 from refbrowser.references.document.document import Document
-from refbrowser.references.document.origins import Fact, PlainAnswers
 from refbrowser.wings.awkward0.files.container import Container, FolderContainer, ZipContainer, open_zip
 from refbrowser.wings.awkward0.layouts.functions import AllowList
 from refbrowser.wings.awkward0.layouts.layouts import NumpyLayout

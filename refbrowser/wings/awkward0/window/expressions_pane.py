@@ -32,7 +32,7 @@ from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.fields_view import FieldsView
-from refbrowser.app.widgets.parts import push_button
+from refbrowser.app.widgets.small_widgets import push_button
 from refbrowser.app.widgets.table_models import RIGHT
 from refbrowser.wings.awkward0.layouts.functions import ExpressionKind
 from refbrowser.wings.awkward0.views.expressions import ExpressionGraph, verdict_words

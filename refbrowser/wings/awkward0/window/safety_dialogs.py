@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button, resize_within_screen
+from refbrowser.app.widgets.small_widgets import ThemedItem, plain_label, push_button, resize_within_screen
 from refbrowser.views.words import one_line
 from refbrowser.wings.awkward0.views.safety_rows import SafetyRow, report_text, summary
 from refbrowser.wings.awkward0.window.document_awkward import awkward_of

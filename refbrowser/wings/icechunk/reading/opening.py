@@ -22,8 +22,8 @@ from refbrowser.io.origins import scheme_of
 from refbrowser.model.nodes import Flavour
 from refbrowser.model.reference import Reference
 from refbrowser.model.values import ChunkManifest
+from refbrowser.references.content.origins import Fact, PlainAnswers, UrlsLeft
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
-from refbrowser.references.document.origins import Fact, PlainAnswers, UrlsLeft
 from refbrowser.wings.icechunk.reading.repository import IcechunkRepository, Snapshot, SnapshotNode
 from refbrowser.wings.icechunk.reading.snapshot_options import IcechunkOptions
 from refbrowser.wings.icechunk.reading.snapshot_references import SnapshotManifest, SnapshotReferences

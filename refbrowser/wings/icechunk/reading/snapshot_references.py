@@ -26,9 +26,9 @@ from refbrowser.io.identity import Recorded
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import Reference, ReferenceColumns, ReferenceKind
-from refbrowser.references.document.expansion import Expansion
+from refbrowser.references.content.expansion import Expansion
+from refbrowser.references.content.value_table import ValueTable
 from refbrowser.references.document.manifest import ManifestBuilder
-from refbrowser.references.document.value_table import ValueTable
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.text.json_text import has_too_many_values
 from refbrowser.wings.icechunk.reading.chunk_references import ChunkReferences, too_many

@@ -22,7 +22,7 @@ from refbrowser.app.controller.compared_side import ComparedSide, ReadSide
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import ThemedItem, plain_label, push_button
 from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.views.words import one_line
 from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin, document_at

@@ -26,10 +26,10 @@ from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.values import NO_VALUES, ArraySource, Chunks, CodecSpec, Pieces, SourceManifest
-from refbrowser.references.document.made_text import plain_attribute, spelled_array, spelled_node
+from refbrowser.references.content.made_text import plain_attribute, spelled_array, spelled_node
+from refbrowser.references.content.origins import DocumentOrigin, Fact, PlainAnswers
+from refbrowser.references.content.value_table import json_of
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument, unheld_name
-from refbrowser.references.document.origins import DocumentOrigin, Fact, PlainAnswers
-from refbrowser.references.document.value_table import json_of
 from refbrowser.wings.ncstream.reading.definition import (
     StreamAttribute,
     StreamDefinition,

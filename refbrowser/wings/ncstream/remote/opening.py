@@ -16,8 +16,8 @@ from refbrowser.io.fetching.fetch import read_document
 from refbrowser.io.origins import http_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.references.content.origins import PlainAnswers
 from refbrowser.references.document.manifest import ManifestDocument
-from refbrowser.references.document.origins import PlainAnswers
 from refbrowser.wings.ncstream.reading.hierarchy import StreamOrigin, document_of_origin
 from refbrowser.wings.ncstream.reading.messages import StreamIndex
 from refbrowser.wings.ncstream.reading.reading_options import StreamReading

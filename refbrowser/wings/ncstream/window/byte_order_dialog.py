@@ -12,7 +12,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import ThemedItem, plain_label, push_button
 from refbrowser.views.numbers import value_text
 from refbrowser.views.words import one_line
 from refbrowser.wings.ncstream.views.readings import Reading, Readings

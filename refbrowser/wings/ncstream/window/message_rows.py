@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.small_widgets import plain_label
 from refbrowser.errors import Severity
 from refbrowser.views.rows import Column, RowStyle
 from refbrowser.views.words import one_line

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from refbrowser.app.frame.bars import NoteBar, fill_bar
 from refbrowser.app.frame.centre import PLOT
-from refbrowser.app.widgets.parts import IconLabel, push_button
+from refbrowser.app.widgets.small_widgets import IconLabel, push_button
 from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.views.plot.coordinates import line_scale
 from refbrowser.wings.ncstream.views.readings import doubtful_arrays, ordered_arrays

@@ -24,7 +24,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.fields_view import FieldsPane
-from refbrowser.app.widgets.parts import one_shot, plain_label, push_button, tool_button
+from refbrowser.app.widgets.small_widgets import one_shot, plain_label, push_button, tool_button
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.rows import NoRows
 from refbrowser.wings.ncstream.window.message_rows import (

@@ -29,7 +29,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
+from refbrowser.app.widgets.small_widgets import plain_label, push_button, show_progress
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.views.words import one_line

@@ -116,7 +116,7 @@ class DocumentStream(FormatPart):
 
         def show(control: TaskControl) -> Opened:
             from refbrowser.app.controller.work import DatasetState, Opened
-            from refbrowser.references.edits.history import History
+            from refbrowser.references.document.history import History
             from refbrowser.wings.ncstream.reading.opening import document_of_stream
 
             # It is not walked again.

@@ -16,7 +16,7 @@ from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import hint_label, one_shot
+from refbrowser.app.widgets.small_widgets import hint_label, one_shot
 from refbrowser.views.plot.coordinates import AxisScale, Coordinate, plain_coordinate
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.readout import readout

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.reading.wanted import too_long, without_large
+from refbrowser.engine.reading.wanted_ranges import too_long, without_large
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.block_sides import Box, box_size, boxes, boxes_within, is_run
 from refbrowser.exporting.blocks import TASK_BYTES

@@ -20,7 +20,7 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.values import ChunkManifest, Chunks, NoValues
-from refbrowser.references.document.expansion import merged
+from refbrowser.references.content.expansion import merged
 from refbrowser.wings.zarr_draft.reading.codecs import is_known
 from refbrowser.wings.zarr_draft.reading.draft_keys import ChunkSpelling
 from refbrowser.wings.zarr_draft.reading.draft_members import (

@@ -18,7 +18,7 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, WholeFile
-from refbrowser.references.document.expansion import Expansion
+from refbrowser.references.content.expansion import Expansion
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.tools.bytes.report.byte_facts import class_words, faults_line, item_line
 from refbrowser.tools.bytes.report.byte_map import ByteMap, PlaceKind, byte_maps

@@ -17,7 +17,7 @@ import refbrowser
 from refbrowser.app.actions.menus import menus
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.references.edits import fold
+from refbrowser.references.document import fold
 from refbrowser.references.edits.edits import SetReference
 from refbrowser.tools.fold.window.fold_sheet import FoldSheet
 

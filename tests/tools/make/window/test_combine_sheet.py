@@ -33,7 +33,7 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.combining import combine as combining
 from refbrowser.exporting.combining.scan_sources import LookTask
 from refbrowser.io.files.permissions import state_folder
-from refbrowser.references.edits.fold import FoldReferences
+from refbrowser.references.document.fold import FoldReferences
 from refbrowser.tools.append.window.append_sheet import AppendSheet
 from refbrowser.tools.make.window.combine_sheet import CombineSheet
 from refbrowser.tools.make.window.combine_shown import AxisStrip

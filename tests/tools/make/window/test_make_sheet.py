@@ -23,7 +23,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.hierarchy_model import tooltip_of
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.tasks.tasks import TaskControl
-from refbrowser.app.widgets.dropped import read_drop
+from refbrowser.app.widgets.dropped_items import read_drop
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.combining import made_references

@@ -12,7 +12,7 @@ from refbrowser.io.access.access import Access
 from refbrowser.io.origins import Origin
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.many_edits import RebaseUrls
-from refbrowser.references.edits.moving import MoveUrls
+from refbrowser.references.edits.url_moves import MoveUrls
 from refbrowser.tools.move.report.move_preview import MovePreview, move_preview, spread, summary_of
 from refbrowser.tools.move.report.prefix_tree import PrefixKind, node_at, prefix_tree
 
