@@ -17,7 +17,6 @@ import pytest
 from refbrowser.codecs.workers import children
 from refbrowser.codecs.workers.confinement import in_force
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.format import resolve_name
 from refbrowser.formats.library import process
 from refbrowser.formats.library.process import (
     Chain,
@@ -33,6 +32,7 @@ from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.io.identity import identity_on_disk
 from refbrowser.io.processes import is_running
 from refbrowser.limits import Limits
+from refbrowser.loading import load
 
 SCRIPT = """
 import os, signal, socket, subprocess, time
@@ -253,7 +253,7 @@ def test_a_library_is_loaded_before_it_is_wanted(file: LibraryFile, tmp_path: Pa
 
 def test_formats_that_have_a_library_say_which() -> None:
     """Their scripts are there."""
-    found = {each.name for each in formats() if each.library and resolve_name(each.library).exists()}
+    found = {each.name for each in formats() if each.library and load(each.library).exists()}
     assert found == {"hdf5", "grib", "tiff", "fits"}
 
 
