@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -151,3 +153,65 @@ def test_no_message_is_quaint(sources: list[Source]) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_no_page_is_quaint(page: Path) -> None:
     assert not quaint_words(page.read_text("utf-8"))
+
+
+#: Words of which a plural has another, beside those that get an s.
+_PLURALS = [
+    {"is", "are"}, {"was", "were"}, {"has", "have"}, {"does", "do"}, {"it", "they"}, {"it", "them"},
+    {"its", "their"},
+]  # fmt: skip
+
+
+def _said(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(each.value) if isinstance(each, ast.Constant) else "x" for each in node.values)
+    return None
+
+
+def _differ_by_number(one: str, other: str) -> bool:
+    """Tell whether two texts say the same of one thing and of several."""
+    if "" in (one, other):
+        return one + other == "s"
+    first, second = (set(re.findall(r"\w+", text)) for text in (one, other))
+    return {one[0], other[0]} == {"s", " "} or any(
+        {a, b} in _PLURALS or f"{a}s" == b or f"{b}s" == a for a in first - second for b in second - first
+    )
+
+
+def plurals_by_hand(tree: ast.AST) -> Iterator[str]:
+    """Yield where code chooses between the words for one thing and for several."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.IfExp) or not isinstance(node.test, ast.Compare):
+            continue
+        limit = node.test.comparators[0]
+        one, other = _said(node.body), _said(node.orelse)
+        if one is None or other is None or one == other:
+            continue
+        if isinstance(limit, ast.Constant) and limit.value == 1 and _differ_by_number(one, other):
+            yield ast.unparse(node)
+
+
+def test_plurals_by_hand_are_found() -> None:
+    code = """
+f"{n} file{'s' if n != 1 else ''}"
+"1 file" if n == 1 else f"{n} files"
+"it is" if len(n) == 1 else "they are"
+f"{n} member{' was' if n == 1 else 's were'}"
+"scalar" if n == 1 else "array"
+"one is" if n == 2 else "two are"
+plural(n, "file")
+"""
+    assert len(list(plurals_by_hand(ast.parse(code)))) == 4
+
+
+@pytest.mark.slow
+def test_plurals_are_made_in_one_place(sources: list[Source]) -> None:
+    found = {
+        source.module: by_hand
+        for source in sources
+        if source.module != "refbrowser.words"
+        and (by_hand := list(plurals_by_hand(ast.parse(source.path.read_text("utf-8")))))
+    }
+    assert found == {}, "refbrowser/words.py has plural and counted"

@@ -13,7 +13,7 @@ from refbrowser.formats.registry import title_of
 from refbrowser.model.data_type import EnumerationType, RowType, SequenceType
 from refbrowser.model.nested import NAME_ATTRIBUTE, TypeKind
 from refbrowser.views.words import one_line
-from refbrowser.words import count_text, size_text
+from refbrowser.words import count_text, plural, size_text
 
 if TYPE_CHECKING:
     from refbrowser.model.nested import NestedType
@@ -152,7 +152,7 @@ def changed_words(item: ShownRow) -> str:
 def _changed(count: int, noun: str) -> str:
     if not count:
         return f"changed: {noun}s differ from the saved state"
-    verb = f"{noun} differs" if count == 1 else f"{noun}s differ"
+    verb = plural(count, f"{noun} differs", f"{noun}s differ")
     return f"changed: {count_text(count)} {verb} from the saved state"
 
 

@@ -14,7 +14,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, error_kind, error_text
 from refbrowser.formats.sniffing import ENTRIES, NAMED
 from refbrowser.views.words import one_line
-from refbrowser.words import count_text, counted_plain, counted_spaced
+from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.formats.sniffing import Found
@@ -145,7 +145,7 @@ class FoundCard(Card):
             self.set_note(f"{missing} is not there yet. Run the lines below in Python first.")
         elif opened:
             self.set_note(f"Reference documents of it that are open: {names}.")
-            self._open.setText("Show it" if len(self._paths) == 1 else "Show them")
+            self._open.setText(plural(len(self._paths), "Show it", "Show them"))
         elif beside:
             self.set_note(f"Reference documents beside it: {names}.")
             self._open.setText("Open them" if len(self._paths) > 1 else f"Open {names}")

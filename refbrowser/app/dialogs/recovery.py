@@ -22,7 +22,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.small_widgets import IconLabel, plain_label, push_button
 from refbrowser.views.words import one_line
-from refbrowser.words import count_text, counted_spaced
+from refbrowser.words import count_text, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
@@ -46,7 +46,7 @@ def recovery_text(recovery: Recovery) -> str:
     edits = counted_spaced(count, "unsaved edit")
     if typed:
         edits += f" ({typed} typed and not applied)"
-    were = "was" if count == 1 else "were"
+    were = plural(count, "was", "were")
     if not recovery.operations and not typed and recovery.error is not None:
         return f"Unsaved edits from {when} were kept, but cannot be read: {error_text(recovery.error)}"
     if recovery.history is None:

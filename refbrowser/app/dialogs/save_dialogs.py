@@ -23,7 +23,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import plain_label, push_button
 from refbrowser.views.words import one_line
-from refbrowser.words import count_text, size_text
+from refbrowser.words import count_text, plural, size_text
 
 if TYPE_CHECKING:
     from refbrowser.exporting.saving.save_preview import Prospect
@@ -190,7 +190,7 @@ def relative_words(prospect: Prospect) -> str:
         words = prospect.obstacle[:1].upper() + prospect.obstacle[1:]
         return f"{words}. They would name other files in the new folder."
     number = count_text(prospect.relative)
-    which = "1 URL is" if prospect.relative == 1 else f"{number} URLs are"
+    which = plural(prospect.relative, "1 URL is", f"{number} URLs are")
     first = one_line(prospect.example)
     return (
         f"{which} relative to the folder of the document, first {first}. "

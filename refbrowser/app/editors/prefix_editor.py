@@ -20,7 +20,7 @@ from refbrowser.views.editing.field_drafts import PrefixDraft
 from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.typed_input import DraftKind, Typed
 from refbrowser.views.words import one_line
-from refbrowser.words import count_text, counted_spaced
+from refbrowser.words import count_text, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.references.content.url_prefixes import PrefixScope
@@ -387,10 +387,10 @@ class PrefixEditor(EditorForm):
         elif mistake:
             self._outcome.show_fault(mistake)
         elif changes.edit.old == changes.edit.new:
-            self._outcome.show_result(f"{parts} begin{'s' if changes.count == 1 else ''} this way")
+            self._outcome.show_result(f"{parts} {plural(changes.count, 'begins', 'begin')} this way")
         else:
             used = f", used {count_text(changes.uses)} times" if changes.templates else ""
-            words = f"{parts} change{'s' if changes.count == 1 else ''}{used}"
+            words = f"{parts} {plural(changes.count, 'changes', 'change')}{used}"
             if changes.edit.new:
                 self._outcome.show_result(words)
             else:
@@ -398,7 +398,7 @@ class PrefixEditor(EditorForm):
             self._changes = changes
         if changes.elsewhere:
             one, many = ("place", "places") if is_made else ("template or rule", "templates or rules")
-            nouns = f"{one} begins" if changes.elsewhere == 1 else f"{many} begin"
+            nouns = plural(changes.elsewhere, f"{one} begins", f"{many} begin")
             self._elsewhere.show_warning(f"{count_text(changes.elsewhere)} other {nouns} so")
         self._show_state()
         none = NoSource(hint="No URL begins with the text to replace.")

@@ -448,11 +448,8 @@ class TemplatesEditor(EditorForm):
         elif not draft.renames_uses:
             self._name_outcome.show_warning(f"what uses {draft.old_name} keeps the old name")
         elif known is not None:
-            self._name_outcome.show_result(
-                "its use is renamed too"
-                if known.count == 1
-                else f"its {count_text(known.count)} uses are renamed too"
-            )
+            uses = plural(known.count, "use is", f"{count_text(known.count)} uses are")
+            self._name_outcome.show_result(f"its {uses} renamed too")
         else:
             self._name_outcome.show_result("what uses it is renamed too")
 

@@ -28,7 +28,7 @@ from refbrowser.views.hierarchy import nested_text
 from refbrowser.views.nested.nested_lines import LineMaker, NestedPath
 from refbrowser.views.nested.nested_values import NestedColumn, NestedValue, ValueKind, exact_text, fault_of
 from refbrowser.views.rows import NoRows
-from refbrowser.words import count_text
+from refbrowser.words import count_text, plural
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -266,7 +266,7 @@ class NestedPane(QWidget):
 
         def done(text: str) -> None:
             QGuiApplication.clipboard().setText(text)
-            count = f"{count_text(len(paths))} values" if len(paths) != 1 else "1 value"
+            count = plural(len(paths), "1 value", f"{count_text(len(paths))} values")
             self.said.emit(f"{count} copied as JSON")
 
         def failed(error: BaseException) -> None:

@@ -29,7 +29,7 @@ from refbrowser.views.references import (
 )
 from refbrowser.views.rows import NoRows
 from refbrowser.views.words import one_line, unread_words
-from refbrowser.words import count_text, counted_spaced
+from refbrowser.words import count_text, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -534,7 +534,7 @@ class ReferencesPane(QWidget):
         text = counted_spaced(rows, "row")
         if self.changed_only.isChecked():
             at_most = "" if changes is None or changes.is_exact else "at most "
-            text = f"{at_most}{text} differ{'s' if rows == 1 else ''}"
+            text = f"{at_most}{text} {plural(rows, 'differs', 'differ')}"
             unlisted = 0 if changes is None else changes.removed_count - len(changes.removed)
             text += f", and {count_text(unlisted)} more were removed" if unlisted else ""
         self._count.setText(text)

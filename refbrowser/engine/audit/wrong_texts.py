@@ -28,6 +28,7 @@ from refbrowser.references.edits.url_moves import Moved, MoveUrls
 from refbrowser.references.edits.url_texts import url_tokens
 from refbrowser.references.templates.syntax import names_in
 from refbrowser.references.text.json_text import pointer
+from refbrowser.words import plural
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -81,10 +82,11 @@ class WrongText:
     def finding(self, count: int) -> Finding:
         """Return it as a finding about so many chunks."""
         first = quoted(self.urls[0])
-        files = (
-            f"the file {first}, which does not exist" if len(self.urls) == 1 else
-            f"{len(self.urls)} files, {first} first, which do not exist"
-        )  # fmt: skip
+        files = plural(
+            len(self.urls),
+            f"the file {first}, which does not exist",
+            f"{len(self.urls)} files, {first} first, which do not exist",
+        )
         there = (
             "it does" if len(self.urls) == 1 else "all of them do" if self.there == len(self.urls) else
             f"{self.there} of the {self.asked} that were looked for do"

@@ -385,7 +385,7 @@ class _Linter:
         shown = [(_shown_of("units")(each), numbers) for each, numbers in groups.items()]
         others = [(text, numbers) for text, numbers in shown if text != _shown_of("units")(array.first)]
         count = sum(len(numbers) for _, numbers in others)
-        verb = "counts its times" if count == 1 else "count their times"
+        verb = plural(count, "counts its times", "count their times")
         message = (
             f"{array.path}: {count} of {len(array.files)} files {verb} from another date; all are written "
         )

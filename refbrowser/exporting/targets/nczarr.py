@@ -43,6 +43,7 @@ from refbrowser.model.nodes import (
 )
 from refbrowser.model.selection import Selection
 from refbrowser.version import __version__
+from refbrowser.words import plural
 
 _PROPERTIES = f"version=2,nczarr=2.0.0,refbrowser={__version__}"
 
@@ -342,7 +343,7 @@ def split_words(node: ArrayNode, paths: list[str]) -> str:
     if node.dtype is not None and node.dtype.kind == "V" and node.dtype.names is None:
         return "opaque elements are written as bytes along one more dimension"
     named = ", ".join(map(quoted, paths[:_NAMED])) + (", …" if len(paths) > _NAMED else "")
-    count = "one variable" if len(paths) == 1 else f"{len(paths)} variables"
+    count = plural(len(paths), "one variable", f"{len(paths)} variables")
     return f"the compound is split into {count}, one for each field: {named}"
 
 

@@ -72,6 +72,7 @@ from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.selection import Selection
+from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -226,9 +227,7 @@ class StoreTarget(Target):
         """Return which arrays no other processes can work on."""
         spooled = sum(array.plan.spooled for array in self.exports)
         found = [(len(self.nested), "nested values"), (spooled, "chunks from an intermediate store")]
-        return " and ".join(
-            f"{count} array{'s' if count > 1 else ''} of {what}" for count, what in found if count
-        )
+        return " and ".join(f"{counted_plain(count, 'array')} of {what}" for count, what in found if count)
 
     def metadata_digest(self) -> str:
         """Return what tells the metadata that is written from others."""

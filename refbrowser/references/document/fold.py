@@ -41,7 +41,7 @@ from refbrowser.references.rules.numbered_urls import NumberedUrls, is_plain, pl
 from refbrowser.references.templates.templates import TemplateSet
 from refbrowser.references.text.json_edit import dump
 from refbrowser.references.text.json_text import parse
-from refbrowser.words import counted
+from refbrowser.words import counted, plural
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument
@@ -162,9 +162,9 @@ class Folding(Report):
         if self.is_smaller and self.before.version == 0:
             notes.append("The document becomes Version 1: Version 0 has neither templates nor gen rules.")
         if self.unproved:
-            rules = "One rule" if self.unproved == 1 else f"{self.unproved} rules"
+            rules = plural(self.unproved, "One rule", f"{self.unproved} rules")
             notes.append(
-                f"{rules} gave different references, and {'was' if self.unproved == 1 else 'were'} not used."
+                f"{rules} gave different references, and {plural(self.unproved, 'was', 'were')} not used."
             )
         return tuple(notes)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from refbrowser.views.speed import SEPARATOR, Speed, speed_words
 from refbrowser.views.words import one_line
-from refbrowser.words import count_text, counted_spaced, size_text, time_text
+from refbrowser.words import count_text, counted_spaced, plural, size_text, time_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
@@ -122,5 +122,5 @@ def _kept_keys(kept: Kept) -> str:
 
 def kept_line(kept: Kept) -> str:
     """Return what stays for one reason in one line, with some of the keys."""
-    stay = "stays" if kept.count == 1 else "stay"
+    stay = plural(kept.count, "stays", "stay")
     return one_line(f"{counted_spaced(kept.count, 'key')} {stay}: {kept.reason} ({_kept_keys(kept)})")

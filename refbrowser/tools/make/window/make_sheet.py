@@ -34,7 +34,7 @@ from refbrowser.io.origins import local_path
 from refbrowser.tools.make.window.make_files import FilesTable
 from refbrowser.views.compute_places import where_text
 from refbrowser.views.speed import speed_words
-from refbrowser.words import count_text
+from refbrowser.words import count_text, plural
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
@@ -384,7 +384,7 @@ class MakeSheet(WorkingDialog):
         count = len(self._to_open())
         self._open.setVisible(bool(self._made))
         self._open.setEnabled(bool(count))
-        self._open.setText(f"Open {count} documents" if count > 1 else "Open the document")
+        self._open.setText(plural(max(1, count), "Open the document", f"Open {count} documents"))
 
     def _words_of(self, status: JobStatus) -> list[str]:
         files = f"{count_text(status.done)} of {count_text(status.total or 0)} files"
@@ -394,7 +394,7 @@ class MakeSheet(WorkingDialog):
     def _cancelled(self) -> None:
         self._resume.setChecked(True)
         made = len(self._made)
-        some = f"{count_text(made)} document{' is' if made == 1 else 's are'} made and kept"
+        some = f"{count_text(made)} {plural(made, 'document is', 'documents are')} made and kept"
         self._told(f"Cancelled. {some}: Make references continues from there.", "warning")
 
     def _done(self, report: MakeReport) -> None:

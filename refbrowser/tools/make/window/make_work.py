@@ -27,7 +27,7 @@ from refbrowser.formats.registry import form_named, title_of
 from refbrowser.io.origins import ConnectionSettings, Origin, local_path
 from refbrowser.views.compute_places import ComputeChoice
 from refbrowser.views.hierarchy import detail_text
-from refbrowser.words import count_text, counted_spaced
+from refbrowser.words import count_text, counted_spaced, plural
 
 #: Variables of a file that are listed with why they cannot be referenced, at most.
 LISTED = 200
@@ -107,7 +107,7 @@ class MakePlan:
         lines = [f"Makes {first}" + (f" and {count_text(count - 1)} more." if count > 1 else ".")]
         if self.there:
             lines.append(
-                f"{count_text(self.there)} of these {'is' if self.there == 1 else 'are'} there already."
+                f"{count_text(self.there)} of these {plural(self.there, 'is', 'are')} there already."
             )
         return "\n".join(lines)
 
@@ -123,7 +123,7 @@ def plan_of(order: MakeOrder) -> MakePlan:
     targets = tuple(task.target for task in tasks_of(order.request()))
     there = sum(map(os.path.lexists, targets))
     if there and not (order.force or order.resume):
-        some = "the document exists" if len(targets) == 1 else f"{count_text(there)} of the documents exist"
+        some = plural(len(targets), "the document exists", f"{count_text(there)} of the documents exist")
         raise RefbrowserError(
             ErrorKind.IO,
             f"{some} already",
@@ -161,13 +161,11 @@ def report_text(report: MakeReport) -> str:
         f"Done: {documents} made. {count_text(compared)} chunks read through them are those of the files."
     ]
     if kept := len(report.made) - len(made):
-        lines.append(
-            f"{count_text(kept)} left as {'it is' if kept == 1 else 'they are'}: newer than the file."
-        )
+        lines.append(f"{count_text(kept)} left as {plural(kept, 'it is', 'they are')}: newer than the file.")
     if lossy := sum(bool(each.losses) for each in made):
         lines.append(f"Not all of {count_text(lossy)} could be kept: the rows of these files say what.")
     if report.left_out:
-        files = "file is" if len(report.left_out) == 1 else "files are"
+        files = plural(len(report.left_out), "file is", "files are")
         lines.append(f"{count_text(len(report.left_out))} {files} left out: references cannot describe them.")
     return "\n".join(lines)
 

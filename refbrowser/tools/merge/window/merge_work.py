@@ -16,6 +16,7 @@ from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.edits.edits import Compound, Edit
 from refbrowser.references.merging.conflict_file import ConflictFile
 from refbrowser.references.merging.merge import Choice, Merged, merge_documents
+from refbrowser.words import plural
 
 
 def merged(
@@ -71,7 +72,7 @@ def left_to_settle(listed: ConflictFile, ours: Document, control: TaskControl) -
         if conflict.is_open(document):
             left.append(conflict)
     done = len(listed.conflicts) - len(left)
-    told = f"{done} of {len(listed.conflicts)} {'is' if done == 1 else 'are'} settled already"
+    told = f"{done} of {len(listed.conflicts)} {plural(done, 'is', 'are')} settled already"
     warning = Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=told)
     return Merged(document, (), tuple(left), (), (warning,) if done else ())
 

@@ -17,7 +17,7 @@ from refbrowser.references.edits.many_edits import RebaseUrls
 from refbrowser.references.edits.url_moves import MoveUrls
 from refbrowser.tools.move.report.prefix_tree import PrefixKind, PrefixNode, node_at
 from refbrowser.views.words import one_line
-from refbrowser.words import counted, counted_spaced
+from refbrowser.words import counted, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -210,7 +210,7 @@ def summary_of(preview: MovePreview) -> str:
     )
     parts = [part for part in (_counted(*each) for each in counts) if part]
     texts = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-    written = f"; {texts} {'is' if sum(count for count, *_ in counts) == 1 else 'are'} rewritten"
+    written = f"; {texts} {plural(sum(count for count, *_ in counts), 'is', 'are')} rewritten"
     files = _counted(preview.files, "file", "files") or "no file"
     references = _counted(preview.references, "reference", "references") or "no reference"
     return f"{files}, {references}{written if texts else ''}"

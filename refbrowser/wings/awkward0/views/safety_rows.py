@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from refbrowser.wings.awkward0.layouts.functions import AllowList, Standing
 from refbrowser.wings.awkward0.reading.safety import FunctionUse, PickleUse, SafetySpot, TargetUse, report
 from refbrowser.wings.awkward0.views.expressions import value_text
-from refbrowser.words import count_text, counted_spaced
+from refbrowser.words import count_text, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.wings.awkward0.reading.opening import Awkward0Origin
@@ -69,7 +69,7 @@ def refused_words(rows: Sequence[SafetyRow]) -> str:
 
 def _were(rows: Sequence[SafetyRow]) -> str:
     refused = sum(1 for row in rows if row.is_refused and row.section != TARGETS)
-    return "was" if refused == 1 else "were"
+    return plural(refused, "was", "were")
 
 
 def summary(rows: Sequence[SafetyRow]) -> str:

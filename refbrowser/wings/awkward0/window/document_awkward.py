@@ -10,7 +10,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.formats.registry import AWKWARD0
 from refbrowser.views.words import one_line
-from refbrowser.words import count_text, counted_spaced, size_text
+from refbrowser.words import count_text, counted_spaced, plural, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -120,7 +120,9 @@ def rescue_words(name: str, origin: Awkward0Origin) -> str:
     if not getattr(container, "is_rescued", False):
         return ""
     members = sum(1 for _ in container.names())
-    found = f"{count_text(members)} member{' of it was' if members == 1 else 's of it were'} found one by one"
+    found = (
+        f"{count_text(members)} {plural(members, 'member of it was', 'members of it were')} found one by one"
+    )
     parts = [f"The directory of {one_line(name)} cannot be read: {found}."]
     # What the directory itself has is told first.
     lost = [each.place for each in container.findings[1:] if each.place.start is not None]

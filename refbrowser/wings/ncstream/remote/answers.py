@@ -30,6 +30,7 @@ from refbrowser.wings.ncstream.reading.reading_options import StreamReading
 from refbrowser.wings.ncstream.reading.stream_layouts import little_endian, order_code
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 from refbrowser.wings.ncstream.remote.spec import data_url
+from refbrowser.words import plural
 
 if TYPE_CHECKING:
     from refbrowser.io.access.access import Access
@@ -85,7 +86,7 @@ class Question:
                 raise RefbrowserError(kind, message, Place(path=self.path, start=fault.offset))
         table = index.table
         if len(table) != 1 or table.kind[0] not in (MessageKind.DATA, MessageKind.DATA_COLUMN):
-            raise self._wrong(f"{len(table)} messages" if len(table) != 1 else "a message without data")
+            raise self._wrong(plural(len(table), "a message without data", f"{len(table)} messages"))
         name = table.names[table.variable[0]] if table.variable[0] >= 0 else None
         if name != self.path:
             raise self._wrong("data of another variable")

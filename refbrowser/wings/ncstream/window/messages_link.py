@@ -16,7 +16,7 @@ from refbrowser.wings.ncstream.views.readings import doubtful_arrays, ordered_ar
 from refbrowser.wings.ncstream.window.messages_pane import MessagesPane
 from refbrowser.wings.ncstream.window.streams import stream_of
 from refbrowser.wings.ncstream.window.supply_pane import SectionMark, section_rect
-from refbrowser.words import count_text
+from refbrowser.words import count_text, plural
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -51,7 +51,7 @@ class AsOfBar(QFrame):
             later = count_text(count - 1 - last)
             self._text.setText(
                 f"The stream as it was after message {count_text(last)}: "
-                f"the {later} later message{'s are' if count - 1 - last != 1 else ' is'} left out."
+                f"the {later} later {plural(count - 1 - last, 'message is', 'messages are')} left out."
             )
 
     def text(self) -> str:
