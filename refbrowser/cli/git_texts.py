@@ -26,11 +26,6 @@ def reference_document(request: OpenRequest, control: JobControl) -> ReferenceDo
     """Return the reference document in a file; None where there is something else, or nothing can be read.
 
     Any JSON object could be read as references of Version 0: one counts that describes an array or group.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
     """
     try:
         document, _ = document_to_merge(request, control)

@@ -102,8 +102,6 @@ class Executor(Protocol):
         ------
         RefbrowserError
             `E_SOURCE`: there is nobody left to run it.
-        Cancelled
-            `token` was cancelled.
         """
         ...
 
@@ -228,8 +226,6 @@ class Compute:
         RefbrowserError
             `E_SOURCE`: the scheduler does not answer, or has no workers. `E_USAGE`: Dask is not installed, or
             the files for TLS cannot be used.
-        Cancelled
-            `token` was cancelled.
         """
         with ExitStack() as stack:
             if self.given is not None:

@@ -317,11 +317,6 @@ class Dataset(_Members):
         ----------
         limit
             Of the characters; a longer text is cut at a line's end, and a comment says so.
-
-        Raises
-        ------
-        Cancelled
-            `token` was cancelled.
         """
         from refbrowser.model.netcdf.dataset import netcdf_view
 

@@ -342,11 +342,6 @@ def make_lock(
         Files as the document spells them: `files_of`.
     whole
         Those of which all bytes are read, for a digest of them.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
     """
     control = control or JobControl()
     entries: dict[str, LockEntry] = {}
@@ -441,8 +436,6 @@ def write_lock_of(
     RefbrowserError
         As `files_of` and `write_lock` do; there is no lock in which files could be accepted; `E_USAGE`: the
         document refers to none of that name, or the lock of a document at a URL has no place.
-    Cancelled
-        The control's token was cancelled.
     """
     request, control = request or LockRequest(), control or JobControl()
     if not request.target and scheme_of(path) is not None:
@@ -491,11 +484,6 @@ def hold_against_lock(
     ----------
     allow
         Whether stale files are read all the same.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
     """
     if document.store is not None:
         return
@@ -585,11 +573,6 @@ def lock_findings(
     ----------
     urls
         Files as the document spells them: `files_of`.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
     """
     control = control or JobControl()
     doubts: list[Stale] = []

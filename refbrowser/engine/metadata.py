@@ -36,11 +36,6 @@ def described(
     ----------
     known
         Metadata that was read before, so that an edit does not read it again.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
     """
     with collected_later():
         return _described(document, access, resources, token, known)

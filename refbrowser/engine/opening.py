@@ -81,8 +81,6 @@ def open_document(
     ------
     RefbrowserError
         It cannot be read, or no format has it.
-    Cancelled
-        The control's token was cancelled.
     """
     control = control or JobControl()
 
@@ -128,8 +126,6 @@ def open_dataset(request: OpenRequest, control: JobControl | None = None) -> Dat
     ------
     RefbrowserError
         It cannot be read, or it is of no known format.
-    Cancelled
-        The control's token was cancelled.
     """
     control = control or JobControl()
     if request.stale not in STALE:

@@ -76,8 +76,6 @@ class Session(Resources):
         RefbrowserError
             The array is not readable; `E_BUDGET`: no memory holds the selection; or, without `on_part`, a
             chunk failed: it names key, URL, range and cause.
-        Cancelled
-            `cancel` was cancelled.
         """
         from refbrowser.engine.reading.parts import PartTable, ReadOptions
 

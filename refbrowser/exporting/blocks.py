@@ -415,11 +415,6 @@ class BlockReader:
             Of the box's shape; what lies over the edge is left as it is.
         states
             Of blocks that overlap the box: they are told of each part.
-
-        Raises
-        ------
-        Cancelled
-            The export was cancelled.
         """
         source, selection = self.layout.source, self._taken(box)
         region = part_of(values, tuple(slice(0, len(selection.axes[axis])) for axis in self._kept))

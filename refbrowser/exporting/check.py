@@ -131,11 +131,6 @@ def ask_program(
         What `refbrowser.exporting.check_child` takes, but for the name of the program and its memory.
     script
         The path of what does the same for a program that the former does not know.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
     """
     target = asked["target"]
     asked = asked | {"program": program, "memory": LIMITS.check_memory}
@@ -292,8 +287,6 @@ def check_export(dataset: Dataset, request: ExportRequest, control: JobControl |
     ------
     RefbrowserError
         `E_USAGE`: it is no store and no stream, or is not there. The source cannot be read.
-    Cancelled
-        The control's token was cancelled.
     """
     kind = load(form_named(request.format).target)
     if in_object_store(request.target) or os.path.lexists(request.target):

@@ -153,13 +153,7 @@ class LocalRows:
     buffers: Buffers
 
     def read(self, take: Callable[[int, memoryview], None], token: CancelToken) -> list[int]:
-        """Read all that can be, and return the rows that were.
-
-        Raises
-        ------
-        Cancelled
-            `token` was cancelled.
-        """
+        """Read all that can be, and return the rows that were."""
         done: list[int] = []
         for location, rows in self._files():
             token.check()
@@ -226,8 +220,6 @@ def copy_task(run: ExportRun, array: ArrayExport, number: int) -> None:
     ------
     RefbrowserError
         A chunk cannot be read or written.
-    Cancelled
-        The export was cancelled.
     """
     objects = run.open_objects(array, number)
     if not objects:

@@ -150,8 +150,6 @@ class Target:
         ------
         RefbrowserError, OSError
             Something cannot be read or written.
-        Cancelled
-            The export was cancelled.
         """
         raise NotImplementedError
 
@@ -162,8 +160,6 @@ class Target:
         ------
         RefbrowserError, OSError
             Something is not as it was written.
-        Cancelled
-            The export was cancelled.
         """
         raise NotImplementedError
 
@@ -175,8 +171,6 @@ class Target:
         ------
         RefbrowserError
             `E_USAGE`: none is known that reads it. The source cannot be read.
-        Cancelled
-            The control's token was cancelled.
         """
         raise RefbrowserError(ErrorKind.USAGE, "only stores and streams can be checked with other software")
 
@@ -389,11 +383,6 @@ def coding(dataset: Dataset, control: JobControl) -> Iterator[tuple[Session, Can
     """Give a session whose chunks have a memory of their own, and the token of what it reads.
 
     Chunks being coded have a smaller one than those that are shown.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
     """
     # Closing the pool cancels what it works for.
     token = CancelToken()

@@ -173,8 +173,6 @@ class JournalCopies:
         ------
         RefbrowserError
             It cannot be kept.
-        Cancelled
-            The token was cancelled.
         """
         try:
             with self._path.open("rb") as stream:

@@ -73,8 +73,6 @@ def rewritten(document: Document, how: Rewriting, token: CancelToken) -> Referen
     ------
     RefbrowserError
         An entry is faulty.
-    Cancelled
-        `token` was cancelled.
     """
     writer = _Writer(document.written(), how, token)
     return ReferenceDocument.read(
@@ -137,8 +135,6 @@ class Remaking:
         ------
         RefbrowserError
             An entry is faulty.
-        Cancelled
-            The control's token was cancelled.
         """
         how = Rewriting(keeps=self.keeps, metadata=self.metadata, added=iter(self.references))
         return rewritten(self.dataset.document, how, self.control.token), self.losses

@@ -64,8 +64,6 @@ def encode_task(run: ExportRun, array: ArrayExport, number: int) -> None:
     ------
     RefbrowserError
         A chunk cannot be read or written.
-    Cancelled
-        The export was cancelled.
     """
     objects = run.open_objects(array, number)
     if not objects:
@@ -219,8 +217,6 @@ def carry_out(
     ------
     RefbrowserError
         Something cannot be read or written.
-    Cancelled
-        The export was cancelled.
     """
     memory = MemoryBudget(LIMITS.export_memory)
     fresh_folder(spool)
@@ -378,8 +374,6 @@ class Spool:
         ------
         RefbrowserError
             `E_IO`: it cannot be written.
-        Cancelled
-            The export was cancelled.
         """
         needed = {
             coords: state

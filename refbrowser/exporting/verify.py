@@ -147,8 +147,6 @@ def verify_chunks(
     ------
     RefbrowserError
         `E_IO`: objects are not what was written; they are written again by the next run.
-    Cancelled
-        `token` was cancelled.
     """
     coders = {array.layout.target.path: array.coder for array in arrays}
     different: list[str] = []

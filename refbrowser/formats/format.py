@@ -199,8 +199,6 @@ class Opening:
         ------
         RefbrowserError
             It may not or cannot be read.
-        Cancelled
-            The opening was cancelled.
         """
         from refbrowser.io.access.access import Access
         from refbrowser.io.fetching.byte_sources import FIRST, RemoteBytes
@@ -469,8 +467,6 @@ class Format:
         ------
         RefbrowserError
             `NotThisError`: it is none of it; else it cannot be read.
-        Cancelled
-            The opening was cancelled.
         """
         opened: Opened = load(self.opener)(opening)
         return opened

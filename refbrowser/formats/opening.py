@@ -28,8 +28,6 @@ def open_named(opening: Opening) -> Opened:
     RefbrowserError
         It cannot be read, or no format has it; or a value is given for a template that it does not
         have, or an option of another format.
-    Cancelled
-        The opening was cancelled.
     """
     failed: dict[str, NotThisError] = {}
     while True:

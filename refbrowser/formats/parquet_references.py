@@ -56,8 +56,6 @@ def write_parquet(
     RefbrowserError
         E_USAGE: the target is there and `force` is not set, or the document holds what this form cannot. A
         chunk is faulty, or ends beyond 2**63, which the columns of this form cannot hold.
-    Cancelled
-        `cancel` was cancelled.
     """
     final = Path(target)
     if final.exists() and not force:
@@ -93,8 +91,6 @@ def update_parquet(
     RefbrowserError
         E_IO: others changed the folder since, or it cannot be written; E_USAGE: the document holds what this
         form cannot; a chunk that changed is faulty.
-    Cancelled
-        `cancel` was cancelled.
     """
     final = Path(os.path.realpath(target))
     check_unprotected(final / METADATA)

@@ -72,8 +72,6 @@ def open_named_references(opening: Opening) -> Opened:
     ------
     RefbrowserError
         As `open_references` does; `NotThisError` where a URL cannot be read as a document.
-    Cancelled
-        The opening was cancelled.
     """
     if opening.seen.local is not None and lists_conflicts(opening.seen.head or b""):
         message = "it lists the conflicts of a merge, and is not a reference document"
@@ -121,8 +119,6 @@ def _document_at(opening: Opening, access: Access) -> DocumentBytes:
     ------
     RefbrowserError
         It cannot be read; `NotReferencesError`: it is data, of which there may be very much.
-    Cancelled
-        The opening was cancelled.
     """
     # Not before: those who open files do not wait for what reads URLs.
     from refbrowser.io.fetching.fetch import read_document
@@ -184,8 +180,6 @@ def open_references(
         E_JSON, E_ENCODING, E_SCHEMA, E_BUDGET with line and column; E_FORMAT where a packed file is broken;
         E_IO, E_UNSAFE where it cannot be read. `NotReferencesError` where it does not begin as a reference
         document does; E_FORMAT where it holds data.
-    Cancelled
-        `cancel` was cancelled.
     """
     if isinstance(source, str | os.PathLike):
         path = os.path.realpath(source)

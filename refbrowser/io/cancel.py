@@ -12,7 +12,11 @@ class Cancelled(Exception):  # noqa: N818 - an outcome, not an error
 
 
 class CancelToken:
-    """Tells a task to stop; may be cancelled from any thread, once and for all."""
+    """Tells a task to stop; may be cancelled from any thread, once and for all.
+
+    What is given a token, or a control that has one, raises `Cancelled` once that was cancelled. Functions
+    say so only where there is more to say.
+    """
 
     def __init__(self) -> None:
         self._event = threading.Event()

@@ -79,8 +79,6 @@ def ask_workers(choice: ComputeChoice, control: JobControl) -> ComputeStatus | N
     RefbrowserError
         `E_USAGE`: the choice makes no sense, or Dask is not installed. `E_SOURCE`: the scheduler does not
         answer, or has no workers.
-    Cancelled
-        The task was cancelled.
     """
     from importlib.util import find_spec
 

@@ -104,8 +104,6 @@ def open_document(
     ------
     RefbrowserError
         It cannot be opened.
-    Cancelled
-        The task was cancelled.
     """
     hooks = ReadingHooks(control)
     with collected_later():
@@ -152,8 +150,6 @@ def opened_without_commas(path: str, shared: SharedSession, control: TaskControl
     ------
     RefbrowserError
         It cannot be opened without them either.
-    Cancelled
-        The task was cancelled.
     """
     from refbrowser.engine.opening import dataset_of
     from refbrowser.formats.references import open_references

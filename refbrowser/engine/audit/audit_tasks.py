@@ -207,13 +207,7 @@ def _plain(values: Sequence[FileState] | Sequence[Outcome]) -> list[dict[str, An
 
 
 def carry_out(dataset: Dataset, task: AuditTask, token: CancelToken) -> TaskAnswer:
-    """Carry out a task: files are asked about, or chunks read; what fails costs itself alone.
-
-    Raises
-    ------
-    Cancelled
-        The token was cancelled.
-    """
+    """Carry out a task: files are asked about, or chunks read; what fails costs itself alone."""
     for url, identity in task.known.items():
         _remember(dataset, url, identity)
     if task.urls:
@@ -433,8 +427,6 @@ def answers(
     ------
     RefbrowserError
         `E_SOURCE`: there is nobody left to do it.
-    Cancelled
-        The token was cancelled.
     """
     if not executor.is_apart:
         yield from executor.run(lambda task: carry_out(dataset, task, token), tasks, token)

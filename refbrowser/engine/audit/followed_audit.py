@@ -38,11 +38,6 @@ def followed(result: AuditResult, before: Dataset, now: Dataset, control: JobCon
     ----------
     before, now
         The dataset that was audited, and as it is now.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
     """
     following = _Following(before, now)
     marks, grouping, asked = ChunkMarks(), Grouping(), Grouping()

@@ -71,11 +71,6 @@ def whole_findings(
 
     Codes: as `lock_findings`, and ``file-ends-only``: the lock has no digest of all bytes of these files, so
     only their ends are compared.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
     """
     whole = with_whole(urls, lock)
     for start in range(0, len(whole), _TOGETHER):

@@ -83,11 +83,6 @@ def stat_objects(
         Called for each once, in this thread.
     export
         Try longer.
-
-    Raises
-    ------
-    Cancelled
-        `cancel` was cancelled.
     """
     asking = _Asking(fetcher, access, urls, told, cancel or CancelToken(), export)
     for start in range(0, len(urls), _TOGETHER):

@@ -186,8 +186,6 @@ def take_over(
     ------
     RefbrowserError
         `E_USAGE`: something of it cannot be written as an edit of that document.
-    Cancelled
-        The control's token was cancelled.
     """
     return _TakingOver(source, target, to, control or JobControl()).edit(wanted, title)
 

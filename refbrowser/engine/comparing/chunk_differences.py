@@ -69,11 +69,6 @@ def compare_chunks(
     ----------
     are_copies
         Both datasets are files with the same bytes.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
     """
     why = _obstacle(here, there)
     if why:

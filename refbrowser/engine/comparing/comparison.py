@@ -95,8 +95,6 @@ def compare_datasets(
     ------
     RefbrowserError
         `E_USAGE`: neither has an array that is asked for; or a store cannot be listed.
-    Cancelled
-        The control's token was cancelled.
     """
     request, control = request or CompareRequest(), control or JobControl()
     if request.values not in VALUES:
@@ -245,13 +243,7 @@ class _Comparing:
 
 
 def _are_copies(here: Dataset, there: Dataset, control: JobControl) -> bool:
-    """Tell whether both are local files with the same bytes, as far as these are not too large to be read.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
-    """
+    """Tell whether both are local files with the same bytes, as far as these are not too large to be read."""
     paths = _file_of(here), _file_of(there)
     if paths[0] is None or paths[1] is None:
         return False

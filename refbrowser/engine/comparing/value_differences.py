@@ -60,11 +60,6 @@ def compare_values(
     first
         Coordinates of chunks that a sample looks at before others, shape (n, ndim): those whose references
         differ.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
     """
     why = _obstacle(here.node, there.node)
     if why:

@@ -147,11 +147,6 @@ def probe(
 
     At most two requests go to each place, and only where that is allowed. What is known of the old place is
     what the lock of the document says, else what it says itself where it answered before.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
     """
     control = control or JobControl()
     known = _Known(probes, access, fetcher, control)

@@ -74,8 +74,6 @@ def read_rows(
     ------
     RefbrowserError
         None of the rows can be read; the faults of the result tell of those that are read in part.
-    Cancelled
-        `token` was cancelled.
     """
     reader = SessionBuffers(resources, access, token or CancelToken(), export, priority, told)
     values = nested_values(node)

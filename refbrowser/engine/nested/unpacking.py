@@ -145,8 +145,6 @@ class LongBlob:
         ------
         RefbrowserError
             They cannot be read or decoded, or there are not so many.
-        Cancelled
-            `token` was cancelled.
         """
         out = np.empty(stop - start, np.uint8)
         with self._lock:

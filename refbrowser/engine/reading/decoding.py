@@ -166,13 +166,7 @@ class DecodeQueue:
         self._error: BaseException | None = None
 
     def put(self, task: Callable[[], None], size: int) -> None:
-        """Queue `task`, which needs `size` bytes of memory; waits while too much is in flight.
-
-        Raises
-        ------
-        Cancelled
-            The read was cancelled.
-        """
+        """Queue `task`, which needs `size` bytes of memory; waits while too much is in flight."""
         self._pool.memory.acquire(size, self._token)
         with self._changed:
             self._tasks.append((task, size))

@@ -44,11 +44,6 @@ def fetch_rows(
         As of `Fetcher.fetch`, as are the options; some calls may come from this thread.
     size_limit
         Bytes of the longest row or whole object that is read.
-
-    Raises
-    ------
-    Cancelled
-        The fetch was cancelled.
     """
     options["size_limit"] = size_limit
     columns = with_members(columns, access)
@@ -79,11 +74,6 @@ def confirm_later(
         Whether also large members of servers are read.
     options
         Of `Fetcher.fetch`.
-
-    Raises
-    ------
-    Cancelled
-        `cancel` was cancelled.
     """
     members = access.memory.archives.unconfirmed.items()
     parts = [

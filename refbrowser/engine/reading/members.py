@@ -109,11 +109,6 @@ def fetch_members(
         Fetches ranges.
     options
         Of `Fetcher.fetch`; `size_limit` bounds members inflated, too.
-
-    Raises
-    ------
-    Cancelled
-        The fetch was cancelled.
     """
     job = _Members(fetcher, columns, access, deliver, fetch, options)
     counters, rest = job.read_small(rows)

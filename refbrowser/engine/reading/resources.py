@@ -167,11 +167,6 @@ class Resources:
         ----------
         size_limit, total_limit
             Bytes of one row, and of all rows together; rows beyond have E_BUDGET.
-
-        Raises
-        ------
-        Cancelled
-            `token` was cancelled.
         """
         from refbrowser.engine.reading.fetching import fetch_rows  # What describes a dataset fetches nothing.
 

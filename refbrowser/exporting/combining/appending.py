@@ -143,8 +143,6 @@ def append_files(
     RefbrowserError
         `E_META`: a difference stands against it; `E_USAGE`: it is not plain along which dimension; a file or
         the document cannot be read, or the document cannot be written.
-    Cancelled
-        The control's token was cancelled.
     """
     control = control or JobControl()
     opening = OpenRequest(

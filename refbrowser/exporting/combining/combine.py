@@ -136,8 +136,6 @@ def gather(
     ------
     RefbrowserError
         A file cannot be read, unless such are left out.
-    Cancelled
-        The control's token was cancelled.
     """
     control = control or JobControl()
     request.check()
@@ -315,8 +313,6 @@ def combine(
     ------
     RefbrowserError
         `E_META`: a difference stands against it; as `gather` and `plan_of`; the document cannot be written.
-    Cancelled
-        The control's token was cancelled.
     """
     control = control or JobControl()
     request = replace(request, format=form_of(request.target, request.format))
@@ -396,8 +392,6 @@ def made(plan: Plan, session: Session, control: JobControl | None = None) -> tup
     ------
     RefbrowserError
         A difference stands against it, or it gives other values.
-    Cancelled
-        The control's token was cancelled.
     """
     control, report = control or JobControl(), _report_of(plan)
     document = _text_of(_combined(plan, control), plan.request.target or _UNNAMED)
@@ -439,8 +433,6 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
     ------
     RefbrowserError
         A difference stands against it, the document cannot be written, or it gives other values.
-    Cancelled
-        The control's token was cancelled.
     """
     control, request, report = control or JobControl(), plan.request, _report_of(plan)
     with Session() as session:
@@ -515,8 +507,6 @@ class CombinedProof:
         ------
         RefbrowserError
             `E_IO`: it gives other values.
-        Cancelled
-            `token` was cancelled.
         """
         for number in numbers:
             token.check()

@@ -155,8 +155,6 @@ def combined_document(
     ------
     RefbrowserError
         `E_META`: a difference stands against it; `E_BUDGET`: there are too many references, or values.
-    Cancelled
-        `token` was cancelled.
     """
     if plan.blocking:
         raise blocked(plan)

@@ -111,13 +111,7 @@ class RowBlock:
 
 @contextmanager
 def row_reader(dataset: Dataset, control: JobControl) -> Iterator[RowReader]:
-    """Give what reads rows for an export, until it is cancelled or ended.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
-    """
+    """Give what reads rows for an export, until it is cancelled or ended."""
     with coding(dataset, control) as (session, token):
         yield RowReader(session, dataset.access, token)
 
@@ -140,8 +134,6 @@ class RowReader:
         ------
         RefbrowserError
             None of them can be read; `BUDGET`: they are too many to be held.
-        Cancelled
-            The export was cancelled.
         """
         self._token.check()
         if source.node.nested is not None:
@@ -275,8 +267,6 @@ def row_blocks(
     ------
     RefbrowserError
         Something cannot be read at all.
-    Cancelled
-        The export was cancelled.
     """
     start, length = 0, sources[0].length
     while start < length:

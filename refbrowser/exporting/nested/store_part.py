@@ -204,8 +204,6 @@ class NestedPart:
             Something cannot be read.
         OSError
             The files cannot be written.
-        Cancelled
-            The export was cancelled.
         """
         part = self
         while True:
@@ -317,8 +315,6 @@ def gather(
         Something cannot be read (and `skip_bad` is not set).
     OSError
         The files cannot be written.
-    Cancelled
-        The export was cancelled.
     """
     skipped: dict[str, RefbrowserError] = {}
     done, total = 0, sum(part.size for part in parts)

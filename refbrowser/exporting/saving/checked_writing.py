@@ -69,8 +69,6 @@ def write_elsewhere(
         The file is not the one that `expected` describes.
     RefbrowserError
         The target cannot be written.
-    Cancelled
-        The control's token was cancelled.
     """
     target = os.fspath(place.target)
 
@@ -109,8 +107,6 @@ def write_along(
         The file is not the one that `expected` describes.
     RefbrowserError
         The target or its lock cannot be written.
-    Cancelled
-        The control's token was cancelled.
     """
     after = rebased(document, access.base, place)
     write_elsewhere(after, place, control, expected)

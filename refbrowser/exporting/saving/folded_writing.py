@@ -54,8 +54,6 @@ def write_folded(document: Document, base: str, request: FoldRequest, control: J
     ------
     RefbrowserError
         The target is there, or cannot be written; the document cannot be folded.
-    Cancelled
-        The control's token was cancelled.
     """
     place = json_place(request.target, force=request.force)
     document = rebased(document, base, place)

@@ -31,8 +31,6 @@ def renew_lock(opening: OpenRequest, control: JobControl) -> bool:
     ------
     RefbrowserError
         The document or its lock cannot be read or written.
-    Cancelled
-        The control's token was cancelled.
     """
     if not has_lock(opening.path):
         return False
@@ -70,8 +68,6 @@ def take_lock_along(
     ------
     RefbrowserError
         The lock cannot be read or written.
-    Cancelled
-        The control's token was cancelled.
     """
     if scheme_of(source) is not None or scheme_of(target) is not None:
         return False
@@ -104,8 +100,6 @@ def take_lock_to(
     ------
     RefbrowserError
         The lock cannot be read or written.
-    Cancelled
-        The control's token was cancelled.
     """
     out = os.path.abspath(target)
     prefix = prefix_between(was.base, os.path.dirname(os.path.realpath(out)))

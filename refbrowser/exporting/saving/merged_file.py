@@ -87,8 +87,6 @@ def merge_files(request: MergeRequest, control: JobControl | None = None) -> Mer
     ------
     RefbrowserError
         A document cannot be read, or what is named is none; the target is there, or cannot be written.
-    Cancelled
-        The control's token was cancelled.
     """
     control = control or JobControl()
     target = request.target
@@ -125,8 +123,6 @@ def document_to_merge(request: OpenRequest, control: JobControl) -> tuple[Refere
     ------
     RefbrowserError
         It cannot be read, or is no reference document.
-    Cancelled
-        The control's token was cancelled.
     """
     opened = open_document(request, control)
     if opened.document.rules_are_made:

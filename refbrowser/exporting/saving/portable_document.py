@@ -66,8 +66,6 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
     ------
     RefbrowserError
         The store cannot be listed, or an entry is faulty.
-    Cancelled
-        The control's token was cancelled.
     """
     if not dataset.document.has_keys:
         make = facet(dataset.document, "portable")

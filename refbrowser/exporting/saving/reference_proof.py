@@ -105,8 +105,6 @@ def proved(source: Dataset, references: Dataset, token: CancelToken) -> Proof:
     ------
     RefbrowserError
         `E_IO`: they give other values than the file.
-    Cancelled
-        `token` was cancelled.
     """
     proof = Proof(arrays=len(references.arrays))
     page: list[_Sample] = []

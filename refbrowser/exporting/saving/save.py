@@ -144,8 +144,6 @@ def write_document(
         The file is not the one that `expected` describes.
     RefbrowserError
         It cannot be written in that version, or not at all; the old file is as it was.
-    Cancelled
-        `cancel` was cancelled.
     """
     edits: list[Edit] = [RebaseUrls(order.prefix)] if order.prefix else []
     state = document
@@ -188,8 +186,6 @@ def write_verified(
         The file is not the one that `expected` describes.
     RefbrowserError
         It cannot be written, or is not what was written.
-    Cancelled
-        The control's token was cancelled.
     """
     digest = hashlib.sha256()
     written = 0
@@ -345,8 +341,6 @@ def save_into_store(
     RefbrowserError
         `E_USAGE`: the edits have no place in the store; `E_JSON`: an object would be no JSON; `E_IO`: the
         store is read-only, or was changed since it was opened.
-    Cancelled
-        `token` was cancelled.
     """
     change, store = store_change(document, saved, ours), document.store
     if store is None or change.obstacle:

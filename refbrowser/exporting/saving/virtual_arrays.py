@@ -81,8 +81,6 @@ def virtual_document(dataset: Dataset, control: JobControl) -> tuple[Document, l
     ------
     RefbrowserError
         An entry is faulty.
-    Cancelled
-        The control's token was cancelled.
     """
     return VirtualWriting(dataset, control).written()
 
@@ -117,8 +115,6 @@ class VirtualWriting(Remaking):
         ------
         RefbrowserError
             An entry is faulty.
-        Cancelled
-            The control's token was cancelled.
         """
         for node in self.dataset.hierarchy.walk():
             if isinstance(node, ArrayNode):

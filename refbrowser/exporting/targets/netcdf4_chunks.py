@@ -180,8 +180,6 @@ def write_chunks(
         Something cannot be read, or the library fails.
     OSError
         The file cannot be written.
-    Cancelled
-        The export was cancelled.
     """
     if not any(plan.by_chunks for plan in root.variables_below()):
         return {}
@@ -259,8 +257,6 @@ def verify_chunks(
     ------
     RefbrowserError
         `IO`: something is not as it was written.
-    Cancelled
-        The export was cancelled.
     """
     if not written:
         return {}

@@ -360,8 +360,6 @@ def write_file(path: str, root: PlannedGroup, writing: Writing) -> None:
         Something cannot be read, or the library fails.
     OSError
         The file cannot be written.
-    Cancelled
-        The export was cancelled.
     """
     import netCDF4
 
@@ -558,8 +556,6 @@ def verify_file(
     ------
     RefbrowserError
         `IO`: something is not as it was written.
-    Cancelled
-        The export was cancelled.
     """
     import netCDF4
 

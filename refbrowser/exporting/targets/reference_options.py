@@ -205,11 +205,6 @@ def with_inlined(
         Whose chunks they are, by the keys of the document.
     most
         Bytes of a chunk.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
     """
     table, losses = document.refs.table, list[Loss]()
     rows = np.flatnonzero((table.url >= 0) & (table.length > 0) & (table.length <= most))

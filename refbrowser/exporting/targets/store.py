@@ -327,8 +327,6 @@ class StoreTarget(Target):
             Something cannot be read.
         OSError
             The files cannot be written.
-        Cancelled
-            The control's token was cancelled.
         """
         if not self.nested:
             return Gathered()

@@ -217,8 +217,6 @@ def write_table(run: TableRun, table: TablePlan, path: Path, scalars: Scalars) -
         Something cannot be read, or verification failed.
     OSError
         The file cannot be written.
-    Cancelled
-        The export was cancelled.
     """
     options = run.options
     schema = _schema(run, table, scalars)

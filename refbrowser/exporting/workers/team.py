@@ -72,8 +72,6 @@ class Team:
         ------
         RefbrowserError
             Something cannot be read or written, by whom ever; or nobody is left.
-        Cancelled
-            The export was cancelled.
         """
         sink: Any = run.sink
         blocks = {array.layout.target.path: array for array in arrays}

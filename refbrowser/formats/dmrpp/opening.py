@@ -47,8 +47,6 @@ def open_named_dmrpp(opening: Opening) -> Opened:
     ------
     RefbrowserError
         `NotThisError`: it is none; else it cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     identity = opening.identity()
     with ExitStack() as stack:

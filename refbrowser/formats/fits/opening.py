@@ -34,8 +34,6 @@ def open_named_fits(opening: Opening) -> Opened:
     ------
     RefbrowserError
         `NotThisError`: it is none; `E_USAGE`: astropy is not installed; else it cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     named = open_named_file(opening, _LIBRARY)
     units = Units.read(named.file, named.identity, opening.token)

@@ -80,8 +80,6 @@ def open_named_hdf5(opening: Opening) -> Opened:
     ------
     RefbrowserError
         `NotThisError`: it is none; `E_USAGE`: h5py is not installed; else it cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     named = open_named_file(opening, _LIBRARY)
     contents = Contents.read(named.file, named.identity, opening.token)

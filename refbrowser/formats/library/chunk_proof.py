@@ -123,13 +123,7 @@ def _read(
 
 
 def refuted(file: LibraryFile, candidate: Candidate, token: CancelToken | None = None) -> str:
-    """Return why the codecs of an array do not give what the library gives of a chunk; empty where they do.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
-    """
+    """Return why codecs of an array do not give what the library gives of a chunk; empty where they do."""
     from refbrowser.codecs.pipeline import CodecPipeline
 
     node = candidate.node
@@ -155,8 +149,6 @@ def encoded_anew(file: LibraryFile, candidate: Candidate, token: CancelToken | N
     ------
     RefbrowserError
         The library cannot read it.
-    Cancelled
-        `token` was cancelled.
     """
     from refbrowser.codecs.pipeline import CodecPipeline
 

@@ -200,8 +200,6 @@ def open_named_grib(opening: Opening) -> Opened:
     ------
     RefbrowserError
         `NotThisError`: it is none; `E_USAGE`: eccodes is not installed; else it cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     named = open_named_file(opening, _LIBRARY)
     source = None if named.file.is_here else opening.remote()

@@ -49,8 +49,6 @@ class LibraryContents:
         ------
         RefbrowserError
             It cannot be read.
-        Cancelled
-            `token` was cancelled.
         """
         contents = cls(file.url)
         ask_once(file, "describe", cls.bounds(), contents.take, identity, token)

@@ -251,11 +251,6 @@ def read_boxes(
     """Return the elements of parts of the arrays of one file, or why they cannot be read.
 
     One question asks for all of them; where it fails each is asked for alone.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
     """
     if not boxes:
         return []

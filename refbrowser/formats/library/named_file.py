@@ -81,8 +81,6 @@ def open_named_file(opening: Opening, library: Library) -> NamedFile:
     RefbrowserError
         `NotThisError`: it is none that the library reads; `E_USAGE`: the library is not installed; else it
         cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     local, place = opening.seen.local, Place(document=opening.path)
     # Before anything is read of it: what changes meanwhile is told.

@@ -99,8 +99,6 @@ class LibraryFile:
         RefbrowserError
             `E_FORMAT`: the library cannot read it, or has broken its process; `E_BUDGET`: it took too long;
             `E_RANGE`: the file was changed; or why its bytes cannot be read.
-        Cancelled
-            `token` was cancelled.
         """
         with self._lock:
             if self.identity is not None and identity_on_disk(self.url) != self.identity:

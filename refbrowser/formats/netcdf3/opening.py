@@ -167,8 +167,6 @@ def open_named_classic(opening: Opening) -> Opened:
     ------
     RefbrowserError
         `NotThisError`: it is another file; else it cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     identity = opening.identity()
     with ExitStack() as stack:

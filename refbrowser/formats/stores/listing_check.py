@@ -49,11 +49,6 @@ def list_folder(
     closed
         Told each folder that is not looked into: what is in it is not known. Links to folders are not
         followed, and some may not be read.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
     """
     waiting = [""]
     while waiting:

@@ -146,8 +146,6 @@ def open_named_store(opening: Opening) -> Opened:
     ------
     RefbrowserError
         `NotThisError`: there is none, or the archive is damaged; else it cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     path, seen = opening.path, opening.seen
     is_archive = seen.kind is FileKind.ZIP or (seen.local is None and seen.ends((ZIP,)))

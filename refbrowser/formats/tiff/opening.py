@@ -22,8 +22,6 @@ def open_named_tiff(opening: Opening) -> Opened:
     ------
     RefbrowserError
         `NotThisError`: it is none; `E_USAGE`: tifffile is not installed; else it cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     named = open_named_file(opening, _LIBRARY)
     contents = TiffContents.read(named.file, named.identity, opening.token)

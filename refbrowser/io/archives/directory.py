@@ -443,8 +443,6 @@ def read_directory(
     ------
     RefbrowserError
         `E_FORMAT`: it is no zip archive or its directory is damaged; `E_BUDGET`: it has too many members.
-    Cancelled
-        `cancel` was cancelled.
     """
     kept: list[tuple[int, bytes]] = []
 

@@ -342,8 +342,6 @@ def read_entries(
     ------
     RefbrowserError
         `E_FORMAT`: an entry is not where it should be.
-    Cancelled
-        `cancel` was cancelled.
     """
     rest, position, left = b"", end.start, end.entries
     while left > 0 or position < end.stop:

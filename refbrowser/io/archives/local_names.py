@@ -32,11 +32,6 @@ def compared_names(
     ----------
     read
         As of `read_directory`; may give less at the end of the archive.
-
-    Raises
-    ------
-    Cancelled
-        `cancel` was cancelled.
     """
     return [compared for part in parts for compared in _compared(part, read, cancel)]
 

@@ -68,11 +68,6 @@ def rescue(
         Bytes that are read at most; what lies behind them is told to be lost.
     progress
         Called with the bytes walked over, and in all.
-
-    Raises
-    ------
-    Cancelled
-        `cancel` was cancelled.
     """
     walk = _Walk(_Window(read, size, most), url, cancel, progress)
     walk.run()

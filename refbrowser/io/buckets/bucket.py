@@ -155,8 +155,6 @@ class Bucket:
             There is one, and `new` is set.
         RefbrowserError
             `E_SOURCE`: it cannot be written, or the portions are not `size` bytes.
-        Cancelled
-            The token was cancelled.
         """
         # Where parts fit one after another into a few, each is held once.
         part = max(PART, -(-size // _MOST_PARTS))
@@ -235,8 +233,6 @@ class Bucket:
         ------
         RefbrowserError
             `E_SOURCE`: it cannot be read (`AbsentError`: there is none), or is shorter.
-        Cancelled
-            The token was cancelled.
         """
         if stop <= start:
             return b""

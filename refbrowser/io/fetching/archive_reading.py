@@ -164,8 +164,6 @@ def read_archive(
     ------
     RefbrowserError
         It may not be read, cannot be read, or is no archive.
-    Cancelled
-        `cancel` was cancelled.
     """
     archives = access.memory.archives
     known = archives.known(url)
@@ -202,8 +200,6 @@ def rescue_archive(
     ------
     RefbrowserError
         It may not be read, or cannot be read.
-    Cancelled
-        `cancel` was cancelled.
     """
     from refbrowser.io.archives.rescued_members import rescue  # Few archives are damaged.
 
@@ -279,11 +275,6 @@ def read_members(
     ----------
     size_limit
         Bytes of the largest member, unpacked.
-
-    Raises
-    ------
-    Cancelled
-        `cancel` was cancelled.
     """
     found: dict[str, bytes | RefbrowserError] = {}
     members: list[ZipMember] = []

@@ -174,8 +174,6 @@ class RemoteBytes:
         ------
         RefbrowserError
             They cannot be read.
-        Cancelled
-            The token was cancelled.
         """
         length = max(min(length, self._size - offset), 0)
         if offset + length <= len(self._head) or not length:

@@ -508,8 +508,6 @@ def read_document(
     ------
     RefbrowserError
         `E_IO`, `E_SOURCE`: it cannot be read; `E_BUDGET`: it is too large; the errors of `Access.resolve`.
-    Cancelled
-        `cancel` was cancelled.
     """
     named = os.fspath(source)
     if scheme_of(named) is None:

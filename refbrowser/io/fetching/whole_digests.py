@@ -26,8 +26,6 @@ def whole_digest(url: str, size: int, access: Access, fetcher: Fetcher, cancel: 
     ------
     RefbrowserError
         It cannot be read.
-    Cancelled
-        `cancel` was cancelled.
     """
     import hashlib  # Few ask for it.
 

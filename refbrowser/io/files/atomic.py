@@ -120,8 +120,6 @@ def write_atomically(
         The file has changed since `expected` was taken, or is gone, or there is one by now.
     RefbrowserError
         `E_IO`: it cannot be written.
-    Cancelled
-        `cancel` was cancelled.
     """
     return _written(os.path.realpath(path), blocks, expected=expected, cancel=cancel, prove=prove)
 
@@ -147,8 +145,6 @@ def write_own(
     ------
     RefbrowserError
         `E_UNSAFE`: there is a link. As `write_atomically` does.
-    Cancelled
-        `cancel` was cancelled.
     """
     target = os.path.abspath(path)
     if os.path.islink(target):
@@ -355,8 +351,6 @@ def extend_file(
         The file is not the expected one, or another process writes it.
     RefbrowserError
         `E_IO`: it cannot be written.
-    Cancelled
-        `cancel` was cancelled.
     """
     try:
         with _opened(path, expected) as descriptor:

@@ -149,11 +149,6 @@ class LockWatch:
 
         Others wait here until it has called `decide`, and get what is left. The URL is one that the document
         spells.
-
-        Raises
-        ------
-        Cancelled
-            `cancel` was cancelled.
         """
         while not self._comparing.acquire(timeout=_LOOK):
             if cancel is not None and cancel.cancelled:

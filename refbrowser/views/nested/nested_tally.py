@@ -357,8 +357,6 @@ def collect(
     ------
     RefbrowserError
         No row can be read.
-    Cancelled
-        `control` was cancelled.
     """
     return _Collector(dataset, node, choices, control, most).run(tell)
 

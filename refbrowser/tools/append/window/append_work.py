@@ -36,8 +36,6 @@ def look_to_append(order: CombineOrder, dataset: Dataset, control: TaskControl) 
     ------
     RefbrowserError
         They cannot be added, or it is not plain along which dimension.
-    Cancelled
-        The control's token was cancelled.
     """
     plan = append_plan(dataset, order.request(), control, order.compute.compute())
     return found_of(plan, (), None, added=True)
@@ -50,8 +48,6 @@ def append_step(plan: Plan, dataset: Dataset, control: TaskControl) -> AppendSte
     ------
     RefbrowserError
         A difference stands against it, or other values would be read.
-    Cancelled
-        The control's token was cancelled.
     """
     edit = append_edit(dataset, plan, control)
     after = edited(dataset.document, edit)

@@ -41,8 +41,6 @@ def compared(here: SideNow, there: SideNow, values: str, control: TaskControl) -
     ------
     RefbrowserError
         One of them cannot be listed.
-    Cancelled
-        The task was cancelled.
     """
     mine, theirs = here.taken(control), there.taken(control)
     found = compare_datasets(mine, theirs, CompareRequest(values), control)
@@ -103,8 +101,6 @@ def taken(found: Compared, to: Side, wanted: TakenOver, title: str, control: Tas
     ------
     RefbrowserError
         It cannot be written as an edit of that document.
-    Cancelled
-        The task was cancelled.
     """
     sides = (found.there, found.here) if to is Side.HERE else (found.here, found.there)
     return take_over(*sides, to, wanted, title, control)

@@ -151,8 +151,6 @@ def explain(dataset: Dataset, question: Question, token: CancelToken | None = No
     ------
     RefbrowserError
         `USAGE`: there is no such array or element.
-    Cancelled
-        `token` was cancelled.
     """
     return _Explaining(dataset, question, token or CancelToken()).explained()
 

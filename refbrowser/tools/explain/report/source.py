@@ -114,13 +114,7 @@ class Source:
     def fetch(
         self, columns: ReferenceColumns, size_limit: int = LIMITS.chunk_size
     ) -> list[bytes | RefbrowserError]:
-        """Return the bytes of each row, or why they could not be had; none longer than `size_limit` is read.
-
-        Raises
-        ------
-        Cancelled
-            The token was cancelled.
-        """
+        """Return the bytes of each row, or why they are not there; none longer than `size_limit` is read."""
         answers: list[bytes | RefbrowserError] = [b""] * len(columns)
         for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
             answers[row] = columns.inline[row]

@@ -101,8 +101,6 @@ def look(order: CombineOrder, kept: FileSet | None, control: TaskControl) -> Fou
     ------
     RefbrowserError
         It is not plain along which dimension they lie, or they cannot be combined so.
-    Cancelled
-        The control's token was cancelled.
     """
     request = order.request()
     sources = sources_of(order.sources, request.settings, control.token)
@@ -331,8 +329,6 @@ def carry_out(order: CombineOrder, kept: FileSet | None, shared: SharedSession, 
     ------
     RefbrowserError
         A difference stands against it, or the document cannot be written.
-    Cancelled
-        The control's token was cancelled.
     """
     path = local_path(order.target)
     if order.target and path is not None and os.path.lexists(os.path.expanduser(path)) and not order.force:

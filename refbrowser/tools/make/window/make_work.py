@@ -218,8 +218,6 @@ def look_at_files(
     ------
     RefbrowserError
         A list of files cannot be read.
-    Cancelled
-        The control's token was cancelled.
     """
     found = sources_of(texts, settings, control.token)
     control.send(found)

@@ -37,8 +37,6 @@ def merged(
     ------
     RefbrowserError
         One of them cannot be read, or is no reference document; or too much changed.
-    Cancelled
-        The task was cancelled.
     """
     sides = [_reference_document(each, settings, control) for each in (base, ours, theirs)]
     control.stage("merging")
@@ -62,8 +60,6 @@ def left_to_settle(listed: ConflictFile, ours: Document, control: TaskControl) -
     ------
     RefbrowserError
         Ours is no reference document.
-    Cancelled
-        The task was cancelled.
     """
     document = _reference_document(ours, {}, control)
     left = []
@@ -132,8 +128,6 @@ def settled(found: Merged, choices: Sequence[Choice], title: str, control: TaskC
     ------
     RefbrowserError
         A place is not there any more.
-    Cancelled
-        The task was cancelled.
     """
     document, edits = found.document, list(found.edits)
     for conflict, choice in zip(found.conflicts, choices, strict=True):

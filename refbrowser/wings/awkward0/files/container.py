@@ -272,8 +272,6 @@ def open_zip(path: str, access: Access, fetcher: Fetcher, token: CancelToken) ->
     ------
     RefbrowserError
         It cannot be read, or nothing of an archive is left.
-    Cancelled
-        `token` was cancelled.
     """
     url = access.resolve(path).url
     try:

@@ -48,8 +48,6 @@ def open_hdf5(path: str, token: CancelToken | None = None) -> Hdf5Container:
     ------
     RefbrowserError
         It cannot be read; `E_USAGE`: h5py is not installed.
-    Cancelled
-        `token` was cancelled.
     """
     if find_spec("h5py") is None:
         raise RefbrowserError(
@@ -276,8 +274,6 @@ def write_hdf5(
     ------
     RefbrowserError
         `E_IO`: it cannot be written; `E_BUDGET`: it took too long.
-    Cancelled
-        `token` was cancelled.
     """
     request = {
         "path": str(path),

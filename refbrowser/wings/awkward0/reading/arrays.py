@@ -76,11 +76,6 @@ def find_schemas(
 
     Members that end in ``.json`` first; then, as a schema may have any suffix (persistence notes, section 5,
     "ZIP"), the members that no schema names as a blob, as far as `LIMITS.awkward_search` goes.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
     """
     search = _Search(container, token, progress or (lambda done, total: None))
     named = [name for name in container.names() if name.lower().endswith(SCHEMA_ENDING)]
@@ -334,13 +329,7 @@ class Awkward0Array:
 def build_arrays(
     container: Container, found: Sequence[FoundSchema], allowed: AllowList, token: CancelToken
 ) -> tuple[Awkward0Array, ...]:
-    """Return the arrays of schemas that were found; one that cannot be built has its error.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
-    """
+    """Return the arrays of schemas that were found; one that cannot be built has its error."""
     arrays = []
     paths = array_paths(each.name.array for each in found)
     memory = BuildingMemory(allowed, DecodedSizes(container).size)

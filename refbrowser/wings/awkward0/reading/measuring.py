@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 
 def with_measured(document: Document, resources: Resources, access: Access, token: CancelToken) -> Document:
-    """Return a document whose origin knows how many rows its arrays have, those of parents too.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
-    """
+    """Return a document whose origin knows how many rows its arrays have, those of parents too."""
     origin = document.made_from(Awkward0Origin)
     assert origin is not None
     reader = _Bounded(SessionBuffers(resources, access, token))

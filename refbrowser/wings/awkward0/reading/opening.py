@@ -230,8 +230,6 @@ def open_named_arrays(opening: Opening) -> Opened:
     ------
     RefbrowserError
         There are none, or they cannot be read; `NotThisError` where its name does not say that there are.
-    Cancelled
-        The opening was cancelled.
     """
     path, seen = opening.path, opening.seen
     identity = opening.identity()
@@ -293,8 +291,6 @@ def open_container(path: str, access: Access, fetcher: Fetcher, token: CancelTok
     ------
     RefbrowserError
         It cannot be read, or it is none of the containers.
-    Cancelled
-        `token` was cancelled.
     """
     local = local_path(path)
     if local is not None:

@@ -33,13 +33,7 @@ _ROWS_WITHOUT_BYTES = 1 << 20
 
 
 def value_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
-    """Return what is wrong with the blobs and the values behind a dataset, all of them read.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
-    """
+    """Return what is wrong with the blobs and the values behind a dataset, all of them read."""
     origin = dataset.document.made_from(Awkward0Origin)
     if origin is None:
         return []
@@ -119,13 +113,7 @@ def _confirm(dataset: Dataset, directory: ZipDirectory, row: int, control: JobCo
 
 
 def row_findings(dataset: Dataset, node: ArrayNode, control: JobControl) -> Iterator[Finding]:
-    """Yield what cannot be read of an array: each field once, and the first rows that are broken.
-
-    Raises
-    ------
-    Cancelled
-        The control's token was cancelled.
-    """
+    """Yield what cannot be read of an array: each field once, and the first rows that are broken."""
     told: set[str] = set()
     for start, stop in _blocks(node):
         try:

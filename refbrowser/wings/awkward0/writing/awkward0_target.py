@@ -79,8 +79,6 @@ def add_rows(
         Fields of rows are missing, and the type has no room for that.
     RefbrowserError
         Some cannot be read.
-    Cancelled
-        The export was cancelled.
     """
     for start, stop in blocks_of(array.source):
         for block in row_blocks(reader, array.source, start, stop):

@@ -140,8 +140,6 @@ class ArchiveWriter:
         ------
         RefbrowserError
             Its directory is damaged.
-        Cancelled
-            `token` was cancelled.
         """
         with path.open("rb") as old:
 
@@ -450,8 +448,6 @@ def verify_written(
     ------
     RefbrowserError
         `E_IO`: something is not as it was written.
-    Cancelled
-        The export was cancelled.
     """
     container = open_container(str(made), Access.for_document(str(made)), fetcher, token)
     count = 0

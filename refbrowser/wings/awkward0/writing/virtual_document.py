@@ -137,8 +137,6 @@ def virtual_document(dataset: Dataset, control: JobControl) -> tuple[Document, l
     ------
     RefbrowserError
         An entry is faulty.
-    Cancelled
-        The control's token was cancelled.
     """
     writing = _Writing(dataset, control)
     writing.write()

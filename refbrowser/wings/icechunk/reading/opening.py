@@ -129,8 +129,6 @@ def open_named_icechunk(opening: Opening) -> Opened:
     ------
     RefbrowserError
         `NotThisError`: there is none; else it cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     path = opening.path
     # A chunk that is gone was deleted, not never written: those are in no manifest.
@@ -180,8 +178,6 @@ def document_at(origin: IcechunkOrigin, snapshot: str, token: CancelToken) -> Ma
     ------
     RefbrowserError
         It is not there, or cannot be read.
-    Cancelled
-        `token` was cancelled.
     """
     made = _Made(
         origin.path, origin.repository, token, lambda done, total=None, **facts: None, lambda said: None

@@ -70,8 +70,6 @@ def messages_of(dataset: Dataset, sending: Sending, token: CancelToken) -> Itera
     ------
     RefbrowserError
         Values cannot be read, or have no form in a message.
-    Cancelled
-        `token` was cancelled.
     """
     codec = "none" if sending.level is None else f"zlib:{sending.level}"
     node = sending.streamed.node

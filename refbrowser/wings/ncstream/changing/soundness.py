@@ -65,8 +65,6 @@ def payload_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
     ------
     RefbrowserError
         The stream cannot be read.
-    Cancelled
-        The control's token was cancelled.
     """
     origin = dataset.document.made_from(StreamOrigin)
     if origin is None:
@@ -97,8 +95,6 @@ def payload_faults(
     ------
     RefbrowserError
         The bytes cannot be read.
-    Cancelled
-        The control's token was cancelled.
     """
     table = index.table
     is_data = (table.kind == MessageKind.DATA) | (table.kind == MessageKind.DATA_COLUMN)

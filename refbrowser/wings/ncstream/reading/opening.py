@@ -112,8 +112,6 @@ def indexed(
     ------
     RefbrowserError
         See `walk_stream`.
-    Cancelled
-        `token` was cancelled.
     """
     state = kept_files.state_of(source.identity)
     path = cache_folder() / kept_files.kept_name(url, _SUFFIX)
@@ -292,8 +290,6 @@ def open_named_stream(opening: Opening) -> Opened:
     ------
     RefbrowserError
         It is none, or it cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     access = Access.for_document(opening.path, opening.allow, opening.settings)
     identity = opening.identity()
@@ -336,8 +332,6 @@ def open_stream(
     ------
     RefbrowserError
         `E_FORMAT` (``not-ncstream``): it is none; else it cannot be read.
-    Cancelled
-        `token` was cancelled.
     """
     with ExitStack() as stack:
         source: LocalBytes | RemoteBytes

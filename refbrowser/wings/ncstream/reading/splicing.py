@@ -89,13 +89,7 @@ class Spliced:
         return self._source.read(part[0] + offset, length)
 
     def blocks(self, token: CancelToken) -> Iterator[bytes | memoryview]:
-        """Yield all of it, some megabytes at a time.
-
-        Raises
-        ------
-        Cancelled
-            `token` was cancelled.
-        """
+        """Yield all of it, some megabytes at a time."""
         for start in range(0, self.size, PORTION):
             token.check()
             yield self.read(start, PORTION)

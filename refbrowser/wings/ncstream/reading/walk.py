@@ -378,8 +378,6 @@ def walk_stream(
     ------
     RefbrowserError
         `E_FORMAT` (``not-ncstream``): there is no message in it; or it cannot be read.
-    Cancelled
-        `token` was cancelled.
     """
     walk = _Walk(source, url, token, progress, definition or StreamDefinition())
     if resume is not None and begins_with(source, resume):

@@ -254,13 +254,7 @@ def read_sequences(
     fetcher: Fetcher,
     token: CancelToken | None = None,
 ) -> Sequences:
-    """Return the rows of all sequences of a service, or why they cannot be had.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
-    """
+    """Return the rows of all sequences of a service, or why they cannot be had."""
     found: dict[str, SequenceSource | RefbrowserError] = {}
     for path, variable in definition.variables():
         if variable.type is not StreamType.SEQUENCE:

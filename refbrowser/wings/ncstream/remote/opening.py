@@ -128,8 +128,6 @@ def open_named_service(opening: Opening) -> Opened:
     ------
     RefbrowserError
         `NotThisError`: what answers is no such service, and was not named as one; else it cannot be read.
-    Cancelled
-        The opening was cancelled.
     """
     access = Access.for_document(endpoint_of(opening.path), opening.allow, opening.settings)
     try:
@@ -173,8 +171,6 @@ def open_remote(
     ------
     RefbrowserError
         `E_FORMAT`: what answers is no such service; else it cannot be read.
-    Cancelled
-        `token` was cancelled.
     """
     endpoint = endpoint_of(path)
     answer = read_document(

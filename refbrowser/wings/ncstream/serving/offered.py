@@ -260,8 +260,6 @@ class Offered:
         ------
         RefbrowserError
             The request is malformed or too large, or what it asks for cannot be read.
-        Cancelled
-            `token` was cancelled.
         """
         streamed, spellings = self._described()
         variables = {each.path: each for each in streamed.variables}

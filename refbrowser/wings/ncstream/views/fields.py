@@ -28,8 +28,6 @@ def fields_of(dataset: Dataset, index: StreamIndex, message: int, token: CancelT
     ------
     RefbrowserError
         The stream cannot be read.
-    Cancelled
-        `token` was cancelled.
     """
     local = local_path(index.url)
     path = index.url if local is None else os.path.realpath(local)

@@ -216,8 +216,6 @@ def sample_readings(dataset: Dataset, path: str, control: JobControl) -> Reading
     ------
     RefbrowserError
         It cannot be read.
-    Cancelled
-        The control's token was cancelled.
     """
     node, origin = dataset.hierarchy.find(path), dataset.document.made_from(StreamOrigin)
     if not isinstance(node, ArrayNode) or origin is None:

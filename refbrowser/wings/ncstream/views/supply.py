@@ -223,11 +223,6 @@ def supply_of(
         The dimensions of the slice, in the order of the answer.
     ranges
         The indices that are taken along them; steps are positive.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
     """
     whole = sections if sections.arrived < 0 else sections.taken(np.arange(len(sections) - 1))
     meets, found = _met(whole, indices, axes, ranges)

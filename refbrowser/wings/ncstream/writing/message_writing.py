@@ -336,8 +336,6 @@ def write_variable(run: StreamRun, plan: VariablePlan) -> None:
         Something cannot be read, or has no form in a stream.
     OSError
         The file cannot be written.
-    Cancelled
-        The export was cancelled.
     """
     _WAYS[plan.way](run, plan)
 

@@ -293,8 +293,6 @@ class StreamBlockReader:
         ------
         RefbrowserError
             The array is not readable.
-        Cancelled
-            The export was cancelled.
         """
         state = BlockState(box, self._unit(box))
         failed: list[tuple[tuple[slice, ...], RefbrowserError]] = []

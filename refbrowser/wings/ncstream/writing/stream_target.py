@@ -152,8 +152,6 @@ def verify_stream(file: StreamFile, path: str, definition: StreamDefinition, tok
         `IO`: something is not as it was written.
     OSError
         The file cannot be read.
-    Cancelled
-        The export was cancelled.
     """
     index = walk_stream(file, url=path, token=token)
     if index.faults:

@@ -43,8 +43,6 @@ def virtual_document(dataset: Dataset, control: JobControl) -> tuple[Document, l
     ------
     RefbrowserError
         An entry is faulty.
-    Cancelled
-        The control's token was cancelled.
     """
     return _StreamWriting(dataset, control).written()
 
