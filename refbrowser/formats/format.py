@@ -397,7 +397,8 @@ class Format:
         ``check(dataset, control)`` returns what is wrong with what is stored; ``portable(dataset, control)``
         returns a document that other software follows, and what that lost; ``foreseen(dataset)`` yields of
         that what is known before; ``name(part)`` returns the name that a part of a path stands for;
-        ``append(arguments, token)`` is the verb ``append`` for its files and returns the exit code.
+        ``append(arguments, token)``, which one format has, is the verb ``append`` for its files and returns
+        the exit code.
 
         Of the window: ``document(document)`` returns a `refbrowser.app.controller.document_files.FormatPart`,
         what is known of a document beside its references; ``commands(host)`` returns a

@@ -39,6 +39,22 @@ for command in json.load(sys.stdin):
     said.append((code, *(each.buffer.getvalue().decode(errors="replace") for each in (out, error))))
 json.dump(said, sys.stdout)
 """
+NAMES = """
+import json, sys
+import refbrowser
+missing = {}
+for name in refbrowser.__all__:
+    try:
+        getattr(refbrowser, name)
+    except refbrowser.RefbrowserError as error:
+        missing[name] = [type(error).__name__, str(error)]
+for path in json.load(sys.stdin):
+    try:
+        refbrowser.open(path)
+    except refbrowser.RefbrowserError as error:
+        missing[path] = [type(error).__name__, str(error)]
+json.dump(missing, sys.stdout)
+"""
 WINDOW = """
 import json, sys
 from PySide6.QtWidgets import QApplication
@@ -229,6 +245,16 @@ def test_verbs_of_a_wing_say_what_is_missing(wing: Wing, made: dict[str, str]) -
         wing.refuses([tool.name, str(SAMPLE)])
     for format in (format for format in wing.formats() if "append" in format.facets):
         wing.refuses(["append", made[format.name], str(SAMPLE)])
+
+
+@pytest.mark.slow
+def test_programs_are_told_what_is_missing(wing: Wing, made: dict[str, str]) -> None:
+    told = wing.run(NAMES, list(made.values()))
+    options = {form.options.rpartition(":")[2] for form in wing.forms() if wing.has(form.options)}
+    modules = {wing.name} & set(refbrowser.__all__)
+    assert told.keys() == {*made.values(), *options, *modules}
+    said = ["NotInstalledError", f"this needs {wing.package}, which is not installed"]
+    assert list(told.values()) == [said] * len(told)
 
 
 @pytest.mark.slow

@@ -62,10 +62,10 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _to_values() -> Callable[[argparse.Namespace, CancelToken], int]:
-    """Return what appends values: the only format that has such files says so."""
-    from refbrowser.formats.registry import formats
+    """Return what appends values: the only one of our formats that has such files says so."""
+    from refbrowser.formats.registry import BUILT_IN
 
-    (name,) = (format.facets["append"] for format in formats() if "append" in format.facets)
+    (name,) = (format.facets["append"] for format in BUILT_IN if "append" in format.facets)
     found: Callable[[argparse.Namespace, CancelToken], int] = load(name)
     return found
 
