@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from draft_documents import built_later, messages, opened, warnings_of
 
-from refbrowser.errors import ErrorKind, Severity
+import refbrowser
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.model.nodes import CodecSpec, Flavour
 
 CORE = "https://purl.org/zarr/spec/protocol/core/3.0"
@@ -237,3 +238,13 @@ def test_codecs_of_2022_that_are_wrong(codec):
     tree = built_later({"zarr.json": ENTRY, "meta/root/a.array.json": document})
     assert tree.find("/a").shape == (4, 6)
     assert tree.find("/a").unreadable.kind is ErrorKind.META
+
+
+def test_parts_of_its_arrays_are_no_references(tmp_path):
+    keys = store(later_json(), chunks_of("data/root/g/a/", "c{}/{}"))
+    with opened(keys, tmp_path) as dataset:
+        with pytest.raises(RefbrowserError, match="Zarr v3 draft of 2020 cannot be written") as caught:
+            refbrowser.export(dataset, tmp_path / "a.json", format="refs-v0", arrays={"/g/a": np.s_[:2]})
+        assert caught.value.kind is ErrorKind.USAGE
+        refbrowser.export(dataset, tmp_path / "b.json", format="refs-v0", arrays=["/g/a"])
+    assert not (tmp_path / "a.json").exists()
