@@ -120,3 +120,24 @@ def test_commands_that_nothing_concerns_are_not_asked_again(
     assert set(asked) == {"SaveCommands", "EditCommands"}
     assert window.actions_["save"].isEnabled()
     assert window.actions_["undo"].isEnabled()
+
+
+@pytest.mark.slow
+def test_chunks_are_mapped_anew_for_an_edit_of_their_array_alone(
+    window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, small: Path
+) -> None:
+    window.prepare_plot()
+    document = opened(small)
+    settle()
+    assert window.hierarchy.select_node(document, "/depth")
+    qtbot.waitUntil(lambda: window.chunk_map.pane is not None and window.chunk_map.pane.array() is not None)
+    settle()
+    pane = window.chunk_map.pane
+    assert pane is not None
+    before = pane.loader.whole
+    document.apply(SetReference("note", "text"))
+    settle()
+    assert pane.loader.whole is before
+    document.apply(SetReference("depth/0", ["data.bin", 8, 4]))
+    settle()
+    assert pane.loader.whole is not before

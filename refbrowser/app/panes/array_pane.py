@@ -63,6 +63,10 @@ class ArrayPane(QWidget):
         """Show the document as it is now, after an edit or a permission."""
         raise NotImplementedError
 
+    def _follow_edit(self, extent: Extent) -> None:
+        """Show the document as it is now, where an edit or a permission concerns what is shown."""
+        self._follow_document()
+
     def _follow_saved(self, extent: Extent) -> None:
         """Show what differs from the saved state, which is another one."""
 
@@ -91,7 +95,7 @@ class ArrayPane(QWidget):
     def clear(self) -> None:
         """Show nothing."""
         if self._document is not None:
-            self._document.hierarchyChanged.disconnect(self._follow_document)
+            self._document.hierarchyChanged.disconnect(self._follow_edit)
             self._document.differenceChanged.disconnect(self._follow_saved)
         self._document = self._node = None
         self._show_hint(self._nothing)
@@ -107,7 +111,7 @@ class ArrayPane(QWidget):
             return False
         self.clear()
         self._document = document
-        document.hierarchyChanged.connect(self._follow_document)
+        document.hierarchyChanged.connect(self._follow_edit)
         document.differenceChanged.connect(self._follow_saved)
         return True
 

@@ -292,6 +292,10 @@ class ChunkMapPane(ArrayPane):
         else:
             self.set_array(document, found)
 
+    def _follow_edit(self, extent: Extent) -> None:
+        if self._node is None or extent.is_structure or extent.concerns([self._node.path]):
+            self._follow_document()
+
     def _follow_saved(self, extent: Extent) -> None:
         if self._node is not None and extent.concerns([self._node.path]):
             self._follow_document()
