@@ -66,7 +66,7 @@ WITHOUT_QT = {
     "refbrowser.app.facets.records": "what a format knows of a document",
     "refbrowser.wings.ncstream.window.remote_commands": "only opens a dialog",
     "refbrowser.wings.ncstream.window.stream_commands": "only sends to its page and dialogs",
-    "refbrowser.wings.ncstream.window.streams": "what a format knows of a document; its page draws",
+    "refbrowser.wings.ncstream.window.document_stream": "what a format knows of a document; its page draws",
     "refbrowser.app.widgets.file_filters": "what dialogs that ask for files offer, as a text",
     "refbrowser.app.shell.format_places": "places what formats draw",
 }

@@ -261,7 +261,7 @@ STREAM = Format(
     facets={
         "check": f"{_NCSTREAM}.changing.soundness:payload_findings",
         "append": f"{_NCSTREAM}.verbs.append_verb:run",
-        "document": f"{_NCSTREAM}.window.streams:DocumentStream",
+        "document": f"{_NCSTREAM}.window.document_stream:DocumentStream",
         "commands": f"{_NCSTREAM}.window.stream_commands:StreamCommands",
         **_VIRTUAL,
         "portable": f"{_NCSTREAM}.writing.virtual_streams:virtual_document",

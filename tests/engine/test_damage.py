@@ -33,7 +33,7 @@ from refbrowser.views.plot.slicing import first_slice
 from refbrowser.wings.ncstream.reading.sections import LEFT_OUT
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 from refbrowser.wings.ncstream.serving.application import Application
-from refbrowser.wings.ncstream.window.streams import damage_words, repaired_words
+from refbrowser.wings.ncstream.window.document_stream import damage_words, repaired_words
 
 ZARRAY = {
     "zarr_format": 2,

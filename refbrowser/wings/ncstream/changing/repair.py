@@ -28,6 +28,7 @@ from refbrowser.wings.ncstream.reading import magics
 from refbrowser.wings.ncstream.reading.bytes import Window, write_varint
 from refbrowser.wings.ncstream.reading.descriptor import DATA
 from refbrowser.wings.ncstream.reading.magics import END, START
+from refbrowser.wings.ncstream.reading.message_reader import ArrivedBox, arrived_boxes, arrived_objects, block
 from refbrowser.wings.ncstream.reading.messages import (
     FaultCode,
     MessageKind,
@@ -36,7 +37,6 @@ from refbrowser.wings.ncstream.reading.messages import (
     StreamIndex,
 )
 from refbrowser.wings.ncstream.reading.pieces import arrived_elements
-from refbrowser.wings.ncstream.reading.reading import ArrivedBox, arrived_boxes, arrived_objects, block
 from refbrowser.wings.ncstream.reading.sections import (
     LEFT_OUT,
     LeftOut,

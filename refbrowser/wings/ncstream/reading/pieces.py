@@ -22,9 +22,9 @@ from refbrowser.wings.ncstream.reading.elements import (
     is_ragged,
     size_mismatch,
 )
+from refbrowser.wings.ncstream.reading.message_reader import ArrivedBox, arrived_boxes, lost_sections
 from refbrowser.wings.ncstream.reading.messages import MessageTable, Payload, StreamFault, StreamIndex
 from refbrowser.wings.ncstream.reading.payloads import ObjectRun, arrived_run, run_of
-from refbrowser.wings.ncstream.reading.reading import ArrivedBox, arrived_boxes, lost_sections
 from refbrowser.wings.ncstream.reading.reading_options import StreamReading
 from refbrowser.wings.ncstream.reading.stream_layouts import StreamLayout, order_code, type_fits
 

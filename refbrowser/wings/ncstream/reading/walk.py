@@ -22,6 +22,7 @@ from refbrowser.wings.ncstream.reading.definition import (
     family_of,
     type_name,
 )
+from refbrowser.wings.ncstream.reading.message_reader import MessageReader, is_boundary, is_early
 from refbrowser.wings.ncstream.reading.messages import (
     FaultCode,
     FramingError,
@@ -32,7 +33,6 @@ from refbrowser.wings.ncstream.reading.messages import (
     StreamIndex,
     damaged,
 )
-from refbrowser.wings.ncstream.reading.reading import MessageReader, is_boundary, is_early
 
 #: Bytes that are searched at once: few at first, since what is sought is near where little is damaged.
 _FIRST, _BLOCK = 1 << 16, 1 << 20

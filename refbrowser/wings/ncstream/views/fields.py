@@ -13,8 +13,8 @@ from refbrowser.io.origins import local_path
 from refbrowser.wings.ncstream.reading import magics
 from refbrowser.wings.ncstream.reading.bytes import Window
 from refbrowser.wings.ncstream.reading.descriptor import CLASSES, SHOWN_BYTES, hexadecimal, plain_fields
+from refbrowser.wings.ncstream.reading.message_reader import block
 from refbrowser.wings.ncstream.reading.messages import FramingError, StreamIndex
-from refbrowser.wings.ncstream.reading.reading import block
 from refbrowser.wings.ncstream.reading.splicing import opened_bytes
 
 if TYPE_CHECKING:

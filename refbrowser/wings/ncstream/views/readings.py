@@ -15,9 +15,9 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.wings.ncstream.reading.definition import StreamDefinition, StreamVariable
 from refbrowser.wings.ncstream.reading.hierarchy import StreamOrigin
+from refbrowser.wings.ncstream.reading.message_reader import arrived_boxes
 from refbrowser.wings.ncstream.reading.messages import ByteOrder, Payload, StreamIndex
 from refbrowser.wings.ncstream.reading.pieces import arrived_elements
-from refbrowser.wings.ncstream.reading.reading import arrived_boxes
 from refbrowser.wings.ncstream.reading.stream_layouts import StreamLayout
 from refbrowser.wings.ncstream.views.supplied_sections import variable_of
 

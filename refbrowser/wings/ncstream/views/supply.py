@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.wings.ncstream.reading.reading import arrived_boxes, lost_sections
+from refbrowser.wings.ncstream.reading.message_reader import arrived_boxes, lost_sections
 from refbrowser.wings.ncstream.reading.sections import Ints, Sections
 
 #: In the place of a row of `Supply.numbers`: no message gave the element; it was not found out.

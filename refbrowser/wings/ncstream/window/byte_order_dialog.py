@@ -16,7 +16,7 @@ from refbrowser.app.widgets.small_widgets import ThemedItem, plain_label, push_b
 from refbrowser.views.numbers import value_text
 from refbrowser.views.words import one_line
 from refbrowser.wings.ncstream.views.readings import Reading, Readings
-from refbrowser.wings.ncstream.window.streams import stream_of
+from refbrowser.wings.ncstream.window.document_stream import stream_of
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:

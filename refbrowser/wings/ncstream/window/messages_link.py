@@ -13,8 +13,8 @@ from refbrowser.app.widgets.small_widgets import IconLabel, push_button
 from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.views.plot.coordinates import line_scale
 from refbrowser.wings.ncstream.views.readings import doubtful_arrays, ordered_arrays
+from refbrowser.wings.ncstream.window.document_stream import stream_of
 from refbrowser.wings.ncstream.window.messages_pane import MessagesPane
-from refbrowser.wings.ncstream.window.streams import stream_of
 from refbrowser.wings.ncstream.window.supply_pane import SectionMark, section_rect
 from refbrowser.words import count_text, plural
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.wings.ncstream.window.streams import stream_of
+from refbrowser.wings.ncstream.window.document_stream import stream_of
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

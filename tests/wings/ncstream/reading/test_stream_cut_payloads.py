@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import refbrowser
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.fetching.byte_sources import MemoryBytes
+from refbrowser.wings.ncstream.reading.message_reader import arrived_boxes, lost_sections
 from refbrowser.wings.ncstream.reading.messages import FaultCode, MessageKind, StreamIndex
-from refbrowser.wings.ncstream.reading.reading import arrived_boxes, lost_sections
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 
 SHAPE = (6, 4, 5)

@@ -9,7 +9,7 @@ from test_stream_walk import walked
 
 from refbrowser.io.fetching.byte_sources import LocalBytes, MemoryBytes
 from refbrowser.limits import LIMITS
-from refbrowser.wings.ncstream.reading import headers, opening, reading
+from refbrowser.wings.ncstream.reading import headers, message_reader, opening
 from refbrowser.wings.ncstream.reading.definition import StreamDefinition
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 
@@ -20,7 +20,7 @@ TITLES = [enc.header(None, title=f"{number}") for number in range(50)]
 
 
 def test_the_definition_before_counts_for_each_header(monkeypatch):
-    monkeypatch.setattr(reading, "LIMITS", replace(LIMITS, stream_headers=1000))
+    monkeypatch.setattr(message_reader, "LIMITS", replace(LIMITS, stream_headers=1000))
     index = walked(enc.stream(MANY, *TITLES))
     assert len(index.table) == 51
     assert [number for number, _ in index.headers] == list(range(10))
@@ -29,7 +29,7 @@ def test_the_definition_before_counts_for_each_header(monkeypatch):
 
 
 def test_trials_of_a_search_count_for_themselves_only(monkeypatch):
-    monkeypatch.setattr(reading, "LIMITS", replace(LIMITS, stream_headers=1000))
+    monkeypatch.setattr(message_reader, "LIMITS", replace(LIMITS, stream_headers=1000))
     # Each of them parses, and no message follows it.
     damage = b"\xff" + (enc.MAGIC_HEADER + b"\2\x28\1" + b"\xff") * 100
     index = walked(enc.stream(MANY, damage, SMALL, SMALL))
@@ -76,7 +76,7 @@ def test_a_header_that_comes_again_is_what_it_is_one_by_one(monkeypatch):
     messages = [SMALL, *[grown] * 5, *[wrong] * 4, MANY, *[grown] * 3, *TITLES[:3], *[TITLES[2]] * 4]
     index = walked(enc.stream(*messages))
     with monkeypatch.context() as patch:
-        patch.setattr(reading.MessageReader, "_same_headers", lambda self, offset, most: offset)
+        patch.setattr(message_reader.MessageReader, "_same_headers", lambda self, offset, most: offset)
         alone = walked(enc.stream(*messages))
     said = StreamDefinition()
     for each in messages:

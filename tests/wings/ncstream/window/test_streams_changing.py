@@ -20,13 +20,13 @@ from refbrowser.app.frame.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.references.edits.edits import SetMetadata
+from refbrowser.wings.ncstream.window.document_stream import damage_words
 from refbrowser.wings.ncstream.window.stream_dialogs import (
     AppendDialog,
     CompactDialog,
     RepairDialog,
     StreamDialog,
 )
-from refbrowser.wings.ncstream.window.streams import damage_words
 
 Settle = Callable[[], None]
 #: The watcher looks at files a few times a second.
