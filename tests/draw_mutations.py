@@ -55,7 +55,9 @@ def breaks(text: str) -> Iterator[tuple[int, str, str]]:
         line = lines[row - 1]
         is_called = token.string not in _FUNCTIONS or line[token.end[1] :].startswith("(")
         joins = token.type == tokenize.NAME or before.type in _VALUES or before.string in (")", "]")
-        if line.lstrip().startswith(_LEFT) or not is_called or not joins:
+        # Lengths that are the same are what `strict` asserts.
+        is_declared = line.lstrip().startswith(_LEFT) or line[:column].endswith("strict=")
+        if is_declared or not is_called or not joins:
             continue
         yield row - 1, line, line[:column] + OTHER[token.string] + line[column + len(token.string) :]
 

@@ -301,7 +301,7 @@ AWKWARD0 = Format(
     ),
     parts="blobs have their names in the file: one-1.raw",
     facets={
-        "complete": f"{_AWKWARD0}.reading.measuring:with_measured",
+        "complete": f"{_AWKWARD0}.reading.row_counts:with_measured",
         "check": f"{_AWKWARD0}.reading.soundness:value_findings",
         "portable": f"{_AWKWARD0}.writing.virtual_document:virtual_document",
         "name": f"{_AWKWARD0}.reading.naming:name_of_path",

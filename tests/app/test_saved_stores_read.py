@@ -19,7 +19,7 @@ from window_fixtures import Open, button
 
 import refbrowser
 from refbrowser.app.commands.saving import SaveCommands
-from refbrowser.app.dialogs.save_dialogs import FORMS, SaveProspectDialog
+from refbrowser.app.dialogs.save_dialogs import FORMS, SavePreviewDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits.edits import SetMetadata
 
@@ -107,12 +107,12 @@ def save(window: MainWindow, qtbot: QtBot, target: Path) -> str:
 
 def said(window: MainWindow, qtbot: QtBot) -> str:
     """Return what the dialog says that comes before a save, and go on."""
-    qtbot.waitUntil(lambda: window.findChild(SaveProspectDialog) is not None)
-    dialog = window.findChild(SaveProspectDialog)
+    qtbot.waitUntil(lambda: window.findChild(SavePreviewDialog) is not None)
+    dialog = window.findChild(SavePreviewDialog)
     assert dialog is not None
-    words = dialog.findChild(QLabel, "saveProspectVersion")
+    words = dialog.findChild(QLabel, "savePreviewVersion")
     assert words is not None
-    qtbot.mouseClick(button(dialog, "saveProspectSaveButton"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(button(dialog, "savePreviewSaveButton"), Qt.MouseButton.LeftButton)
     return words.text()
 
 

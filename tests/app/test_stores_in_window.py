@@ -25,7 +25,7 @@ from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.controller.document_files import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
-from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
+from refbrowser.app.dialogs.save_dialogs import SavePreviewDialog
 from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
 from refbrowser.app.panes.findings_pane import FindingsPane
 from refbrowser.app.shell.main_window import MainWindow
@@ -268,11 +268,11 @@ class TestSaving:
         dialog.close()
         target = tmp_path / "overlay.json"
         window.groups[SaveCommands].save_to(document, str(target), 0)
-        qtbot.waitUntil(lambda: window.findChild(SaveProspectDialog) is not None)
-        told = [label.text() for label in window.findChild(SaveProspectDialog).findChildren(QLabel)]
+        qtbot.waitUntil(lambda: window.findChild(SavePreviewDialog) is not None)
+        told = [label.text() for label in window.findChild(SavePreviewDialog).findChildren(QLabel)]
         assert any(text.startswith("All 8 references are written out") for text in told), told
         assert not any("template" in text or "gen rule" in text for text in told)
-        button(window, "saveProspectSaveButton").click()
+        button(window, "savePreviewSaveButton").click()
         qtbot.waitUntil(target.exists)
         settle()
         assert contents(store) == before
@@ -407,8 +407,8 @@ class TestSaving:
             settle()
             if document.store.is_here:
                 window.groups[SaveCommands].save_to(document, str(target), version)
-                qtbot.waitUntil(lambda: window.findChild(SaveProspectDialog) is not None)
-                button(window, "saveProspectSaveButton").click()
+                qtbot.waitUntil(lambda: window.findChild(SavePreviewDialog) is not None)
+                button(window, "savePreviewSaveButton").click()
                 qtbot.waitUntil(target.exists)
             else:
                 window.actions_["save"].trigger()

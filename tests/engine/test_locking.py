@@ -23,8 +23,8 @@ from refbrowser.engine.findings.dataset_findings import dataset_findings
 from refbrowser.engine.locking import files_of, hold_against, lock_findings, make_lock, prefixes_of
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.properties import LookedAt
-from refbrowser.exporting.combining.scan_sources import LookTask, look_at
+from refbrowser.exporting.combining.properties import ScannedSource
+from refbrowser.exporting.combining.scan_sources import ScanTask, scan
 from refbrowser.findings.finding import Finding, Remedy
 from refbrowser.io.access.access import Access, Source
 from refbrowser.io.cancel import Cancelled, CancelToken
@@ -739,8 +739,8 @@ def test_files_that_are_combined_are_held_against_their_locks(tmp_path: Path) ->
     # Also where the text of one that is like another one would tell enough.
     sources = tuple(map(str, documents))
     looking = Combination(sources=sources, concat=("n",), allow=(str(tmp_path),)).looking()
-    first, second = look_at(LookTask(sources, looking))
-    assert isinstance(first, LookedAt)
+    first, second = scan(ScanTask(sources, looking))
+    assert isinstance(first, ScannedSource)
     assert isinstance(second, tuple)
     assert "not the one that was locked" in second[1].message
     refbrowser.combine(documents, tmp_path / "all.json", stale="allow", **how)

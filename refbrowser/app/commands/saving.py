@@ -309,7 +309,7 @@ class SaveCommands(CommandGroup):
     ) -> None:
         """Write a document to a path, after saying what that means where it means more."""
         from refbrowser.exporting.saving.save import SaveOrder
-        from refbrowser.exporting.saving.save_preview import Prospect, prospect_of
+        from refbrowser.exporting.saving.save_preview import SavePreview, save_preview
 
         state, access = document.document, document.access
         path = os.path.abspath(path)
@@ -324,23 +324,23 @@ class SaveCommands(CommandGroup):
         base, folder = access.base, str(Path(path).parent)
         copy = is_copy and path != document.path
 
-        def look(control: TaskControl) -> Prospect:
-            return prospect_of(state, version, base, folder, control.check)
+        def look(control: TaskControl) -> SavePreview:
+            return save_preview(state, version, base, folder, control.check)
 
-        def looked(prospect: Prospect) -> None:
-            self._workspace.questions.prospect(
+        def looked(preview: SavePreview) -> None:
+            self._workspace.questions.preview(
                 document,
                 path,
-                prospect,
+                preview,
                 lambda keeps: document.saving.save(
-                    SaveOrder(path, version, prospect.prefix if keeps and prospect.relative else "", copy)
+                    SaveOrder(path, version, preview.prefix if keeps and preview.relative else "", copy)
                 ),
                 given_up,
             )
 
         title = f"Look at what saving {document.title} means"
         failed = document.saveFailed.emit
-        document.tasks.run(document.owner("prospect"), title, look, looked, failed)
+        document.tasks.run(document.owner("preview"), title, look, looked, failed)
 
     def _is_taken(self, document: OpenDocument, path: str) -> bool:
         """Tell, and say, that a path belongs to another document of this window."""

@@ -62,7 +62,7 @@ class DocumentStore(QObject):
         self.is_written = False
         self.written: StoreWritten | None = None
         self.ours: Mapping[str, FileIdentity] = {}
-        self._prospect, self._listing = Latest(self, "prospect"), Latest(self, "listing")
+        self._preview, self._listing = Latest(self, "preview"), Latest(self, "listing")
         document.hierarchyChanged.connect(self._list)
 
     @property
@@ -122,7 +122,7 @@ class DocumentStore(QObject):
 
             return store_change(state, saved, ours)
 
-        self._prospect.run(document, f"Look at what saving {document.title} means", look, done, failed)
+        self._preview.run(document, f"Look at what saving {document.title} means", look, done, failed)
 
     def open_as(self, flavour: str) -> None:
         """Read the store by the rules of another flavour; edits are lost."""

@@ -23,7 +23,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.compare_dialog import CompareDialog
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
-from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog, file_dialog, has_news
+from refbrowser.app.dialogs.save_dialogs import SavePreviewDialog, UnsavedDialog, file_dialog, has_news
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.file_filters import open_filter
@@ -34,7 +34,7 @@ from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
     from refbrowser.exporting.saving.save import StoreChange
-    from refbrowser.exporting.saving.save_preview import Prospect
+    from refbrowser.exporting.saving.save_preview import SavePreview
     from refbrowser.io.access.access import Want
     from refbrowser.io.origins import ConnectionSettings, Origin
 
@@ -170,19 +170,19 @@ class Questions(QObject):
         dialog.rejected.connect(refused)
         self._show(dialog)
 
-    def prospect(
+    def preview(
         self,
         document: OpenDocument,
         path: str,
-        prospect: Prospect,
+        preview: SavePreview,
         confirmed: Callable[[bool], object],
         refused: Callable[[], object],
     ) -> None:
         """Say what a save means where it means more; `confirmed` gets whether to rewrite relative URLs."""
-        if not has_news(prospect):
+        if not has_news(preview):
             confirmed(False)
             return
-        dialog = SaveProspectDialog(document, path, prospect, self._window)
+        dialog = SavePreviewDialog(document, path, preview, self._window)
         dialog.accepted.connect(lambda: confirmed(dialog.keeps_meaning))
         dialog.rejected.connect(refused)
         self._show(dialog)

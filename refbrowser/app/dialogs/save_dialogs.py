@@ -26,7 +26,7 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text, plural, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.exporting.saving.save_preview import Prospect
+    from refbrowser.exporting.saving.save_preview import SavePreview
 
 
 class Form(NamedTuple):
@@ -97,7 +97,7 @@ def _copy_name(name: str) -> str:
     return f"{stem} copy{dot}{rest}"
 
 
-class SaveProspectDialog(QDialog):
+class SavePreviewDialog(QDialog):
     """Says what a save means that changes more than the place: all rows written out, or relative URLs.
 
     Signals
@@ -106,9 +106,9 @@ class SaveProspectDialog(QDialog):
         Go on; `keeps_meaning` tells what is to be done about relative URLs.
     """
 
-    def __init__(self, document: OpenDocument, path: str, prospect: Prospect, parent: QWidget) -> None:
+    def __init__(self, document: OpenDocument, path: str, preview: SavePreview, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("saveProspectDialog")
+        self.setObjectName("savePreviewDialog")
         self.setWindowTitle("Save")
         self.setModal(True)
         self.setMinimumWidth(540)
@@ -119,25 +119,25 @@ class SaveProspectDialog(QDialog):
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)
         layout.addWidget(heading)
-        if prospect.rows is not None:
-            self._say(layout, version0_words(document, prospect))
-        elif prospect.rules:
+        if preview.rows is not None:
+            self._say(layout, version0_words(document, preview))
+        elif preview.rules:
             self._say(layout, RULES_WORDS)
         self._rewrite = QRadioButton("&Rewrite them, so that they still name the same files", self)
-        self._rewrite.setObjectName("saveProspectRewrite")
+        self._rewrite.setObjectName("savePreviewRewrite")
         self._keep = QRadioButton("&Keep them as written", self)
-        self._keep.setObjectName("saveProspectKeep")
+        self._keep.setObjectName("savePreviewKeep")
         for choice in (self._rewrite, self._keep):
-            choice.setVisible(bool(prospect.relative or prospect.obstacle))
-        if prospect.relative or prospect.obstacle:
-            self._add_relative(layout, prospect)
+            choice.setVisible(bool(preview.relative or preview.obstacle))
+        if preview.relative or preview.obstacle:
+            self._add_relative(layout, preview)
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.MEDIUM)
         buttons.addStretch(1)
-        buttons.addWidget(push_button("Cancel", "saveProspectCancelButton", self.reject))
-        save = push_button("Save", "saveProspectSaveButton", self.accept)
+        buttons.addWidget(push_button("Cancel", "savePreviewCancelButton", self.reject))
+        save = push_button("Save", "savePreviewSaveButton", self.accept)
         save.setDefault(True)
-        save.setEnabled(not prospect.is_larger_than_opened)
+        save.setEnabled(not preview.is_larger_than_opened)
         buttons.addWidget(save)
         layout.addLayout(buttons)
 
@@ -148,12 +148,12 @@ class SaveProspectDialog(QDialog):
 
     def _say(self, layout: QVBoxLayout, text: str) -> None:
         words = plain_label(text)
-        words.setObjectName("saveProspectVersion")
+        words.setObjectName("savePreviewVersion")
         layout.addWidget(words)
 
-    def _add_relative(self, layout: QVBoxLayout, prospect: Prospect) -> None:
-        words = plain_label(relative_words(prospect))
-        words.setObjectName("saveProspectRelative")
+    def _add_relative(self, layout: QVBoxLayout, preview: SavePreview) -> None:
+        words = plain_label(relative_words(preview))
+        words.setObjectName("savePreviewRelative")
         layout.addWidget(words)
         choices = QVBoxLayout()
         choices.setContentsMargins(theme.LARGE, 0, 0, 0)
@@ -162,45 +162,45 @@ class SaveProspectDialog(QDialog):
             choice.setAccessibleName(choice.text().replace("&", ""))
             choices.addWidget(choice)
         layout.addLayout(choices)
-        self._rewrite.setEnabled(not prospect.obstacle)
-        (self._keep if prospect.obstacle else self._rewrite).setChecked(True)
+        self._rewrite.setEnabled(not preview.obstacle)
+        (self._keep if preview.obstacle else self._rewrite).setChecked(True)
 
 
-def version0_words(document: OpenDocument, prospect: Prospect) -> str:
+def version0_words(document: OpenDocument, preview: SavePreview) -> str:
     """Return what becomes of a document that is saved as Version 0."""
-    rows = count_text(prospect.rows or 0)
+    rows = count_text(preview.rows or 0)
     state = document.document
     if state is not None and state.rules_are_made:
         text = f"All {rows} references are written out"
     else:
         text = f"Version 0 has no templates and no gen rules: all {rows} rows are written out"
-    text += f", about {size_text(prospect.size)}."
+    text += f", about {size_text(preview.size)}."
     if document.store.is_here:
         text += " So fsspec reads it as it is."
     if document.template_values:
         text += " The values that you gave for templates are written into them."
-    if prospect.is_larger_than_opened:
+    if preview.is_larger_than_opened:
         text += " That is more than can be opened again, so it is not written."
     return text
 
 
-def relative_words(prospect: Prospect) -> str:
+def relative_words(preview: SavePreview) -> str:
     """Return that relative URLs would mean something else in the new folder."""
-    if prospect.obstacle:
-        words = prospect.obstacle[:1].upper() + prospect.obstacle[1:]
+    if preview.obstacle:
+        words = preview.obstacle[:1].upper() + preview.obstacle[1:]
         return f"{words}. They would name other files in the new folder."
-    number = count_text(prospect.relative)
-    which = plural(prospect.relative, "1 URL is", f"{number} URLs are")
-    first = one_line(prospect.example)
+    number = count_text(preview.relative)
+    which = plural(preview.relative, "1 URL is", f"{number} URLs are")
+    first = one_line(preview.example)
     return (
         f"{which} relative to the folder of the document, first {first}. "
         "In the new folder they would name other files."
     )
 
 
-def has_news(prospect: Prospect) -> bool:
+def has_news(preview: SavePreview) -> bool:
     """Tell whether there is anything to say before the save."""
-    told = (prospect.rows is not None, prospect.rules, prospect.relative, prospect.obstacle)
+    told = (preview.rows is not None, preview.rules, preview.relative, preview.obstacle)
     return any(told)
 
 

@@ -97,7 +97,7 @@ _ATTRIBUTES: dict[DifferenceKind, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class TakenOver:
+class WantedDifferences:
     """What is taken over.
 
     Attributes
@@ -167,11 +167,11 @@ def _rules_obstacle(document: Document, node: ArrayNode, coords: npt.NDArray[np.
     return f"gen rule {named} gives them and overrides any entry: take over the rule" if rules else ""
 
 
-def take_over(
+def apply_differences(
     source: Dataset,
     target: Dataset,
     to: Side,
-    wanted: TakenOver,
+    wanted: WantedDifferences,
     title: str,
     control: JobControl | None = None,
 ) -> Edit:
@@ -187,7 +187,7 @@ def take_over(
     RefbrowserError
         `E_USAGE`: something of it cannot be written as an edit of that document.
     """
-    return _TakingOver(source, target, to, control or JobControl()).edit(wanted, title)
+    return _Application(source, target, to, control or JobControl()).edit(wanted, title)
 
 
 def _refused(what: str, why: str) -> RefbrowserError:
@@ -195,7 +195,7 @@ def _refused(what: str, why: str) -> RefbrowserError:
 
 
 @dataclass(slots=True, eq=False)
-class _TakingOver:
+class _Application:
     """One edit, as it is put together; `document` is the target's as it is edited."""
 
     source: Dataset
@@ -207,7 +207,7 @@ class _TakingOver:
     #: Arrays that it did not have: their chunks are still to be taken.
     added: list[str] = field(default_factory=list)
 
-    def edit(self, wanted: TakenOver, title: str) -> Edit:
+    def edit(self, wanted: WantedDifferences, title: str) -> Edit:
         self.document = self.target.document
         for each in wanted.differences:
             why = obstacle(each, self.source, self.target)
@@ -441,7 +441,7 @@ class _TakingOver:
 
     # Chunks
 
-    def _take_chunks(self, wanted: TakenOver, *, anew: bool) -> None:
+    def _take_chunks(self, wanted: WantedDifferences, *, anew: bool) -> None:
         if not wanted.arrays and not self.added:
             return
         now = self.target.with_document(self.document, self.control) if anew else self.target

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.nested.unpacking import is_long, long_blobs, stored_range, unpacked
+from refbrowser.engine.nested.unpacked_blobs import is_long, long_blobs, stored_range, unpacked
 from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError

@@ -32,7 +32,7 @@ from refbrowser.exporting.combining.mismatches import Mismatch, named
 from refbrowser.exporting.combining.properties import (
     ArrayProperties,
     FileSet,
-    LookedAt,
+    ScannedSource,
     Values,
     all_coords,
     looked_at,
@@ -314,7 +314,9 @@ def _without(names: Sequence[str]) -> RefbrowserError:
     return RefbrowserError(ErrorKind.USAGE, f"the files do not have the dimension {which}", advice=advice)
 
 
-def with_dimension(target: LookedAt, files: Sequence[LookedAt], new: NewDimension) -> list[LookedAt]:
+def with_dimension(
+    target: ScannedSource, files: Sequence[ScannedSource], new: NewDimension
+) -> list[ScannedSource]:
     """Return files as if they had a dimension that the document made new: one value of it each.
 
     Raises
@@ -353,12 +355,12 @@ def with_dimension(target: LookedAt, files: Sequence[LookedAt], new: NewDimensio
 
 
 def _grown(
-    file: LookedAt,
+    file: ScannedSource,
     along: Mapping[str, ArrayProperties],
     name: str,
     coordinate: ArrayProperties | None,
     value: Values,
-) -> LookedAt:
+) -> ScannedSource:
     """Return a file whose arrays have one more dimension where those of the document do."""
     arrays, values = [], dict(file.values)
     counts = list(file.chunks.counts)

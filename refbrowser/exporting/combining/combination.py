@@ -11,7 +11,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.made_references import FORMS, form_of
-from refbrowser.exporting.combining.properties import LookedAt, Looking, short
+from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, short
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.option_fields import OPTIONS_WITHIN, Item, Kind, documented, option
 from refbrowser.io.origins import ConnectionSettings, Origin
@@ -256,10 +256,10 @@ class Combination:
         name = path.rpartition("/")[2]
         return bool({kind, f"{kind}:{path}", f"{kind}:{name}"} & set(self.accept))
 
-    def looking(self) -> Looking:
+    def looking(self) -> ScanSettings:
         """Return what is to be looked at in files."""
         valued = tuple(each.argument for each in self.new_dimensions() if each.kind == "variable")
-        return Looking(
+        return ScanSettings(
             dimensions=self.concat,
             inline=self.inline_var,
             valued=valued,
@@ -403,7 +403,7 @@ class NewDimension:
                 raise _usage(f"the pattern {quoted(argument)} has no group", r"for example run(\d+)")
         return cls(name, kind, argument)
 
-    def values(self, files: Sequence[LookedAt]) -> tuple[list[Any], list[LookedAt]]:
+    def values(self, files: Sequence[ScannedSource]) -> tuple[list[Any], list[ScannedSource]]:
         """Return a value for each file (numbers where all are numbers), and the files that have none."""
         found = [self._value(file, number) for number, file in enumerate(files)]
         lacking = [file for file, value in zip(files, found, strict=True) if value is None]
@@ -414,7 +414,7 @@ class NewDimension:
         """Whether the groups of its pattern are parts of a date."""
         return self.kind == "name" and bool(set(re.compile(self.argument).groupindex) & set(_DATE))
 
-    def attributes(self, files: Sequence[LookedAt]) -> dict[str, Any]:
+    def attributes(self, files: Sequence[ScannedSource]) -> dict[str, Any]:
         """Return the attributes of the coordinate: where its values come from among them, for `append`."""
         found: dict[str, Any] = {}
         if self.is_date:
@@ -428,7 +428,7 @@ class NewDimension:
                     break
         return found if self.kind == "list" else {**found, VALUES_FROM: f"{self.kind}:{self.argument}"}
 
-    def _value(self, file: LookedAt, number: int) -> Any:
+    def _value(self, file: ScannedSource, number: int) -> Any:
         if self.kind == "list":
             listed = self.argument.split(",")
             return listed[number].strip() if number < len(listed) else None

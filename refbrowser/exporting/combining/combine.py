@@ -28,9 +28,9 @@ from refbrowser.exporting.combining.mismatches import (
     mismatches_of,
     of_files,
 )
-from refbrowser.exporting.combining.properties import FileSet, LookedAt, Looking, is_named
-from refbrowser.exporting.combining.scan_journal import LookJournal, forget_looks
-from refbrowser.exporting.combining.scan_sources import LookTask, StateTask, look_at, states_of
+from refbrowser.exporting.combining.properties import FileSet, ScannedSource, ScanSettings, is_named
+from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scans
+from refbrowser.exporting.combining.scan_sources import ScanTask, StateTask, scan, states_of
 from refbrowser.exporting.combining.times import counted
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest, loss_lines
@@ -122,7 +122,7 @@ def gather(
     request: Combination,
     control: JobControl | None = None,
     compute: Compute = HERE,
-    journal: LookJournal | None = None,
+    journal: ScanJournal | None = None,
 ) -> FileSet:
     """Look at all files, many at a time.
 
@@ -147,13 +147,13 @@ def gather(
     sources = [each for each in named if each not in gone]
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to combine")
-    with journal or LookJournal("", files.looking, resume=False) as journal:
+    with journal or ScanJournal("", files.looking, resume=False) as journal:
         gathering = _Gathering(request, control, journal, files, len(sources))
         # A misspelt dimension is told before processes are started for all files.
         first = sources[:_FIRST] if compute.is_here and request.concat and not journal.known else []
         for some in (first, sources[len(first) :]):
             if some:
-                gathering.look_at(some, compute)
+                gathering.scan(some, compute)
     files.sort_as(sources)
     why = {source: error.message for source, error in gathering.bad}
     files.left_out += [(source, why[source]) for source in sources if source in why]
@@ -166,13 +166,13 @@ class _Gathering:
 
     request: Combination
     control: JobControl
-    journal: LookJournal
+    journal: ScanJournal
     files: FileSet
     count: int
     bad: list[tuple[str, RefbrowserError]] = field(default_factory=list)
     done: int = 0
 
-    def look_at(self, sources: list[str], compute: Compute) -> None:
+    def scan(self, sources: list[str], compute: Compute) -> None:
         """Look at some of the files, where they are not known."""
         looking, control = self.files.looking, self.control
         with computing(compute, sources) as chosen, chosen.open(control.token) as executor:
@@ -185,8 +185,8 @@ class _Gathering:
             self.done += len(there)
             control.progress(self.done, self.count)
             together = max(1, min(_TOGETHER, len(left) // 8))
-            tasks = (LookTask(each, looking) for each in _cut(left, together))
-            for task, answers in executor.run(look_at, tasks, control.token):
+            tasks = (ScanTask(each, looking) for each in _cut(left, together))
+            for task, answers in executor.run(scan, tasks, control.token):
                 if isinstance(answers, RefbrowserError):
                     raise answers.at(
                         replace(answers.place, document=answers.place.document or task.sources[0])
@@ -197,21 +197,21 @@ class _Gathering:
                 self.done += len(task.sources)
                 control.progress(self.done, self.count, note=os.path.basename(task.sources[-1]))
 
-    def _take(self, answers: list[LookedAt | tuple[str, RefbrowserError]]) -> None:
-        looked = [each for each in answers if isinstance(each, LookedAt)]
+    def _take(self, answers: list[ScannedSource | tuple[str, RefbrowserError]]) -> None:
+        looked = [each for each in answers if isinstance(each, ScannedSource)]
         self.journal.add(looked)
         for each in looked:
             # Of a hundred thousand files they would take as much as their references.
             each.states = ()
             self.files.add(each)
         _check_dimensions(self.files.files, self.request)
-        self.bad += [each for each in answers if not isinstance(each, LookedAt)]
+        self.bad += [each for each in answers if not isinstance(each, ScannedSource)]
         if self.bad and not self.request.skip_bad:
             source, error = self.bad[0]
             raise error.at(replace(error.place, document=error.place.document or source))
 
 
-def _check_dimensions(files: Sequence[LookedAt], request: Combination) -> None:
+def _check_dimensions(files: Sequence[ScannedSource], request: Combination) -> None:
     """Raise `E_USAGE` where the first files lack a dimension, and others are to have the same arrays."""
     accepted = any(each.partition(":")[0] == "presence" for each in request.accept)
     may_differ = request.merge or accepted or ODD in request.leave_out
@@ -224,8 +224,8 @@ def _check_dimensions(files: Sequence[LookedAt], request: Combination) -> None:
 
 
 def _still_known(
-    journal: LookJournal, sources: list[str], looking: Looking, executor: Executor, token: CancelToken
-) -> Iterator[LookedAt]:
+    journal: ScanJournal, sources: list[str], looking: ScanSettings, executor: Executor, token: CancelToken
+) -> Iterator[ScannedSource]:
     """Yield what was found in files before that are as they were then."""
     known = {source: found for source in sources if (found := journal.known.pop(source, None)) is not None}
     journal.known.clear()
@@ -282,7 +282,7 @@ def _why(plan: Plan, source: str) -> str:
     return next(f"odd: {each.kind} of {each.path}" for each in plan.blocking if source in each.files)
 
 
-def _planned(files: list[LookedAt], request: Combination) -> Plan:
+def _planned(files: list[ScannedSource], request: Combination) -> Plan:
     arrays = arrays_of(files, request)
     axes, found = placed_axes(files, arrays, request)
     divided = divide(arrays, axes)
@@ -322,7 +322,7 @@ def combine(
         raise TargetExistsError(
             ErrorKind.IO, message, Place(document=request.target), "give --force to replace it"
         )
-    journal = LookJournal(request.target, request.looking(), resume=request.resume)
+    journal = ScanJournal(request.target, request.looking(), resume=request.resume)
     files = gather(request, control, compute, journal)
     plan = plan_of(files, request)
     del files
@@ -331,7 +331,7 @@ def combine(
         raise blocked(plan)
     control.stage("the document is written")
     report = write(plan, control)
-    forget_looks(request.target)
+    forget_scans(request.target)
     return report
 
 

@@ -26,7 +26,7 @@ from refbrowser.exporting.combining.properties import (
     Attributes,
     FileChunks,
     Ints,
-    LookedAt,
+    ScannedSource,
     Values,
     all_coords,
     bounds_of,
@@ -75,7 +75,7 @@ class Plan:
     """
 
     request: Combination
-    files: list[LookedAt]
+    files: list[ScannedSource]
     left_out: list[tuple[str, str]] = field(default_factory=list)
     arrays: list[ArrayOfFiles] = field(default_factory=list)
     axes: list[PlacedAxis] = field(default_factory=list)
@@ -394,7 +394,7 @@ class _Combining:
         """Return how the keys of chunks of an array are written."""
         return self.other_keys.get(path, _KEYS[self.form])
 
-    def rows_of(self, number: int, at: int) -> tuple[LookedAt, int, int, npt.NDArray[np.int32]]:
+    def rows_of(self, number: int, at: int) -> tuple[ScannedSource, int, int, npt.NDArray[np.int32]]:
         """Return a file, the rows of an array in its columns, and the numbers of its URLs."""
         file = self.plan.files[number]
         starts, numbers = self.starts[number], self.numbers[number]

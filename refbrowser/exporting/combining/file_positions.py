@@ -17,7 +17,7 @@ from refbrowser.exporting.combining.combination import Combination, NewDimension
 from refbrowser.exporting.combining.mismatches import Mismatch, OddValue, named
 from refbrowser.exporting.combining.properties import (
     ArrayProperties,
-    LookedAt,
+    ScannedSource,
     Values,
     digest_of,
     short,
@@ -73,7 +73,7 @@ class PlacedAxis:
 
 
 def placed_axes(
-    files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], request: Combination
+    files: Sequence[ScannedSource], arrays: Sequence[ArrayOfFiles], request: Combination
 ) -> tuple[list[PlacedAxis], list[Mismatch]]:
     """Return the dimensions along which files lie, and what is wrong with how they do.
 
@@ -89,7 +89,7 @@ def placed_axes(
     return axes, found
 
 
-def _new_axis(new: NewDimension, files: Sequence[LookedAt], found: list[Mismatch]) -> PlacedAxis:
+def _new_axis(new: NewDimension, files: Sequence[ScannedSource], found: list[Mismatch]) -> PlacedAxis:
     values, lacking = new.values(files)
     if lacking:
         what = f"the {new.kind} {quoted(new.argument)}"
@@ -134,7 +134,7 @@ class _Placing:
     """Places files along a dimension that they have."""
 
     def __init__(
-        self, name: str, files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], request: Combination
+        self, name: str, files: Sequence[ScannedSource], arrays: Sequence[ArrayOfFiles], request: Combination
     ) -> None:
         self.name, self.files, self.request = name, files, request
         having = [each for each in arrays if any(name in told.dimensions for told in each.told)]
@@ -369,7 +369,7 @@ def _mismatch(
 
 
 def _doubles(
-    files: Sequence[LookedAt],
+    files: Sequence[ScannedSource],
     arrays: Sequence[ArrayOfFiles],
     axes: Sequence[PlacedAxis],
     request: Combination,
@@ -491,7 +491,7 @@ def _within(array: ArrayOfFiles, axis: PlacedAxis) -> list[int]:
 
 
 def file_ends(
-    files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]
+    files: Sequence[ScannedSource], arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]
 ) -> list[Mismatch]:
     """Return the arrays whose chunks do not meet at file ends."""
     found = []

@@ -16,7 +16,7 @@ from refbrowser.exporting.combining.combination import ACCEPTED, ODD, Combinatio
 from refbrowser.exporting.combining.properties import (
     COMPARED,
     ArrayProperties,
-    LookedAt,
+    ScannedSource,
     describing,
     is_named,
     short,
@@ -100,7 +100,7 @@ class Mismatch:
         return tuple(dict.fromkeys(file for each in self.odd for file in each.files))
 
 
-def arrays_of(files: Sequence[LookedAt], request: Combination) -> list[ArrayOfFiles]:
+def arrays_of(files: Sequence[ScannedSource], request: Combination) -> list[ArrayOfFiles]:
     """Return the arrays of the result, and what becomes of each.
 
     Raises
@@ -141,7 +141,7 @@ def arrays_of(files: Sequence[LookedAt], request: Combination) -> list[ArrayOfFi
     return list(found.values())
 
 
-def _chosen(files: Sequence[LookedAt], request: Combination) -> set[str] | None:
+def _chosen(files: Sequence[ScannedSource], request: Combination) -> set[str] | None:
     """Return the paths of the arrays that are taken; None where all are."""
     if not request.arrays:
         return None
@@ -152,7 +152,7 @@ def _chosen(files: Sequence[LookedAt], request: Combination) -> set[str] | None:
     return found
 
 
-def _owner(array: ArrayOfFiles, files: Sequence[LookedAt]) -> int:
+def _owner(array: ArrayOfFiles, files: Sequence[ScannedSource]) -> int:
     """Return the first of the files of an array that has the values of most, or the document's."""
     digests = [
         files[number].digests.get(told.path) for number, told in zip(array.files, array.told, strict=True)
@@ -161,7 +161,7 @@ def _owner(array: ArrayOfFiles, files: Sequence[LookedAt]) -> int:
     return 0 if array.extends and array.files[0] == 0 else digests.index(most)
 
 
-def _others(file: LookedAt, renamed: list[tuple[str, str, str]], partial: set[str]) -> dict[str, str]:
+def _others(file: ScannedSource, renamed: list[tuple[str, str, str]], partial: set[str]) -> dict[str, str]:
     """Return the other paths that arrays of a file have, and note that neither needs to be in all files."""
     found = {}
     for name, other, pattern in renamed:
@@ -187,7 +187,7 @@ def _check_names(request: Combination, seen: Iterable[ArrayProperties], groups: 
             raise RefbrowserError(ErrorKind.USAGE, message, advice=f"there are {known}")
 
 
-def _role(array: ArrayOfFiles, files: Sequence[LookedAt], request: Combination) -> str:
+def _role(array: ArrayOfFiles, files: Sequence[ScannedSource], request: Combination) -> str:
     distinct = {id(each): each for each in array.told}.values()
     is_along = any(set(request.concat) & set(each.dimensions) for each in distinct)
     described = {}
@@ -217,7 +217,7 @@ def _role(array: ArrayOfFiles, files: Sequence[LookedAt], request: Combination) 
 
 
 def mismatches_of(
-    files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], request: Combination
+    files: Sequence[ScannedSource], arrays: Sequence[ArrayOfFiles], request: Combination
 ) -> list[Mismatch]:
     """Return what files differ in, but where they lie: blocking differences first, in the order of arrays."""
     linter = _Linter(files, arrays, request)
@@ -230,7 +230,7 @@ def mismatches_of(
 
 class _Linter:
     def __init__(
-        self, files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], request: Combination
+        self, files: Sequence[ScannedSource], arrays: Sequence[ArrayOfFiles], request: Combination
     ) -> None:
         self.files, self.arrays, self.request = files, arrays, request
         self.found: list[Mismatch] = []

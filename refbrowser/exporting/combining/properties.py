@@ -122,7 +122,7 @@ class ArrayProperties:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looking:
+class ScanSettings:
     """What is looked at in files, beside their metadata.
 
     Attributes
@@ -185,7 +185,7 @@ _NOTHING = np.zeros(0, np.int64)
 
 
 @dataclass(slots=True, eq=False)
-class LookedAt:
+class ScannedSource:
     """What was found in a file.
 
     Attributes
@@ -220,7 +220,9 @@ class LookedAt:
         return short(self.source)
 
 
-def looked_at(dataset: Dataset, source: str, looking: Looking, *, is_target: bool = False) -> LookedAt:
+def looked_at(
+    dataset: Dataset, source: str, looking: ScanSettings, *, is_target: bool = False
+) -> ScannedSource:
     """Return what is in a dataset.
 
     Parameters
@@ -257,7 +259,7 @@ def looked_at(dataset: Dataset, source: str, looking: Looking, *, is_target: boo
     for number, each in enumerate(arrays):
         gathering.add(number, each, is_listed=not is_target)
     values, digests = gathering.read(arrays)
-    return LookedAt(source, tuple(arrays), groups, gathering.columns(), values, digests, tuple(losses))
+    return ScannedSource(source, tuple(arrays), groups, gathering.columns(), values, digests, tuple(losses))
 
 
 def describing(arrays: Sequence[ArrayProperties]) -> frozenset[str]:
@@ -401,7 +403,7 @@ def _name_of(codec: Any) -> Any:
 class _Gathering:
     """Takes the references of arrays of one file, and reads what is wanted of their values."""
 
-    def __init__(self, dataset: Dataset, original: Dataset, looking: Looking, small: int) -> None:
+    def __init__(self, dataset: Dataset, original: Dataset, looking: ScanSettings, small: int) -> None:
         self._small = small
         self._dataset, self._original, self._looking = dataset, original, looking
         self._urls: dict[str, int] = {}
@@ -531,7 +533,9 @@ class ArrayRead:
     stays: bool
 
 
-def arrays_read(arrays: Sequence[ArrayProperties], looking: Looking, small: int = SMALL) -> list[ArrayRead]:
+def arrays_read(
+    arrays: Sequence[ArrayProperties], looking: ScanSettings, small: int = SMALL
+) -> list[ArrayRead]:
     """Return the arrays of a file whose values are read.
 
     Parameters
@@ -617,13 +621,13 @@ class FileSet:
         The document in whose journal it is, too; empty where it is in none.
     """
 
-    looking: Looking
-    files: list[LookedAt] = field(default_factory=list)
+    looking: ScanSettings
+    files: list[ScannedSource] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     journal: str = ""
     _same: dict[Any, Any] = field(default_factory=dict)
 
-    def add(self, file: LookedAt) -> None:
+    def add(self, file: ScannedSource) -> None:
         """Add a file; what it says that another one said is kept once."""
         keep = self._same.setdefault
         file.arrays = keep(file.arrays, tuple(keep(each, each) for each in file.arrays))

@@ -25,8 +25,8 @@ from refbrowser.exporting.combining.properties import (
     Attributes,
     FileChunks,
     Ints,
-    LookedAt,
-    Looking,
+    ScannedSource,
+    ScanSettings,
     Values,
 )
 from refbrowser.io.files.kept_files import kept_name
@@ -52,7 +52,7 @@ _changed = threading.Condition()
 _PATIENCE = 5.0
 
 
-class LookJournal:
+class ScanJournal:
     """The journal of one document that is being made of files; what cannot be written is not kept.
 
     Not safe to share across threads.
@@ -67,25 +67,25 @@ class LookJournal:
         Go on with what an earlier run found; else that is forgotten.
     """
 
-    def __init__(self, target: str, looking: Looking, *, resume: bool) -> None:
+    def __init__(self, target: str, looking: ScanSettings, *, resume: bool) -> None:
         self.path = Path()
         self._file: BinaryIO | None = None
         self._arrays: dict[tuple[ArrayProperties, ...], int] = {}
         self._shared: dict[tuple[str, str], Values] = {}
         #: What an earlier run found, by source.
-        self.known: dict[str, LookedAt] = {}
+        self.known: dict[str, ScannedSource] = {}
         if target:
             # A folder that cannot be written to keeps nobody from combining.
             with contextlib.suppress(OSError):
                 self._begin(target, looking, resume)
 
-    def __enter__(self) -> LookJournal:
+    def __enter__(self) -> ScanJournal:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _begin(self, target: str, looking: Looking, resume: bool) -> None:
+    def _begin(self, target: str, looking: ScanSettings, resume: bool) -> None:
         folder = _folder()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         own = os.getpid()
@@ -118,7 +118,7 @@ class LookJournal:
 
     # Writing
 
-    def add(self, found: Iterable[LookedAt]) -> None:
+    def add(self, found: Iterable[ScannedSource]) -> None:
         """Note what was found in files whose state is known."""
         if self._file is None:
             return
@@ -132,7 +132,7 @@ class LookJournal:
             # What is there of it is torn, and not taken.
             self.close()
 
-    def _parts(self, found: LookedAt) -> Iterator[bytes]:
+    def _parts(self, found: ScannedSource) -> Iterator[bytes]:
         number = self._arrays.get(found.arrays)
         if number is None:
             number = self._arrays[found.arrays] = len(self._arrays)
@@ -201,7 +201,7 @@ class LookJournal:
 
     def _found(
         self, told: dict[str, Any], body: memoryview, arrays: list[tuple[ArrayProperties, ...]]
-    ) -> LookedAt:
+    ) -> ScannedSource:
         counts = tuple(map(int, told["counts"]))
         rest = _Body(body)
         columns = [rest.array(dtype, (sum(counts),)) for dtype in told["columns"]]
@@ -215,7 +215,7 @@ class LookJournal:
             if digest is not None:
                 self._shared[path, digest] = values[path]
         inline = {int(row): rest.take(size) for row, size in told["inline"]}
-        return LookedAt(
+        return ScannedSource(
             told["source"],
             arrays[told["arrays"]],
             tuple((path, _attributes(each)) for path, each in told["groups"]),
@@ -250,7 +250,7 @@ class _Body:
         return np.frombuffer(self.take(count * kind.itemsize), kind).reshape(sides)
 
 
-def forget_looks(target: str) -> None:
+def forget_scans(target: str) -> None:
     """Remove what was kept of files that a document was made of."""
     with contextlib.suppress(OSError):
         for path in _left(target):

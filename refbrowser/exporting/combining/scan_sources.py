@@ -34,8 +34,8 @@ from refbrowser.exporting.combining.properties import (
     Attributes,
     FileChunks,
     Ints,
-    LookedAt,
-    Looking,
+    ScannedSource,
+    ScanSettings,
     States,
     Values,
     absolute,
@@ -76,11 +76,11 @@ _MOST = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class LookTask:
+class ScanTask:
     """Files that are looked at one after another."""
 
     sources: tuple[str, ...]
-    looking: Looking
+    looking: ScanSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class StateTask:
     """Files whose states are asked for."""
 
     names: tuple[str, ...]
-    looking: Looking
+    looking: ScanSettings
 
 
 def states_of(task: StateTask) -> States:
@@ -110,7 +110,7 @@ def states_of(task: StateTask) -> States:
     return tuple(found)
 
 
-def _rights(looking: Looking) -> tuple[tuple[Origin, ...], dict[Origin, ConnectionSettings]]:
+def _rights(looking: ScanSettings) -> tuple[tuple[Origin, ...], dict[Origin, ConnectionSettings]]:
     """Return what may be read from, and how."""
     settings = {**looking.settings, **parse_storage_options(looking.storage_options)}
     return tuple(map(Origin.parse, looking.allow)), settings
@@ -134,9 +134,9 @@ def _states(source: str, state: tuple[Any, ...], urls: Sequence[str]) -> States:
     return ((source, state), *((url, _state_on_disk(url)) for url in others))
 
 
-def look_at(task: LookTask) -> list[LookedAt | tuple[str, RefbrowserError]]:
+def scan(task: ScanTask) -> list[ScannedSource | tuple[str, RefbrowserError]]:
     """Return what is in files; of those that cannot be read why."""
-    found: list[LookedAt | tuple[str, RefbrowserError]] = []
+    found: list[ScannedSource | tuple[str, RefbrowserError]] = []
     likeness = _Likeness(task.looking)
     known = likeness.look(task.sources)
     for number, source in enumerate(task.sources, 1):
@@ -149,7 +149,7 @@ def look_at(task: LookTask) -> list[LookedAt | tuple[str, RefbrowserError]]:
     return found
 
 
-def _looked(source: str, looking: Looking, likeness: _Likeness) -> LookedAt:
+def _looked(source: str, looking: ScanSettings, likeness: _Likeness) -> ScannedSource:
     """Return what is in a file; what a process that has read others does not read, another one does."""
     opening = OpenRequest(
         source,
@@ -174,7 +174,7 @@ def _looked(source: str, looking: Looking, likeness: _Likeness) -> LookedAt:
         return _with_states(looked_at(dataset, source, looking), dataset, state)
 
 
-def _with_states(found: LookedAt, dataset: Dataset, state: tuple[Any, ...]) -> LookedAt:
+def _with_states(found: ScannedSource, dataset: Dataset, state: tuple[Any, ...]) -> ScannedSource:
     """Return what was found in a file with its state: of what came from elsewhere as it was told."""
     source, access = found.source, dataset.access
     if local_path(source) is None:
@@ -229,14 +229,14 @@ _lock = threading.Lock()
 class _Likeness:
     """Documents that are looked at by their text, where such were opened before."""
 
-    def __init__(self, looking: Looking) -> None:
+    def __init__(self, looking: ScanSettings) -> None:
         self._looking = looking
         self._looks_left = _LOOKS
         #: Whether a document was opened that those which follow may be like.
         self.has_learned = False
         self._allow, self._settings = _rights(looking)
 
-    def look(self, sources: Sequence[str]) -> dict[str, LookedAt]:
+    def look(self, sources: Sequence[str]) -> dict[str, ScannedSource]:
         """Return what is in the documents that are like one that was opened, by source."""
         global _in_vain
         by_folder: dict[str, list[_Text]] = {}
@@ -276,7 +276,7 @@ class _Likeness:
                     return _Text(source, state, kind, groups, columns)
         return None
 
-    def learn(self, dataset: Dataset, looked: LookedAt) -> None:
+    def learn(self, dataset: Dataset, looked: ScannedSource) -> None:
         """Take note of a document that was opened: others may be like it."""
         global _in_vain
         found = _entries_of(looked.source) if _in_vain < _GIVEN_UP else None
@@ -312,7 +312,7 @@ class _Text:
         """Return the references of the chunks whose values are read."""
         return [self.columns.reference(row) for *_, row in self.kind.read]
 
-    def looked_at(self, answers: Sequence[bytes | RefbrowserError], access: Access) -> LookedAt:
+    def looked_at(self, answers: Sequence[bytes | RefbrowserError], access: Access) -> ScannedSource:
         """Return what is in it, given the bytes of the chunks whose values are read."""
         kind, columns = self.kind, self.columns
         values: dict[str, Values] = {}
@@ -341,7 +341,7 @@ class _Text:
             dict(columns.inline),
         )
         states = _states(self.source, self.state, chunks.urls)
-        return LookedAt(self.source, kind.arrays, self.groups, chunks, values, digests, states=states)
+        return ScannedSource(self.source, kind.arrays, self.groups, chunks, values, digests, states=states)
 
 
 def _decoded(node: ArrayNode, pipeline: CodecPipeline, data: bytes, told: ArrayProperties) -> Values:
@@ -395,7 +395,11 @@ def _is_plain(dataset: Dataset) -> bool:
 
 
 def _kind_of(
-    dataset: Dataset, looked: LookedAt, looking: Looking, keys: tuple[str, ...], values: tuple[Any, ...]
+    dataset: Dataset,
+    looked: ScannedSource,
+    looking: ScanSettings,
+    keys: tuple[str, ...],
+    values: tuple[Any, ...],
 ) -> _Kind | None:
     places = {key: at for at, key in enumerate(keys)}
     if len(places) < len(keys):

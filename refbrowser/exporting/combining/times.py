@@ -13,7 +13,7 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.properties import ArrayProperties, LookedAt, Values, bounds_of
+from refbrowser.exporting.combining.properties import ArrayProperties, ScannedSource, Values, bounds_of
 from refbrowser.model.cf import Packing, TimeUnits
 from refbrowser.model.fill_values import parse_fill_value
 
@@ -190,7 +190,7 @@ def counted(values: Values, told: ArrayProperties, own: TimeUnits, target: TimeU
 def are_exact(
     coordinate: ArrayOfFiles,
     arrays: Sequence[ArrayOfFiles],
-    files: Sequence[LookedAt],
+    files: Sequence[ScannedSource],
     request: Combination,
 ) -> bool:
     """Tell whether the times and bounds of all files are exact in the units in which they are written."""

@@ -22,10 +22,10 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import BlockState, Box
 from refbrowser.exporting.chunks import ArrayExport
 from refbrowser.exporting.layout import ArrayLayout
-from refbrowser.exporting.nested.choice import told_attributes
-from refbrowser.exporting.nested.conform import MissingValuesError, conformed
-from refbrowser.exporting.nested.growing import BufferName, GrowingBuffers
-from refbrowser.exporting.nested.row_reading import RowReader, RowSource, row_blocks, row_reader
+from refbrowser.exporting.nested.conformed_rows import MissingValuesError, conformed
+from refbrowser.exporting.nested.growing_buffers import BufferName, GrowingBuffers
+from refbrowser.exporting.nested.row_arrays import told_attributes
+from refbrowser.exporting.nested.row_reader import RowReader, RowSource, row_blocks, row_reader
 from refbrowser.exporting.nested.target_types import (
     Abilities,
     TargetType,

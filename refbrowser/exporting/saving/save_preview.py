@@ -25,7 +25,7 @@ PROPOSED_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Prospect:
+class SavePreview:
     """What will become of a document.
 
     Attributes
@@ -52,13 +52,13 @@ class Prospect:
     obstacle: str = ""
 
 
-def prospect_of(
+def save_preview(
     document: Document,
     version: int,
     base: str,
     folder: str,
     pause: Callable[[], None] = lambda: None,
-) -> Prospect:
+) -> SavePreview:
     """Return what saving means.
 
     Parameters
@@ -87,7 +87,7 @@ def prospect_of(
             obstacle = str(error)
     too_large = rows is not None and rows > LIMITS.references
     rules = rules_kept(document) if version == 1 else 0
-    return Prospect(rows, size, too_large, rules, count, example, prefix, obstacle)
+    return SavePreview(rows, size, too_large, rules, count, example, prefix, obstacle)
 
 
 def proposed_version(document: Document) -> int:

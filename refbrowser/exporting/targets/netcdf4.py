@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.nested.streamable import may_miss
+from refbrowser.engine.nested.nested_variables import may_miss
 from refbrowser.engine.reading_kinds import reading_of
 from refbrowser.errors import ErrorKind, NotHeldError, Place, RefbrowserError, quoted
 from refbrowser.exporting.block_sides import count_boxes, cut_sides, grown_sides

@@ -14,7 +14,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.folder import TargetPlace
-from refbrowser.exporting.nested.choice import written_nodes
+from refbrowser.exporting.nested.row_arrays import written_nodes
 from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.rewritten_document import Rewriting, is_relative, rewritten
 from refbrowser.exporting.saving.kerchunk_metadata import as_kerchunk_spells

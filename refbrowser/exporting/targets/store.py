@@ -42,7 +42,7 @@ from refbrowser.exporting.exporter import LeftOut, Target
 from refbrowser.exporting.folder import SPOOL, TargetFolder
 from refbrowser.exporting.journal import Journal
 from refbrowser.exporting.layout import ArrayLayout, layout_of, plain_names
-from refbrowser.exporting.nested.choice import as_complete, chosen_nodes, groups_above, is_plain
+from refbrowser.exporting.nested.row_arrays import as_complete, chosen_nodes, groups_above, is_plain
 from refbrowser.exporting.nested.store_part import CHUNK_SIZE, GATHERED, Gathered, NestedPart, gather
 from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.paths import check_collisions

@@ -10,9 +10,9 @@ from refbrowser.engine.reading_kinds import reading_of
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.folder import TargetFolder
-from refbrowser.exporting.nested.choice import groups_above
-from refbrowser.exporting.nested.conform import MissingValuesError
-from refbrowser.exporting.nested.row_reading import RowReader, row_reader
+from refbrowser.exporting.nested.conformed_rows import MissingValuesError
+from refbrowser.exporting.nested.row_arrays import groups_above
+from refbrowser.exporting.nested.row_reader import RowReader, row_reader
 from refbrowser.exporting.options import TableOptions
 from refbrowser.exporting.paths import check_collisions
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally

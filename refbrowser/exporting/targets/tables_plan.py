@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.layout import names_left_out, plain_names, stored_form
-from refbrowser.exporting.nested.choice import chosen_nodes, told_attributes
-from refbrowser.exporting.nested.conform import MissingValuesError, conformed
-from refbrowser.exporting.nested.row_reading import RowSource
+from refbrowser.exporting.nested.conformed_rows import MissingValuesError, conformed
+from refbrowser.exporting.nested.row_arrays import chosen_nodes, told_attributes
+from refbrowser.exporting.nested.row_reader import RowSource
 from refbrowser.exporting.nested.target_types import (
     Abilities,
     TargetType,

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.nested.conform import conformed
-from refbrowser.exporting.nested.growing import BufferName, GrowingBuffers
-from refbrowser.exporting.nested.row_reading import RowReader, RowSource, row_blocks
+from refbrowser.exporting.nested.conformed_rows import conformed
+from refbrowser.exporting.nested.growing_buffers import BufferName, GrowingBuffers
+from refbrowser.exporting.nested.row_reader import RowReader, RowSource, row_blocks
 from refbrowser.exporting.nested.target_types import TargetType
 from refbrowser.exporting.options import TableOptions
 from refbrowser.exporting.request import ExportRequest, Tally

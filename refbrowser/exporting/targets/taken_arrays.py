@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from refbrowser.engine.nested.streamable import streamable, with_streamable
+from refbrowser.engine.nested.nested_variables import streamable, with_streamable
 from refbrowser.engine.session import readable_grid
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.request import ArrayChoice

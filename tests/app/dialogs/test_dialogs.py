@@ -30,14 +30,14 @@ from refbrowser.app.controller.compared_side import ComparedSide, SavedSide
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
-from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog
+from refbrowser.app.dialogs.save_dialogs import SavePreviewDialog, UnsavedDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import small_widgets
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.bundled import resource
 from refbrowser.engine.journal import Recovery
 from refbrowser.exporting.combining.mismatches import Mismatch
-from refbrowser.exporting.saving.save_preview import Prospect
+from refbrowser.exporting.saving.save_preview import SavePreview
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.tools.compare.window.compare_window import CompareWindow
 from refbrowser.tools.export.window.export_dialog import ask_leftover
@@ -154,10 +154,10 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
     rows = [SafetyRow(FUNCTIONS, "os.system", "refused", True, "It runs programs.", can_be_allowed=True)]
     questions = window.questions
     origins = ("https://data.example.org", "s3://bucket", "gs://bucket", "abfs://data@account")
-    prospects = (
-        Prospect(rows=1200, size=90_000, relative=3, example="data/a.dat", prefix="../"),
-        Prospect(rules=2, relative=1, example="data/a.dat", obstacle="the folders share no path"),
-        Prospect(rows=10**9, size=10**11, is_larger_than_opened=True),
+    previews = (
+        SavePreview(rows=1200, size=90_000, relative=3, example="data/a.dat", prefix="../"),
+        SavePreview(rules=2, relative=1, example="data/a.dat", obstacle="the folders share no path"),
+        SavePreview(rows=10**9, size=10**11, is_larger_than_opened=True),
     )
     said = "'/time': 1 of 12 files has other units"
     differs = Mismatch(kind="units", path="/time", name="units", message=said)
@@ -170,10 +170,7 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
             lambda text=text: ConnectionDialog(Origin.parse(text), ConnectionSettings(), window)
             for text in origins
         ),
-        *(
-            lambda each=each: SaveProspectDialog(document, "/data/new.json", each, window)
-            for each in prospects
-        ),
+        *(lambda each=each: SavePreviewDialog(document, "/data/new.json", each, window) for each in previews),
         lambda: UnsavedDialog([document, document], ["2 edits", "1 edit and 3 typed texts"], window),
         lambda: RecoveryPreview(document, Recovery(Path("journal"), 0.0, ()), window),
         lambda: RepairDialog(document, window),

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open, button
 
-from refbrowser.app.dialogs.save_dialogs import FORMS, Form, SaveProspectDialog, path_for
+from refbrowser.app.dialogs.save_dialogs import FORMS, Form, SavePreviewDialog, path_for
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetReference
@@ -35,15 +35,15 @@ def choose(
     dialog.close()
 
 
-def prospect(window: MainWindow, qtbot: QtBot) -> SaveProspectDialog:
+def preview(window: MainWindow, qtbot: QtBot) -> SavePreviewDialog:
     """Wait for the dialog that says what the save means."""
-    qtbot.waitUntil(lambda: window.findChild(SaveProspectDialog) is not None)
-    found = window.findChild(SaveProspectDialog)
-    assert isinstance(found, SaveProspectDialog)
+    qtbot.waitUntil(lambda: window.findChild(SavePreviewDialog) is not None)
+    found = window.findChild(SavePreviewDialog)
+    assert isinstance(found, SavePreviewDialog)
     return found
 
 
-def label(dialog: SaveProspectDialog, name: str) -> str:
+def label(dialog: SavePreviewDialog, name: str) -> str:
     found = dialog.findChild(QLabel, name)
     assert found is not None, name
     return found.text()
@@ -57,10 +57,10 @@ def test_version_0_says_how_large_it_becomes_and_is_the_document_from_then_on(
     settle()
     before, target = small.read_bytes(), tmp_path / "rows.json"
     choose(window, target, 0)
-    dialog = prospect(window, qtbot)
-    assert "all 11 rows are written out, about" in label(dialog, "saveProspectVersion")
+    dialog = preview(window, qtbot)
+    assert "all 11 rows are written out, about" in label(dialog, "savePreviewVersion")
     assert not target.exists()
-    qtbot.mouseClick(button(dialog, "saveProspectSaveButton"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(button(dialog, "savePreviewSaveButton"), Qt.MouseButton.LeftButton)
     settle()
     rows = json.loads(target.read_text())
     assert rows["temp/1.1"] == ["data.bin", 36, 12]
@@ -85,7 +85,7 @@ def test_nothing_is_written_where_it_is_refused(
     document = opened(small)
     settle()
     choose(window, tmp_path / "rows.json", 0)
-    qtbot.keyClick(prospect(window, qtbot), Qt.Key.Key_Escape)
+    qtbot.keyClick(preview(window, qtbot), Qt.Key.Key_Escape)
     settle()
     assert not (tmp_path / "rows.json").exists()
     assert document.path == str(small)
@@ -164,7 +164,7 @@ def test_a_copy_leaves_the_document_and_offers_to_open_it(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("choice", "url"), [("saveProspectRewrite", "../data.bin"), ("saveProspectKeep", "data.bin")]
+    ("choice", "url"), [("savePreviewRewrite", "../data.bin"), ("savePreviewKeep", "data.bin")]
 )
 def test_relative_urls_are_asked_about_in_another_folder(
     window: MainWindow,
@@ -181,8 +181,8 @@ def test_relative_urls_are_asked_about_in_another_folder(
     (tmp_path / "below").mkdir()
     target = tmp_path / "below" / "moved.json"
     choose(window, target, 1)
-    dialog = prospect(window, qtbot)
-    assert "data.bin" in label(dialog, "saveProspectRelative")
+    dialog = preview(window, qtbot)
+    assert "data.bin" in label(dialog, "savePreviewRelative")
     picked = dialog.findChild(QRadioButton, choice)
     assert picked is not None
     picked.click()

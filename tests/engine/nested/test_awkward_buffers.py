@@ -15,7 +15,7 @@ from awkward0_encoder import lz4_block
 from numcodecs import Blosc, Zstd
 
 from refbrowser.engine.nested import buffers
-from refbrowser.engine.nested import unpacking as long_blobs
+from refbrowser.engine.nested import unpacked_blobs as long_blobs
 from refbrowser.engine.nested.buffers import SessionBuffers
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError

@@ -39,13 +39,13 @@ def test_a_misspelt_dimension_is_told_after_the_first_files(
     months: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []
-    look_at = combining.look_at
+    scan = combining.scan
 
     def noted(task: Any) -> Any:
         looked.extend(task.sources)
-        return look_at(task)
+        return scan(task)
 
-    monkeypatch.setattr(combining, "look_at", noted)
+    monkeypatch.setattr(combining, "scan", noted)
     message = r"the dimensions are 'time', 'two', 'y' and 'x'"
     with pytest.raises(RefbrowserError, match=message) as caught:
         refbrowser.combine(str(months / "m?.nc"), months / "a.json", concat="tyme")

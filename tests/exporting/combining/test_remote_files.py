@@ -18,7 +18,7 @@ from refbrowser.exporting.combining import combine as combining
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine
 from refbrowser.exporting.combining.made_references import MakeRequest, make
-from refbrowser.exporting.combining.scan_sources import LookTask
+from refbrowser.exporting.combining.scan_sources import ScanTask
 
 ROWS = 4
 
@@ -50,13 +50,13 @@ def server() -> Iterator[HttpServer]:
 def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the files that are looked at from now on."""
     found: list[str] = []
-    look_at: Callable[[LookTask], object] = combining.look_at
+    scan: Callable[[ScanTask], object] = combining.scan
 
-    def look(task: LookTask) -> object:
+    def look(task: ScanTask) -> object:
         found.extend(map(os.path.basename, task.sources))
-        return look_at(task)
+        return scan(task)
 
-    monkeypatch.setattr(combining, "look_at", look)
+    monkeypatch.setattr(combining, "scan", look)
     return found
 
 

@@ -24,8 +24,8 @@ from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine, gather, plan_of
 from refbrowser.exporting.combining.combined import combined_document
 from refbrowser.exporting.combining.made_references import MakeRequest, make
-from refbrowser.exporting.combining.scan_journal import LookJournal
-from refbrowser.exporting.combining.scan_sources import LookTask
+from refbrowser.exporting.combining.scan_journal import ScanJournal
+from refbrowser.exporting.combining.scan_sources import ScanTask
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.files.permissions import state_folder
 
@@ -86,13 +86,13 @@ def request(folder: Path, **more: object) -> Combination:
 def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the files that are looked at from now on."""
     found: list[str] = []
-    look_at = combining.look_at
+    scan = combining.scan
 
-    def look(task: LookTask) -> object:
+    def look(task: ScanTask) -> object:
         found.extend(map(os.path.basename, task.sources))
-        return look_at(task)
+        return scan(task)
 
-    monkeypatch.setattr(combining, "look_at", look)
+    monkeypatch.setattr(combining, "scan", look)
     return found
 
 
@@ -116,7 +116,7 @@ def test_at_whatever_byte_it_ended_the_document_is_the_same(
     resumed = request(folder, resume=True)
 
     def text() -> bytes:
-        journal = LookJournal(resumed.target, resumed.looking(), resume=True)
+        journal = ScanJournal(resumed.target, resumed.looking(), resume=True)
         plan = plan_of(gather(resumed, journal=journal), resumed)
         return b"".join(combined_document(plan).written().to_chunks())
 

@@ -12,10 +12,10 @@ import pytest
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.combining import scan_sources
-from refbrowser.exporting.combining.properties import LookedAt, Looking
-from refbrowser.exporting.combining.scan_sources import LookTask, look_at
+from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings
+from refbrowser.exporting.combining.scan_sources import ScanTask, scan
 
-LOOKING = Looking(dimensions=("time",))
+LOOKING = ScanSettings(dimensions=("time",))
 ROWS = 6
 
 
@@ -96,7 +96,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], bool]] = {
 }
 
 
-def told(found: LookedAt | tuple[str, RefbrowserError]) -> Any:
+def told(found: ScannedSource | tuple[str, RefbrowserError]) -> Any:
     """Return what was found as plain values."""
     if isinstance(found, tuple):
         return found[0], str(found[1])
@@ -129,18 +129,18 @@ def test_what_the_text_tells_is_what_opening_tells(tmp_path: Path, monkeypatch: 
     )
     first, other = tmp_path / "0.json", str(tmp_path / "1.json")
     first.write_text(json.dumps(document(tmp_path, 0)))
-    look_at(LookTask((str(first),), LOOKING))
+    scan(ScanTask((str(first),), LOOKING))
     (known,) = scan_sources._kinds.items()
     for what, (change, is_enough) in CHANGES.items():
         made = document(tmp_path, 1)
         change(made)
         Path(other).write_text(json.dumps(made))
         scan_sources._kinds.clear()
-        expected = told(*look_at(LookTask((other,), LOOKING)))
+        expected = told(*scan(ScanTask((other,), LOOKING)))
         scan_sources._kinds.clear()
         scan_sources._kinds[known[0]] = [known[1][-1]]
         opened.clear()
-        assert told(*look_at(LookTask((other,), LOOKING))) == expected, what
+        assert told(*scan(ScanTask((other,), LOOKING))) == expected, what
         assert opened == ([] if is_enough else [other]), what
 
 
@@ -158,8 +158,8 @@ def test_documents_of_few_kinds_are_opened_once_each(tmp_path: Path, monkeypatch
             del made["refs"]["t/5.0.0"]
         sources.append(str(tmp_path / f"{number}.json"))
         Path(sources[-1]).write_text(json.dumps(made))
-    found = look_at(LookTask(tuple(sources), LOOKING))
-    assert [each.source for each in found if isinstance(each, LookedAt)] == sources
+    found = scan(ScanTask(tuple(sources), LOOKING))
+    assert [each.source for each in found if isinstance(each, ScannedSource)] == sources
     assert opened == sources[:2]
 
 
@@ -173,8 +173,8 @@ def test_where_no_document_is_like_another_it_is_given_up(tmp_path: Path) -> Non
         path = tmp_path / f"{number}.json"
         path.write_text(json.dumps(made))
         sources.append(str(path))
-    found = look_at(LookTask(tuple(sources), LOOKING))
-    assert all(isinstance(each, LookedAt) for each in found)
+    found = scan(ScanTask(tuple(sources), LOOKING))
+    assert all(isinstance(each, ScannedSource) for each in found)
     # Of each task the rest is looked through a few times only, whatever is learned of each document.
     assert scan_sources._in_vain == scan_sources._GIVEN_UP
     assert sum(map(len, scan_sources._kinds.values())) <= scan_sources._OF_KEYS

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from nested_datasets import same, type_of_form
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.nested.conform import MissingValuesError, conformed
-from refbrowser.exporting.nested.growing import BufferName, GrowingBuffers
+from refbrowser.exporting.nested.conformed_rows import MissingValuesError, conformed
+from refbrowser.exporting.nested.growing_buffers import BufferName, GrowingBuffers
 from refbrowser.exporting.nested.store_part import BufferFiles
 from refbrowser.exporting.nested.target_types import Abilities, target_type
 from refbrowser.model.nested import NestedType, TypeKind

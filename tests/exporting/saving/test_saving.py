@@ -11,7 +11,7 @@ import pytest
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.saving.save import SaveOrder, write_document
-from refbrowser.exporting.saving.save_preview import prospect_of, version0_size
+from refbrowser.exporting.saving.save_preview import save_preview, version0_size
 from refbrowser.formats.references import open_references
 from refbrowser.references.document.document import ReferenceDocument
 
@@ -60,7 +60,7 @@ def test_relative_urls_keep_their_meaning(tmp_path: Path) -> None:
     opened = document(refs={"b": ["x/y.bin"], "c": ["s3://b/z"], "d": ["{{u}}", 0, 1], "e": ["/abs/x"]})
     target = tmp_path / "new" / "deep"
     target.mkdir(parents=True)
-    seen = prospect_of(opened, 1, str(tmp_path / "old"), str(target))
+    seen = save_preview(opened, 1, str(tmp_path / "old"), str(target))
     assert (seen.relative, seen.example, seen.prefix) == (3, "x/y.bin", "../../old/")
     written = write_document(opened, SaveOrder(str(target / "a.json"), 1, prefix=seen.prefix))
     expected = {"../../old/x/y.bin", "s3://b/z", "../../old/data.bin", "/abs/x"}
@@ -74,7 +74,7 @@ def test_relative_urls_keep_their_meaning(tmp_path: Path) -> None:
 
 def test_urls_of_a_document_from_the_network_become_absolute(tmp_path: Path) -> None:
     opened = document(refs={"b": ["../y.bin"]})
-    seen = prospect_of(opened, 1, "https://example.org/data/refs/a.json", str(tmp_path))
+    seen = save_preview(opened, 1, "https://example.org/data/refs/a.json", str(tmp_path))
     written = write_document(opened, SaveOrder(str(tmp_path / "a.json"), prefix=seen.prefix))
     assert urls(written.document) == {
         "https://example.org/data/y.bin",
@@ -84,19 +84,19 @@ def test_urls_of_a_document_from_the_network_become_absolute(tmp_path: Path) -> 
 
 def test_values_of_the_user_do_not_decide_what_is_relative(tmp_path: Path) -> None:
     opened = document().with_template_values({"u": "https://example.org/x"})
-    seen = prospect_of(opened, 1, "/old", str(tmp_path))
+    seen = save_preview(opened, 1, "/old", str(tmp_path))
     assert seen.relative == 1
     written = write_document(opened, SaveOrder(str(tmp_path / "a.json"), prefix="../old/"))
     assert json.loads(written.document.to_bytes())["gen"][0]["url"] == "../old/{{u}}"
 
 
 def test_same_folder_needs_nothing(tmp_path: Path) -> None:
-    assert prospect_of(document(), 1, str(tmp_path), str(tmp_path)).relative == 0
+    assert save_preview(document(), 1, str(tmp_path), str(tmp_path)).relative == 0
 
 
 def test_rule_with_both_kinds_of_url_is_an_obstacle(tmp_path: Path) -> None:
     rule = {**RULE, "url": "{{'https://h/x' if i % 2 else 'x'}}"}
-    seen = prospect_of(document(gen=[rule]), 1, "/old", str(tmp_path))
+    seen = save_preview(document(gen=[rule]), 1, "/old", str(tmp_path))
     assert "some URLs of gen rule 0 are relative" in seen.obstacle
 
 
@@ -104,14 +104,14 @@ def test_size_of_version_0_is_about_right() -> None:
     opened = document(refs={f"b/{i}": ["some/longer/name.bin", i, 1] for i in range(100)})
     real = len(b"".join(opened.expansion.to_version0()))
     assert 0.8 * real < version0_size(opened) < 1.25 * real
-    seen = prospect_of(opened, 0, "/a", "/a")
+    seen = save_preview(opened, 0, "/a", "/a")
     assert seen.rows == 600
     assert not seen.is_larger_than_opened
 
 
 def test_version_0_of_a_huge_rule_is_refused_before_it_begins(tmp_path: Path) -> None:
     huge = document(gen=[{**RULE, "dimensions": {"i": {"stop": 10**9}}}])
-    seen = prospect_of(huge, 0, "/a", "/a")
+    seen = save_preview(huge, 0, "/a", "/a")
     assert seen.rows == 10**9
     assert seen.is_larger_than_opened
     assert seen.size > 10**10

@@ -8,7 +8,7 @@ import numpy as np
 
 from refbrowser.app.controller.compared_side import SideNow
 from refbrowser.app.tasks.tasks import TaskControl
-from refbrowser.engine.comparing.apply_differences import TakenOver, take_over
+from refbrowser.engine.comparing.apply_differences import WantedDifferences, apply_differences
 from refbrowser.engine.comparing.chunk_differences import reference_text
 from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
 from refbrowser.engine.comparing.differences import ArrayComparison, Comparison
@@ -94,7 +94,7 @@ def names_of(found: Compared, array: ArrayComparison) -> tuple[str, ...]:
     return dimension_names(node) if isinstance(node, ArrayNode) else ()
 
 
-def taken(found: Compared, to: Side, wanted: TakenOver, title: str, control: TaskControl) -> Edit:
+def taken(found: Compared, to: Side, wanted: WantedDifferences, title: str, control: TaskControl) -> Edit:
     """Return the edit of one side that takes something over of the other.
 
     Raises
@@ -103,4 +103,4 @@ def taken(found: Compared, to: Side, wanted: TakenOver, title: str, control: Tas
         It cannot be written as an edit of that document.
     """
     sides = (found.there, found.here) if to is Side.HERE else (found.here, found.there)
-    return take_over(*sides, to, wanted, title, control)
+    return apply_differences(*sides, to, wanted, title, control)

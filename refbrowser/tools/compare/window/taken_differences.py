@@ -17,7 +17,7 @@ from refbrowser.words import count_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from refbrowser.engine.comparing.apply_differences import TakenOver
+    from refbrowser.engine.comparing.apply_differences import WantedDifferences
     from refbrowser.engine.dataset import Dataset
     from refbrowser.tools.compare.compared_entries import ComparedEntry
     from refbrowser.tools.compare.window.compare_work import Compared
@@ -37,7 +37,7 @@ class Taking:
     """What is taken over, in which direction, and what the history calls it."""
 
     to_left: bool
-    wanted: TakenOver
+    wanted: WantedDifferences
     words: str
 
 
@@ -168,7 +168,7 @@ class TakingBar(QWidget):
         self._want(to_left=False)
 
     def _want(self, *, to_left: bool) -> None:
-        from refbrowser.engine.comparing.apply_differences import TakenOver
+        from refbrowser.engine.comparing.apply_differences import WantedDifferences
 
         scope, found = self._current(), self._found
         if scope is None or found is None:
@@ -176,7 +176,7 @@ class TakingBar(QWidget):
         possible = [
             each for each in scope.entries if not _why_not(found, each, scope.coords, to_left=to_left)
         ]
-        wanted = TakenOver(
+        wanted = WantedDifferences(
             tuple(each.difference for each in possible if each.difference is not None),
             tuple(each.array for each in possible if each.array is not None),
             scope.coords,

@@ -21,7 +21,7 @@ from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.combining.properties import FileSet
-from refbrowser.exporting.combining.scan_journal import LookJournal, forget_looks
+from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scans
 from refbrowser.exporting.combining.times import target_units, time_of
 from refbrowser.io.origins import local_path
 from refbrowser.references.document.fold import FoldReferences
@@ -113,7 +113,7 @@ def look(order: CombineOrder, kept: FileSet | None, control: TaskControl) -> Fou
     if kept is None or lacks(kept, request) or _sources(kept) != set(sources):
         # Who cancelled, or lost the window, goes on with what was found.
         journal = whole.target or order.name
-        known_looks = LookJournal(journal, whole.looking(), resume=True)
+        known_looks = ScanJournal(journal, whole.looking(), resume=True)
         kept = gather(whole, control, order.compute.compute(), known_looks)
         kept.journal = journal
     plan = plan_of(kept, request)
@@ -358,7 +358,7 @@ def carry_out(order: CombineOrder, kept: FileSet | None, shared: SharedSession, 
 def _forget(found: Found) -> None:
     """Forget what was kept for going on: it was carried out."""
     if found.kept is not None and found.kept.journal:
-        forget_looks(found.kept.journal)
+        forget_scans(found.kept.journal)
 
 
 def _opened(order: CombineOrder, dataset: Dataset, control: TaskControl) -> Opened:

@@ -31,7 +31,7 @@ from refbrowser.app.widgets.dropped_items import read_drop
 from refbrowser.app.widgets.small_widgets import plain_label, push_button, resize_within_screen, show_progress
 from refbrowser.formats.registry import formats
 from refbrowser.tools.make.combine_order import CombineOrder
-from refbrowser.tools.make.window.combine_shown import AxisStrip, DifferencesList, PlacedFiles
+from refbrowser.tools.make.window.combine_differences import AxisStrip, DifferencesList, PlacedFiles
 from refbrowser.views.compute_places import where_text
 from refbrowser.views.speed import SEPARATOR, Speed, speed_words
 from refbrowser.views.words import one_line

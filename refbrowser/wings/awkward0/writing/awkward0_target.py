@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.exporter import Target, coding
-from refbrowser.exporting.nested.choice import written_nodes
-from refbrowser.exporting.nested.row_reading import RowBlock, RowReader, RowSource
+from refbrowser.exporting.nested.row_arrays import written_nodes
+from refbrowser.exporting.nested.row_reader import RowBlock, RowReader, RowSource
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, lost_in_json, unread_attributes
 from refbrowser.io.cancel import CancelToken

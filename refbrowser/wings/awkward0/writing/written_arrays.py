@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.layout import names_left_out, stored_form
-from refbrowser.exporting.nested.choice import chosen_nodes
-from refbrowser.exporting.nested.row_reading import RowSource
+from refbrowser.exporting.nested.row_arrays import chosen_nodes
+from refbrowser.exporting.nested.row_reader import RowSource
 from refbrowser.exporting.request import ArrayChoice, Loss
 from refbrowser.exporting.source_losses import lost_fill
 from refbrowser.model.fill_values import plain_fill

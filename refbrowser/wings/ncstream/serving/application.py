@@ -13,7 +13,7 @@ from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.remote.descriptions import capabilities_xml, ncml_text
 from refbrowser.wings.ncstream.remote.spec import NoSuchVariableError
-from refbrowser.wings.ncstream.serving.offered import Offered
+from refbrowser.wings.ncstream.serving.offered_state import Offered
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

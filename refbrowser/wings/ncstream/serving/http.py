@@ -16,7 +16,7 @@ from wsgiref.simple_server import ServerHandler, WSGIRequestHandler, WSGIServer
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
-from refbrowser.wings.ncstream.serving.places import BusyError, Client, Places
+from refbrowser.wings.ncstream.serving.client_places import BusyError, Client, Places
 
 logger = logging.getLogger(__name__)
 

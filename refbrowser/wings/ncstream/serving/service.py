@@ -10,7 +10,7 @@ from urllib.parse import quote
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.wings.ncstream.serving.application import Application
 from refbrowser.wings.ncstream.serving.http import ThreadedServer
-from refbrowser.wings.ncstream.serving.offered import name_of
+from refbrowser.wings.ncstream.serving.offered_state import name_of
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

@@ -15,7 +15,7 @@ from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.small_widgets import ThemedItem, plain_label, push_button
 from refbrowser.views.numbers import value_text
 from refbrowser.views.words import one_line
-from refbrowser.wings.ncstream.views.readings import Reading, Readings
+from refbrowser.wings.ncstream.views.byte_order_readings import Reading, Readings
 from refbrowser.wings.ncstream.window.document_stream import stream_of
 from refbrowser.words import count_text
 
@@ -130,7 +130,7 @@ class ByteOrderDialog(QDialog):
         self._summary.setText("Reading…")
 
         def read(control: TaskControl) -> Readings | None:
-            from refbrowser.wings.ncstream.views.readings import sample_readings
+            from refbrowser.wings.ncstream.views.byte_order_readings import sample_readings
 
             return sample_readings(dataset, path, control)
 

@@ -12,7 +12,7 @@ from refbrowser.app.frame.centre import PLOT
 from refbrowser.app.widgets.small_widgets import IconLabel, push_button
 from refbrowser.app.workspace.format_page import FormatPage
 from refbrowser.views.plot.coordinates import line_scale
-from refbrowser.wings.ncstream.views.readings import doubtful_arrays, ordered_arrays
+from refbrowser.wings.ncstream.views.byte_order_readings import doubtful_arrays, ordered_arrays
 from refbrowser.wings.ncstream.window.document_stream import stream_of
 from refbrowser.wings.ncstream.window.messages_pane import MessagesPane
 from refbrowser.wings.ncstream.window.supply_pane import SectionMark, section_rect

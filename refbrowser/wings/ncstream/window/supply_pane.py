@@ -32,7 +32,7 @@ from refbrowser.wings.ncstream.views.supply import (
     taken_for,
 )
 from refbrowser.wings.ncstream.views.supply_classes import ColouredSupply, Label, coloured, labels
-from refbrowser.wings.ncstream.window.supply_looks import SupplyItem, SupplyLegend
+from refbrowser.wings.ncstream.window.supply_picture import SupplyItem, SupplyLegend
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

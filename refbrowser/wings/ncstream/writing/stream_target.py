@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.nested.streamable import may_miss
+from refbrowser.engine.nested.nested_variables import may_miss
 from refbrowser.engine.reading_kinds import reading_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child

@@ -31,12 +31,12 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.history_pane import pending_words
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.combining import combine as combining
-from refbrowser.exporting.combining.scan_sources import LookTask
+from refbrowser.exporting.combining.scan_sources import ScanTask
 from refbrowser.io.files.permissions import state_folder
 from refbrowser.references.document.fold import FoldReferences
 from refbrowser.tools.append.window.append_sheet import AppendSheet
+from refbrowser.tools.make.window.combine_differences import AxisStrip
 from refbrowser.tools.make.window.combine_sheet import CombineSheet
-from refbrowser.tools.make.window.combine_shown import AxisStrip
 from refbrowser.tools.make.window.commands import MakeCommands
 from refbrowser.tools.make.window.custom_remedy_dialog import CustomRemedyDialog
 from refbrowser.tools.make.window.files_sheet import FilesSheet
@@ -397,15 +397,15 @@ def test_a_comparison_that_was_cancelled_goes_on(
     paths = [str(month(tmp_path, each)) for each in range(5)]
     looked: list[str] = []
     held = threading.Event()
-    look_at = combining.look_at
+    scan = combining.scan
 
-    def look(task: LookTask) -> object:
+    def look(task: ScanTask) -> object:
         if len(looked) == 3:
             held.wait(20)
         looked.extend(task.sources)
-        return look_at(task)
+        return scan(task)
 
-    monkeypatch.setattr(combining, "look_at", look)
+    monkeypatch.setattr(combining, "scan", look)
     sheet = CombineSheet(window.documents, window.tasks, window)
     sheet.show()
     along = sheet.findChild(QComboBox, "combineAlong")

@@ -10,7 +10,7 @@ from awkward0_encoder import Encoder, zipped
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.wings.ncstream.serving.offered import Offered
+from refbrowser.wings.ncstream.serving.offered_state import Offered
 from refbrowser.wings.ncstream.writing.stream_options import Profile, StreamOptions
 
 MAKES = {

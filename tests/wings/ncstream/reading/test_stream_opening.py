@@ -15,8 +15,10 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import RefbrowserError, Severity
+from refbrowser.formats import registry
 from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.tools.explain.report.explain import Question, explain
+from refbrowser.wings.ncstream.reading import magics
 
 TIME, X = encode.dimension("time", 3, unlimited=True), encode.dimension("x", 2)
 FLOAT_ATTRIBUTES = [
@@ -96,6 +98,10 @@ def test_streams_are_known_by_their_first_bytes(tmp_path, name, stream):
     with refbrowser.open(tmp_path / name) as dataset:
         assert dataset.format == "ncstream"
         assert dataset["/temp"][1].tolist() == [3, 4]
+
+
+def test_the_row_of_the_format_has_the_first_bytes_of_all_messages():
+    assert set(registry.STREAM.begins) == magics.FIRST | magics.COVERAGES
 
 
 def test_a_document_with_the_name_of_a_stream_is_a_document(tmp_path):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import refbrowser
 from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.remote import answers as sources
-from refbrowser.wings.ncstream.serving import offered as serving_data
+from refbrowser.wings.ncstream.serving import offered_state as serving_data
 from refbrowser.wings.ncstream.serving.service import Service
 
 Pair = tuple[refbrowser.Dataset, refbrowser.Dataset]

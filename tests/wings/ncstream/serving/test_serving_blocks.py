@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.wings.ncstream.serving.offered import blocks
+from refbrowser.wings.ncstream.serving.offered_state import blocks
 
 axis = st.tuples(st.integers(1, 12), st.integers(0, 5), st.integers(1, 4), st.integers(1, 6))
 

@@ -28,9 +28,9 @@ from hypothesis import strategies as st
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.wings.ncstream.serving import client_places, offered_state
 from refbrowser.wings.ncstream.serving import http as serving_http
-from refbrowser.wings.ncstream.serving import offered, places
-from refbrowser.wings.ncstream.serving import offered as serving_data
+from refbrowser.wings.ncstream.serving import offered_state as serving_data
 from refbrowser.wings.ncstream.serving.service import LOGGER, Service, is_loopback
 from refbrowser.wings.ncstream.verbs.serve_verb import _Incidents
 
@@ -176,7 +176,7 @@ def test_answers_are_bounded(
     service: Service, monkeypatch: pytest.MonkeyPatch, limit: dict[str, int], query: str
 ) -> None:
     assert ask(service, query)[0] == 200
-    for module in (serving_data, offered):
+    for module in (serving_data, offered_state):
         monkeypatch.setattr(module, "LIMITS", _changed(**limit))
     status, body, _ = ask(service, query)
     assert status == 413
@@ -189,7 +189,7 @@ def test_too_much_is_not_deflated_before_it_is_refused(
     packed = []
     compress = serving_data.zlib.compress
     monkeypatch.setattr(serving_data.zlib, "compress", lambda *given: packed.append(1) or compress(*given))
-    monkeypatch.setattr(offered, "LIMITS", _changed(serve_answer=600))
+    monkeypatch.setattr(offered_state, "LIMITS", _changed(serve_answer=600))
     status, body, _ = ask(service, "req=data&var=/cube;/cube;/cube&deflate=1")
     assert (status, packed) == (413, [])
     assert b"serve_answer" in body
@@ -240,7 +240,7 @@ def test_a_client_that_says_nothing_is_left(
 def test_no_more_requests_are_worked_for_at_a_time_than_allowed(
     dataset: refbrowser.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (serving_http, places):
+    for module in (serving_http, client_places):
         monkeypatch.setattr(module, "LIMITS", _changed(serve_requests=1, serve_queue=0.1))
     begun, go_on = threading.Event(), threading.Event()
     reading = dataset.session.read
@@ -264,7 +264,7 @@ def test_no_more_requests_are_worked_for_at_a_time_than_allowed(
 def test_half_requests_and_answers_that_nobody_takes_have_no_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "LIMITS", _changed(serve_requests=1, serve_queue=30))
+    monkeypatch.setattr(client_places, "LIMITS", _changed(serve_requests=1, serve_queue=30))
     document = ValueDocument(tmp_path)
     document.add("large", np.zeros((16, 1 << 20), "u1"), chunks=(1, 1 << 20))
     (tmp_path / "l.json").write_text(json.dumps(document.refs))
@@ -315,15 +315,15 @@ class Clock:
         return self.now
 
 
-def client(address: str = "192.0.2.1", held: int = 0) -> places.Client:
-    made = places.Client(Wire(), address)  # type: ignore[arg-type]
+def client(address: str = "192.0.2.1", held: int = 0) -> client_places.Client:
+    made = client_places.Client(Wire(), address)  # type: ignore[arg-type]
     made.held = held
     return made
 
 
 def test_a_client_must_take_its_answer_at_a_least_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     # One second passes for each portion.
-    monkeypatch.setattr(places, "time", Clock(1))
+    monkeypatch.setattr(client_places, "time", Clock(1))
     slow, fast = client(), client()
     fast.connection.taken = [LIMITS.serve_rate] * 100  # type: ignore[attr-defined]
     fast.send(bytes(LIMITS.serve_rate * 100))
@@ -334,13 +334,13 @@ def test_a_client_must_take_its_answer_at_a_least_rate(monkeypatch: pytest.Monke
 
 
 def test_one_address_cannot_have_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "LIMITS", _changed(serve_requests=4))
-    there = places.Places()
+    monkeypatch.setattr(client_places, "LIMITS", _changed(serve_requests=4))
+    there = client_places.Places()
     with contextlib.ExitStack() as working:
         for number in range(3):
             # All of one network of IPv6.
             working.enter_context(there.work(client(f"2001:db8::{number + 1}"), 30))
-        with pytest.raises(places.BusyError), there.work(client("2001:db8::9"), 0):
+        with pytest.raises(client_places.BusyError), there.work(client("2001:db8::9"), 0):
             pass
         with there.work(client("2001:db8:0:1::9"), 30):
             pass
@@ -352,8 +352,8 @@ def test_one_address_cannot_have_all_places(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_slowest_client_goes_where_there_are_too_many(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "LIMITS", _changed(**{limit: 9}))
-    there = places.Places()
+    monkeypatch.setattr(client_places, "LIMITS", _changed(**{limit: 9}))
+    there = client_places.Places()
     others = [client(held=2) for _ in range(4)] + [client("192.0.2.2", held=2)]
     for number, each in enumerate(others):
         assert there.enter(each)
@@ -363,7 +363,7 @@ def test_the_slowest_client_goes_where_there_are_too_many(
     def asked() -> bool:
         if limit == "serve_connections":
             return all(there.enter(client()) for _ in range(3))
-        with contextlib.suppress(places.BusyError), there.work(client(), 0):
+        with contextlib.suppress(client_places.BusyError), there.work(client(), 0):
             return True
         return False
 
@@ -550,7 +550,7 @@ def test_a_slow_client_is_waited_for_and_a_hung_one_is_not(
     document = ValueDocument(tmp_path)
     document.add("large", np.zeros((12, 1 << 20), "u1"), chunks=(1, 1 << 20))
     (tmp_path / "l.json").write_text(json.dumps(document.refs))
-    monkeypatch.setattr(places, "LIMITS", _changed(serve_send=1.5))
+    monkeypatch.setattr(client_places, "LIMITS", _changed(serve_send=1.5))
     with refbrowser.open(tmp_path / "l.json") as dataset, Service(dataset) as service:
         for pause in (0.02, 0.0):
             with socket.socket() as connection:

@@ -11,7 +11,7 @@ import stream_encoder as enc
 
 import refbrowser
 from refbrowser.engine.jobs import JobControl
-from refbrowser.wings.ncstream.views.readings import readings_of, sample_readings
+from refbrowser.wings.ncstream.views.byte_order_readings import readings_of, sample_readings
 
 SMOOTH = 280 + 10 * np.sin(np.linspace(0, 20, 4_000))
 

@@ -17,13 +17,13 @@ from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.wings.ncstream.reading.hierarchy import StreamOrigin
 from refbrowser.wings.ncstream.reading.messages import StreamIndex
 from refbrowser.wings.ncstream.reading.walk import walk_stream
-from refbrowser.wings.ncstream.views.fields import fields_of
-from refbrowser.wings.ncstream.views.readings import (
+from refbrowser.wings.ncstream.views.byte_order_readings import (
     doubtful_arrays,
     ordered_arrays,
     sample_of,
     sample_readings,
 )
+from refbrowser.wings.ncstream.views.fields import fields_of
 from refbrowser.wings.ncstream.views.supplied_sections import messages_of, section_of, supplied_sections
 
 

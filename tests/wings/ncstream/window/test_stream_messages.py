@@ -24,7 +24,7 @@ from refbrowser.app.widgets.fields_view import FieldsView
 from refbrowser.views.rows import RowStyle, StyledRowModel
 from refbrowser.wings.ncstream.window.messages_link import MessagesLink
 from refbrowser.wings.ncstream.window.messages_pane import LIST, PICTURE
-from refbrowser.wings.ncstream.window.supply_looks import ground_of
+from refbrowser.wings.ncstream.window.supply_picture import ground_of
 from refbrowser.words import count_text
 
 Settle = Callable[[], None]

@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 import refbrowser
-from refbrowser.engine.comparing.apply_differences import TakenOver, obstacle, references_obstacle, take_over
+from refbrowser.engine.comparing.apply_differences import (
+    WantedDifferences,
+    apply_differences,
+    obstacle,
+    references_obstacle,
+)
 from refbrowser.engine.comparing.comparison import compare_datasets
 from refbrowser.engine.comparing.differences import Comparison, Difference, DifferenceKind
 from refbrowser.engine.dataset import Dataset
@@ -47,14 +52,16 @@ def opened(*documents: Any) -> Iterator[list[Dataset]]:
                 each.close()
 
 
-def all_of(comparison: Comparison) -> TakenOver:
-    return TakenOver((*comparison.differences, *comparison.spelled), comparison.arrays)
+def all_of(comparison: Comparison) -> WantedDifferences:
+    return WantedDifferences((*comparison.differences, *comparison.spelled), comparison.arrays)
 
 
-def taken(here: Dataset, there: Dataset, to: Side, wanted: TakenOver) -> tuple[Dataset, Dataset]:
+def taken(here: Dataset, there: Dataset, to: Side, wanted: WantedDifferences) -> tuple[Dataset, Dataset]:
     """Return both sides after something was taken over."""
     source, target = (there, here) if to is Side.HERE else (here, there)
-    changed = target.with_document(target.document.apply(take_over(source, target, to, wanted, "Take over")))
+    changed = target.with_document(
+        target.document.apply(apply_differences(source, target, to, wanted, "Take over"))
+    )
     return (changed, there) if to is Side.HERE else (here, changed)
 
 
@@ -148,15 +155,15 @@ def test_one_difference_alone_is_taken_and_templates_stay() -> None:
     with opened(document(), other) as (here, there):
         found = compare_datasets(here, there)
         (units,) = (each for each in found.differences if each.kind is DifferenceKind.ATTRIBUTE)
-        mine, _ = taken(here, there, Side.HERE, TakenOver((units,)))
+        mine, _ = taken(here, there, Side.HERE, WantedDifferences((units,)))
         again = compare_datasets(mine, there)
         assert again.differences == ()
         assert again.chunks_different == 2
         arrays = {each.path: each for each in again.arrays}
-        mine, _ = taken(mine, there, Side.HERE, TakenOver(arrays=(arrays["/a"],), coords=(1, 1)))
+        mine, _ = taken(mine, there, Side.HERE, WantedDifferences(arrays=(arrays["/a"],), coords=(1, 1)))
         # As the other side spells it: by the template that means the same here.
         assert b'["{{u}}new.bin", 0, 7]' in mine.document.to_bytes()
-        mine, _ = taken(mine, there, Side.HERE, TakenOver(arrays=(arrays["/b"],)))
+        mine, _ = taken(mine, there, Side.HERE, WantedDifferences(arrays=(arrays["/b"],)))
         assert compare_datasets(mine, there).is_equal
         # The other way, too, and what is not touched keeps its bytes.
         _, theirs = taken(here, there, Side.THERE, all_of(found))
@@ -176,7 +183,7 @@ def test_what_rules_make_is_refused_without_the_rules() -> None:
         found = compare_datasets(here, there)
         arrays = tuple(each for each in found.arrays if each.chunks.different)
         with pytest.raises(RefbrowserError, match=r"gen rule 0 gives them"):
-            take_over(there, here, Side.HERE, TakenOver(arrays=arrays), "Take over")
+            apply_differences(there, here, Side.HERE, WantedDifferences(arrays=arrays), "Take over")
         # With the rule it can be.
         mine, _ = taken(here, there, Side.HERE, all_of(found))
         assert compare_datasets(mine, there).is_equal
@@ -196,11 +203,13 @@ def test_attributes_go_between_formats_and_what_has_another_form_is_refused(tmp_
         of_kind = {each.kind: each for each in found.differences}
         attributes = tuple(each for each in found.differences if each.kind is DifferenceKind.ATTRIBUTE)
         assert len(attributes) == 2
-        _, changed = taken(here, store, Side.THERE, TakenOver(attributes))
+        _, changed = taken(here, store, Side.THERE, WantedDifferences(attributes))
         again = compare_datasets(here, changed)
         assert not any(each.kind is DifferenceKind.ATTRIBUTE for each in again.differences)
         with pytest.raises(RefbrowserError, match="in other forms"):
-            take_over(here, store, Side.THERE, TakenOver((of_kind[DifferenceKind.LAYOUT],)), "Take over")
+            apply_differences(
+                here, store, Side.THERE, WantedDifferences((of_kind[DifferenceKind.LAYOUT],)), "Take over"
+            )
         why = references_obstacle(store, Side.THERE, found.arrays[0])
         assert why == "references of that side are read-only"
         array = Difference(DifferenceKind.ARRAY, "/b", "", Side.HERE)
@@ -224,7 +233,7 @@ def test_rules_come_with_the_templates_that_they_use_and_several_go() -> None:
         found = compare_datasets(here, there)
         rules = tuple(each for each in found.differences if each.kind is DifferenceKind.RULE)
         assert len(rules) == 3
-        mine, _ = taken(here, there, Side.HERE, TakenOver(rules))
+        mine, _ = taken(here, there, Side.HERE, WantedDifferences(rules))
         assert dict(mine.document.templates.templates) == there_["templates"]
         assert [node.to_python() for node in mine.document.rule_nodes] == there_["gen"]
         assert compare_datasets(mine, there).differences == ()

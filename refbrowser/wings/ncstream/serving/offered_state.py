@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.nested.streamable import with_streamable
+from refbrowser.engine.nested.nested_variables import with_streamable
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection

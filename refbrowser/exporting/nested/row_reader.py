@@ -17,7 +17,7 @@ from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import element_size, read_shape
 from refbrowser.exporting.exporter import coding
-from refbrowser.exporting.nested.choice import rows_taken
+from refbrowser.exporting.nested.row_arrays import rows_taken
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import RowType
