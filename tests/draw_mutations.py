@@ -39,6 +39,8 @@ OTHER = {
 }
 #: Lines that declare something, or that only say what is wrong.
 _LEFT = ("import ", "from ", "def ", "class ", "@", "raise ", "assert ", "if TYPE_CHECKING", "async def ")
+#: Files of tests that import a module which are tried for it.
+_IMPORTING = 8
 _FUNCTIONS = ("min", "max", "any", "all")
 #: Before an operator that joins two values.
 _VALUES = (tokenize.NAME, tokenize.NUMBER)
@@ -74,13 +76,16 @@ def unique(texts: dict[Path, str], module: Path, row: int, line: str, broken: st
 
 
 def tests_of(module: Path) -> list[str]:
-    """Return the tests that mirror a module, and those of its room or of the nearest above that has any."""
+    """Return the tests that mirror a module or import it, and those of its room or the next above."""
     room, tests = module.parent.relative_to(PACKAGE), CHECKOUT / "tests"
+    name = ".".join(("refbrowser", *module.relative_to(PACKAGE).with_suffix("").parts))
+    importing = [path for path in sorted(tests.rglob("test_*.py")) if f"{name} import" in path.read_text()]
     rooms = [
         each for each in (room, *room.parents) if each != Path() and any((tests / each).glob("**/test_*"))
     ]
-    own = room / f"test_{module.stem}.py"
-    return [each.as_posix() for each in (*[own] * (tests / own).is_file(), *rooms[:1])]
+    own = [path for path in (tests / room / f"test_{module.stem}.py",) if path.is_file()]
+    files = dict.fromkeys(path.relative_to(tests).as_posix() for path in (*own, *importing[:_IMPORTING]))
+    return [*files, *(each.as_posix() for each in rooms[:1])]
 
 
 def main() -> None:

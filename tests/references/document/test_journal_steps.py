@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from deep import examples
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.document.history import History, Revert
-from refbrowser.references.document.journal import Operation, Recorder, replayed
+from refbrowser.references.document.journal import Operation, Recorder, edit_from_json, replayed
 from refbrowser.references.edits.edits import (
     AddTemplate,
     Compound,
@@ -131,3 +132,13 @@ def test_what_cannot_be_done_ends_the_replay() -> None:
     assert error is not None
     assert made.entries == ["Change new"]
     assert made.document.refs.find("new") is not None
+
+
+def test_an_edit_of_other_keys_than_texts_is_not_read() -> None:
+    said = {"edit": "ReplaceUrlPrefix", "old": "s3://b", "new": "s3://c"}
+    assert edit_from_json({**said, "keys": ["a/0", "a/1"]}) == ReplaceUrlPrefix(
+        "s3://b", "s3://c", ("a/0", "a/1")
+    )
+    for keys in (["a/0", 3], [3], "a/0", {"a/0": 1}):
+        with pytest.raises(RefbrowserError):
+            edit_from_json({**said, "keys": keys})
