@@ -161,16 +161,17 @@ class Navigation(QObject):
     def chunk_of_key(self, key: str) -> tuple[str, tuple[int, ...]] | None:
         """Return array and coordinates of the chunk that a key is; None where it is none."""
         from refbrowser.formats.expansion_manifest import single_manifests
+        from refbrowser.model.nodes import ArrayNode
 
         document = self._frame.documents.current
         path = None if document is None else array_of_key(document, key)
-        node = (
-            None
-            if path is None or document is None or document.hierarchy is None
-            else (document.hierarchy.find(path))
-        )
-        for each in single_manifests(node.manifest) if getattr(node, "has_manifest", False) else ():  # type: ignore[union-attr]
-            if path is not None and key.startswith(each.prefix):
+        if path is None or document is None or document.hierarchy is None:
+            return None
+        node = document.hierarchy.find(path)
+        if not isinstance(node, ArrayNode) or not node.has_manifest:
+            return None
+        for each in single_manifests(node.manifest):
+            if key.startswith(each.prefix):
                 coords = each.encoding.decode(key[len(each.prefix) :], len(each.grid_shape))
                 if coords is not None and all(
                     at < size for at, size in zip(coords, each.grid_shape, strict=True)
