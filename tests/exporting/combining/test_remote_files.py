@@ -71,7 +71,7 @@ def test_files_of_a_server_are_one(
             urls.append(server.url(f"/{suffix}/{number}.nc"))
         request = Combination(sources=tuple(urls), target=str(tmp_path / f"{suffix}.json"), concat=("time",))
         with monkeypatch.context() as patch:
-            patch.setattr(combining, "forget_looks", lambda target: None)
+            patch.setattr(combining, "forget_scans", lambda target: None)
             report = combine(request)
         assert (report.files, report.sizes, report.unread) == (3, {"time": 3 * ROWS}, 0)
         assert report.compared >= 6
@@ -83,7 +83,7 @@ def test_files_of_a_server_are_one(
         again = Combination(sources=tuple(urls), target=request.target, concat=("time",), resume=True)
         server.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(combining, "forget_looks", lambda target: None)
+            patch.setattr(combining, "forget_scans", lambda target: None)
             assert combine(again).files == 3
         assert looked == []
         assert Path(request.target).read_bytes() == plain

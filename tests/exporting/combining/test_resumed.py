@@ -99,7 +99,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, Path, bytes]:
     """Return the document of a run that was not interrupted, the name of its journal, and that."""
     with monkeypatch.context() as patch:
-        patch.setattr(combining, "forget_looks", lambda target: None)
+        patch.setattr(combining, "forget_scans", lambda target: None)
         combine(request(folder))
     (path,) = journals()
     return Path(request(folder).target).read_bytes(), path, path.read_bytes()
@@ -234,7 +234,7 @@ def test_journals_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
         each.unlink()
     monkeypatch.setattr(scan_journal, "LARGEST", 2_000)
     with monkeypatch.context() as patch:
-        patch.setattr(combining, "forget_looks", lambda target: None)
+        patch.setattr(combining, "forget_scans", lambda target: None)
         combine(request(folder, force=True))
     assert [0 < each.stat().st_size <= 2_000 for each in journals()] == [True]
 
