@@ -52,7 +52,12 @@ class NetcdfProcess:
         """End the process."""
         if self._process is not None:
             self._process.stdin.close()
-            self._process.wait(30)
+            try:
+                self._process.wait(30)
+            except subprocess.TimeoutExpired:
+                # Its end is no matter of the test that happens to be the last one.
+                self._process.kill()
+                self._process.wait()
             self._process.stdout.close()
 
     def _ask(self, question):
