@@ -85,7 +85,12 @@ class Awkward0Process:
             assert self._process.stdin is not None
             assert self._process.stdout is not None
             self._process.stdin.close()
-            self._process.wait(30)
+            try:
+                self._process.wait(30)
+            except subprocess.TimeoutExpired:
+                # Its end is no matter of the test that happens to be the last one.
+                self._process.kill()
+                self._process.wait()
             self._process.stdout.close()
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
