@@ -275,6 +275,10 @@ class RefbrowserDataStore(AbstractDataStore):
         return xarray.Variable(names, data, attributes, encoding)
 
 
+#: What every netCDF-4 packs with.
+_FILTERS = tuple(name for name, row in CODECS.items() if row.netcdf == "always")
+
+
 def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=2)
 
@@ -294,9 +298,7 @@ def _filters(node: ArrayNode) -> dict[str, Any]:
     settings = {codec.name: codec.configuration for codec in node.codecs}
     if not settings:
         return {}
-    filters: dict[str, Any] = {
-        name: name in settings for name, row in CODECS.items() if row.netcdf == "always"
-    }
+    filters: dict[str, Any] = {name: name in settings for name in _FILTERS}
     return {**filters, "complevel": settings["zlib"].get("level", 0)} if "zlib" in settings else filters
 
 

@@ -158,9 +158,15 @@ def bit_round(settings: Settings, before: Elements) -> ByteCodec:
     """Make `elements.BitRound`."""
     from refbrowser.codecs.elements import BitRound
 
+    dtype = _numbers_before("bitround", before)
+    return BitRound(settings.integer("keepbits", 52, 0, 52), dtype)
+
+
+def _numbers_before(codec: str, before: Elements) -> DType:
+    """Return the type of the elements before a codec of numbers."""
     if before.dtype is None or before.dtype.kind not in "iuf":
-        raise RefbrowserError(ErrorKind.META, "codec 'bitround' works on numbers only")
-    return BitRound(settings.integer("keepbits", 52, 0, 52), before.dtype)
+        raise RefbrowserError(ErrorKind.META, f"codec {quoted(codec)} works on numbers only")
+    return before.dtype
 
 
 def value_scaling(settings: Settings, before: Elements) -> ByteCodec:
@@ -189,12 +195,11 @@ def value_cast(settings: Settings, before: Elements) -> ByteCodec:
 
 def _numbers(settings: Settings, before: Elements, members: tuple[str, ...]) -> DType:
     """Return the type of the numbers before a codec whose configuration has certain members only."""
-    if before.dtype is None or before.dtype.kind not in "iuf":
-        raise RefbrowserError(ErrorKind.META, f"codec {quoted(settings.codec)} works on numbers only")
+    dtype = _numbers_before(settings.codec, before)
     for name in settings.values:
         if name not in members:
             raise settings.wrong(name, f"known: it has {', '.join(members)} only")
-    return before.dtype
+    return dtype
 
 
 def _scalar(settings: Settings, name: str, dtype: DType, usual: Any) -> Any:
@@ -276,9 +281,7 @@ def outside(name: str) -> Factory:
     def make(settings: Settings, before: Elements) -> ByteCodec:
         from refbrowser.codecs.outside import Outside
 
-        if before.dtype is None or before.dtype.kind not in "iuf":
-            raise RefbrowserError(ErrorKind.META, f"codec {quoted(name)} works on numbers only")
-        return Outside({**settings.values, "id": name}, before.dtype)
+        return Outside({**settings.values, "id": name}, _numbers_before(name, before))
 
     return make
 

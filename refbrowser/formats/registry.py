@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.format import Format, Page, Score, Seen, StoreRules, Written
-from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
+from refbrowser.formats.sniffing import FileKind, Found, is_dmr, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
 from refbrowser.loading import load_if_there
 from refbrowser.model.flavour import Flavour
@@ -100,9 +100,7 @@ def _of_fits(seen: Seen) -> Score:
 
 def _of_dmrpp(seen: Seen) -> Score:
     if seen.head is not None:
-        return (
-            Score.MAGIC if b"<Dataset" in seen.head and b"opendap.org/ns/DAP/4.0" in seen.head else Score.NO
-        )
+        return Score.MAGIC if is_dmr(seen.head) else Score.NO
     return Score.SUFFIX if seen.ends(DMRPP.suffixes) else Score.NO
 
 

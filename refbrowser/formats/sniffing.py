@@ -204,6 +204,11 @@ def json_kind(keys: Set[str]) -> FileKind | None:
     return None
 
 
+def is_dmr(head: bytes) -> bool:
+    """Return whether a file that begins with `head` is a DMR++."""
+    return b"<Dataset" in head and b"opendap.org/ns/DAP/4.0" in head
+
+
 def text_kind(head: bytes) -> FileKind | None:
     """Return what a text is that begins as one of other software does."""
     return next((kind for kind, begins in _TEXTS if begins.match(head)), None)

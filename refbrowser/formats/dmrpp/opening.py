@@ -12,7 +12,7 @@ from refbrowser.errors import ErrorKind, quoted
 from refbrowser.formats.dmrpp.dmr_arrays import DmrArrays
 from refbrowser.formats.dmrpp.dmr_text import read_dmr
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.sniffing import NotThisError
+from refbrowser.formats.sniffing import HEAD, NotThisError, is_dmr
 from refbrowser.io.access.access import Access
 from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.origins import scheme_of
@@ -20,8 +20,8 @@ from refbrowser.references.content.origins import Fact, FileOrigin
 from refbrowser.references.document.manifest import ManifestBuilder
 
 FORMAT, SUFFIX = "dmrpp", ".dmrpp"
-#: Bytes that are read at a time, and in which the root is to begin.
-_PORTION, _HEAD = 1 << 20, 4096
+#: Bytes that are read at a time.
+_PORTION = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,6 @@ class DmrOrigin(FileOrigin):
     def told(self) -> Sequence[Fact]:
         """Return the file that it describes, and who wrote it."""
         return self.facts
-
-
-def is_dmr(head: bytes) -> bool:
-    """Tell whether a text begins as a DMR++ does."""
-    return b"<Dataset" in head and b"opendap.org/ns/DAP/4.0" in head
 
 
 def open_named_dmrpp(opening: Opening) -> Opened:
@@ -59,7 +54,7 @@ def open_named_dmrpp(opening: Opening) -> Opened:
             source = opening.remote()
             access = source.access
             url = access.resolve(opening.path).url
-        if not is_dmr(bytes(source.read(0, _HEAD))):
+        if not is_dmr(bytes(source.read(0, HEAD))):
             raise NotThisError(ErrorKind.FORMAT, f"{quoted(opening.path)} is no DMR++")
         root = read_dmr(_portions(source, opening), opening.path)
     arrays = DmrArrays(root, lambda name: place_of(url, name))
