@@ -157,6 +157,10 @@ def test_limits(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["limits"]) == 0
     lines = capsys.readouterr().out.partition("\n\n")[0].splitlines()
     assert len(lines) == len(fields(Limits))
+    # Values end, and units begin, in one column.
+    assert {len(words.group()) for line in lines if (words := re.match(r"\S+ +\d+ ", line))} == {
+        max(len(each.name) for each in fields(Limits)) + 23
+    }
     assert main(["limits", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["connections_per_host"]["value"] == 128

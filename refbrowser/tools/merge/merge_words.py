@@ -49,8 +49,6 @@ def three_sides(conflict: Conflict) -> tuple[Lines, Lines, Lines]:
 
 def _beside(one: Any, other: Any) -> tuple[Lines, Lines]:
     both = ABSENT not in (one, other)
-    if one is ABSENT and other is ABSENT:
-        return side_lines(side_text(one), side_text(other), both=True)
     texts = ("" if each is ABSENT else side_text(each) for each in (one, other))
     return side_lines(*texts, both=both)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,11 +11,12 @@ from refbrowser.engine.comparing.differences import (
     ArrayComparison,
     ChunkComparison,
     ChunkState,
+    ChunkValues,
     Comparison,
     ValueComparison,
 )
 from refbrowser.tools.compare.comparison_html import CELLS, cells_of, comparison_html
-from refbrowser.tools.compare.comparison_words import summary_of
+from refbrowser.tools.compare.comparison_words import CHUNKS, summary_of, value_rows
 
 
 @given(st.lists(st.integers(1, 200), min_size=0, max_size=3), st.integers(0, 10**6))
@@ -46,3 +48,12 @@ def test_summaries_say_what_is_left_open() -> None:
 def test_names_of_datasets_are_plain_text() -> None:
     assert "&lt;here&gt;" in comparison_html(made())
     assert "<here>" not in comparison_html(made())
+
+
+@pytest.mark.parametrize(("more", "last"), [(0, "chunk [0]"), (3, "and 3 more")])
+def test_chunks_that_are_not_named_are_counted(more: int, last: str) -> None:
+    chunks = (ChunkValues((0,), 1, 0.5, (0,)),) * CHUNKS
+    values = ValueComparison(
+        elements=9, compared=9, different=CHUNKS + more, chunks_different=CHUNKS + more, chunks=chunks
+    )
+    assert [row.what for row in value_rows(values)][-1] == last

@@ -12,6 +12,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import (
     QCheckBox,
+    QFileDialog,
     QLabel,
     QLineEdit,
     QMenu,
@@ -253,6 +254,18 @@ def test_a_place_becomes_a_template(start: Start) -> None:
     assert document.document.templates.texts["place"] == "s3://bucket/"
     assert document.document.refs.table.urls == ("{{place}}x.nc",)
     assert not as_template.isChecked()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chosen", ["/data/here", "/data/here/"])
+def test_a_chosen_folder_is_the_new_place(start: Start, chosen: str) -> None:
+    user, _ = start({"version": 1, "refs": {"a/0": ["s3://bucket/d/x.nc", 0, 4]}})
+    menu: QMenu = user.part(QMenu, "moveWriteAsMenu")
+    menu.actions()[-1].trigger()
+    dialog: QFileDialog = user.part(QFileDialog, "moveFolderDialog")
+    dialog.fileSelected.emit(chosen)
+    dialog.reject()
+    assert user.part(QLineEdit, "moveNew").text() == "/data/here/"
 
 
 @pytest.mark.slow
