@@ -3,8 +3,8 @@
     python tests/benchmarks/entered_files.py [EVENT] [--files]
 
 It opens a copy of the sample off screen, lets each event happen twice, so that all is loaded, and counts at
-the third time; all that follows from the event within a while counts. `--files` names the files; a star is
-at those that are entered in such a while when nothing happens, too: threads that look for news do so.
+the third time; all that follows from the event within a while counts. What is called in such a while when
+nothing happens, too, does not: a caret blinks, and threads look for news. `--files` names the files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -30,36 +30,36 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits.edits import SetReference
 
 PACKAGE = str(Path(refbrowser.__file__).resolve().parent)
-#: How long an event is given to have all its effects, in seconds.
-SETTLED = 1.5
+#: How long an event is given to have all its effects, and the window to come to rest before, in seconds.
+SETTLED, REST = 1.5, 4.0
 
 
 class Entered:
-    """The files of the package whose functions are called, on all threads that begin after this is made."""
+    """The functions of the package that are called, on all threads that begin after this is made."""
 
     def __init__(self) -> None:
-        self._files: set[str] = set()
+        self._functions: set[CodeType] = set()
         self._is_counting = False
         threading.setprofile(self._called)
         sys.setprofile(self._called)
 
     def _called(self, frame: FrameType, event: str, _argument: object) -> None:
         if self._is_counting and event == "call":
-            self._files.add(frame.f_code.co_filename)
+            self._functions.add(frame.f_code)
 
     @contextmanager
     def counting(self) -> Iterator[None]:
         """Count anew."""
-        self._files.clear()
+        self._functions.clear()
         self._is_counting = True
         try:
             yield
         finally:
             self._is_counting = False
 
-    def ours(self) -> list[str]:
-        """Return them, relative to the package, in order."""
-        return sorted(file[len(PACKAGE) + 1 :] for file in self._files if file.startswith(PACKAGE))
+    def functions(self) -> set[CodeType]:
+        """Return them."""
+        return {code for code in self._functions if code.co_filename.startswith(PACKAGE)}
 
 
 EVENTS: dict[str, str] = {
@@ -79,13 +79,15 @@ def _events(window: MainWindow) -> dict[str, tuple[Callable[[], object], Callabl
     def edit() -> None:
         document.apply_later(SetReference(f"note/{next(numbers)}", "text"))
 
+    def field() -> Any:
+        return window.editors.findChild(GenEditor).findChild(object, "genOffsetField")
+
     def select_rule() -> None:
         window.navigation.go_to_rule(document, 0)
+        field().setFocus()
 
     def type_key() -> None:
-        field: Any = window.editors.findChild(GenEditor).findChild(object, "genOffsetField")
-        field.setFocus()
-        QTest.keyClick(field, Qt.Key.Key_1)
+        QTest.keyClick(field(), Qt.Key.Key_1)
 
     def move() -> None:
         plot = window.centre.plot
@@ -101,21 +103,17 @@ def _events(window: MainWindow) -> dict[str, tuple[Callable[[], object], Callabl
 
 
 def counted(entered: Entered, before: Callable[[], object], event: Callable[[], object]) -> list[str]:
-    """Return the files that an event enters when all is loaded."""
+    """Return the files that an event enters when all is loaded, relative to the package, in order."""
     for _ in range(3):
         before()
-        pause(SETTLED)
+        pause(REST)
+        with entered.counting():
+            pause(SETTLED)
+        idle = entered.functions()
         with entered.counting():
             event()
             pause(SETTLED)
-    return entered.ours()
-
-
-def _idle(entered: Entered) -> set[str]:
-    """Return the files that are entered when nothing happens."""
-    with entered.counting():
-        pause(SETTLED)
-    return set(entered.ours())
+    return sorted({code.co_filename[len(PACKAGE) + 1 :] for code in entered.functions() - idle})
 
 
 def main() -> None:
@@ -132,10 +130,9 @@ def main() -> None:
                 if name not in chosen:
                     continue
                 files = counted(entered, before, event)
-                idle = _idle(entered).intersection(files)
-                print(f"{EVENTS[name]}: {len(files)} files, {len(idle)} of them when nothing happens, too")
+                print(f"{EVENTS[name]}: {len(files)} files")
                 if "--files" in sys.argv:
-                    print("".join(f"  {file}{' *' if file in idle else ''}\n" for file in files))
+                    print("".join(f"  {file}\n" for file in files))
 
 
 if __name__ == "__main__":

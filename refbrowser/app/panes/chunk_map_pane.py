@@ -175,6 +175,8 @@ class ChunkMapPane(ArrayPane):
     def set_plot(self, plot: PlotPane) -> None:
         super().set_plot(plot)
         plot.settled.connect(self._follow_plot)
+        self._is_behind = False
+        self._follow_plot()
 
     def set_seen(self, is_seen: bool) -> None:
         self._is_seen = is_seen
@@ -184,8 +186,10 @@ class ChunkMapPane(ArrayPane):
 
     def _catch_up(self) -> None:
         """Follow what the plot did while nobody saw the map."""
-        if self._is_behind:
+        if self._is_behind and self._plot is not None:
             self._is_behind = False
+            self._plot.viewChanged.connect(self._follow_plot)
+            self._plot.settled.connect(self._follow_plot)
             self._take_plotted()
 
     def chunk_slice(self) -> SliceState | None:
@@ -303,8 +307,11 @@ class ChunkMapPane(ArrayPane):
     def _follow_plot(self) -> None:
         if self._is_seen:
             self._take_plotted()
-        else:
+        elif not self._is_behind and self._plot is not None:
+            # It follows no further until it is seen.
             self._is_behind = True
+            self._plot.viewChanged.disconnect(self._follow_plot)
+            self._plot.settled.disconnect(self._follow_plot)
 
     def _take_plotted(self) -> None:
         """Outline what is plotted; where the plot goes to other axes or chunks, the map goes there too."""

@@ -64,7 +64,6 @@ class Animation(QObject):
         self._timer.setSingleShot(True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._advance)
-        self._stage.settled.connect(self._settled)
         presenter.changed.connect(self._follow)
 
     # Playing
@@ -80,6 +79,7 @@ class Animation(QObject):
             return
         self.pause()
         self.dimension, self.is_playing = wanted, True
+        self._stage.settled.connect(self._settled)
         self._played = document, node, state.axes
         self._course = Course(state.shape[wanted], self.ending, self.step)
         self.tempo.forget()
@@ -99,6 +99,7 @@ class Animation(QObject):
         if not self.is_playing:
             return
         self.is_playing = False
+        self._stage.settled.disconnect(self._settled)
         self._timer.stop()
         self._wanted = self._held = None
         self._presenter.loader.hold, self._presenter.is_animated = HOLD, False

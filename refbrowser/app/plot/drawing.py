@@ -121,7 +121,10 @@ class DrawnKind:
     # What is shown
 
     def set_axes(self, values: str) -> None:
-        """Show the axes of the slice; `values` names the values, with their units."""
+        """Show the axes of the slice; `values` names the values, with their units.
+
+        Slices that are held at other indices alone have the same.
+        """
 
     def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
         """Show a picture, and one of a part of it in more detail; None: nothing."""
@@ -220,6 +223,8 @@ class Drawing(QObject):
         #: Whether images are shown in their true proportions: maps, and others.
         self._proportional = {True: True, False: False}
         self.slice: SliceState | None = None
+        #: What axes and bar were laid out for, beside the slice.
+        self._meaning: tuple[object, ...] = ()
         self.shown: Interpretation | None = None
         self.coordinates: Sequence[Coordinate] = ()
         #: Coordinates of single elements, once they are read.
@@ -284,7 +289,18 @@ class Drawing(QObject):
         self, state: SliceState, coordinates: Sequence[Coordinate], shown: Interpretation, label: str
     ) -> None:
         """Take axes and meaning of what is shown; `label` names the values."""
-        self.slice, self.coordinates, self.shown = state, coordinates, shown
+        meaning = shown, coordinates, label, self.log
+        is_same = state.is_parallel(self.slice) and meaning == self._meaning
+        self.slice, self.shown, self.coordinates, self._meaning = state, shown, coordinates, meaning
+        if not is_same:
+            self._lay_out(state, shown, label)
+
+    def look_for_kinds(self) -> None:
+        """Choose anew what draws the next slice: there are more kinds."""
+        self._meaning = ()
+
+    def _lay_out(self, state: SliceState, shown: Interpretation, label: str) -> None:
+        """Choose what draws the slice, and let it and the bar show their axes."""
         note = shown.units or (shown.dates.note if shown.dates is not None else "")
         units = f"{label} [{note}]" if note else label
         self._turn_to(best(Sought(shown, state)))
@@ -301,7 +317,7 @@ class Drawing(QObject):
         if self.slice is None or self.shown is None or before is None:
             return
         saw_all = self.sees_whole()
-        self.set_slice(self.slice, self.coordinates, self.shown, label)
+        self._lay_out(self.slice, self.shown, label)
         if saw_all and before != self.kind.lie:
             self.reset_view()
             self.draw()

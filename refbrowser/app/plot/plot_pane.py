@@ -441,6 +441,7 @@ class PlotPane(QWidget):
         pointing.chunkActivated.connect(self.chunkActivated)
         self.canvas.keyUsed.connect(self.keys.use)
         presenter.changed.connect(self.viewChanged)
+        presenter.moved.connect(self.viewChanged)
         presenter.arrayChanged.connect(self.arrayChanged)
         presenter.stage.settled.connect(self.settled)
 

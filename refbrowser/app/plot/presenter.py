@@ -46,12 +46,15 @@ class Presenter(QObject):
     Signals
     -------
     changed()
-        Array, slice, coordinates or coding are other ones.
+        Array, axes, coordinates or coding are other ones, or may be.
+    moved()
+        The slice is held at another index; all else is as it was.
     arrayChanged()
         The array is another one, or is none, or was changed.
     """
 
     changed = Signal()
+    moved = Signal()
     arrayChanged = Signal()
 
     def __init__(self, pane: PaneParts, parent: QObject) -> None:
@@ -222,6 +225,7 @@ class Presenter(QObject):
     def look_for_kinds(self) -> None:
         """Show what is shown as a kind that was not known before, where that suits it better."""
         self.subject.look_for_kinds()
+        self.drawing.look_for_kinds()
         if self.subject.slice is not None:
             self._take_slice()
             self.stage.present()
@@ -264,7 +268,8 @@ class Presenter(QObject):
             return
         self.subject.slice = state.with_index(dimension, index)
         self.stepped = dimension
-        self._take_slice()
+        self._show_slice()
+        self.moved.emit()
         self.refiner.drop()
         self.read()
 
@@ -298,6 +303,11 @@ class Presenter(QObject):
         self.read()
 
     def _take_slice(self) -> None:
+        self._show_slice()
+        self.changed.emit()
+
+    def _show_slice(self) -> None:
+        """Show which slice it is, and remember it."""
         pane, state, node = self._pane, self.subject.slice, self.subject.node
         memory = (
             None if self.subject.document is None else self._memories.get(self.subject.document.owner("plot"))
@@ -310,7 +320,6 @@ class Presenter(QObject):
         pane.header.set_slice(seen, has_axes=self.subject.offers(Control.AXES))
         pane.sliders.set_slice(seen, self.coordinates.coordinates)
         pane.sliders.mark(self.stepped)
-        self.changed.emit()
 
     def step_slider(self, by: int) -> None:
         """Move along the dimension that the keyboard steps."""
@@ -381,6 +390,8 @@ class Presenter(QObject):
             self.stage.present()
         else:
             self.read()
+        # Maps have proportions, which coordinates tell.
+        self.stage.controlsChanged.emit()
 
     def _name_bands(self) -> bool:
         """Take the order of the bands from their names, where these have come; whether it is as before."""

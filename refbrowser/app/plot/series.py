@@ -336,6 +336,7 @@ class SeriesTool(QObject):
         self._drawing.canvas.box.addItem(self.spots, ignoreBounds=True)
         self.reader.changed.connect(self.refresh)
         presenter.changed.connect(self._follow)
+        presenter.moved.connect(self._follow)
         pane.closeRequested.connect(lambda: self.set_on(False))
         pane.dimensionChosen.connect(self.set_dimension)
         pane.removeAsked.connect(self.remove)

@@ -97,7 +97,7 @@ class Subject:
         if self.node is None:
             return None
         sought = Sought(self.shown, self.slice, self.is_charted)
-        if self._sought != sought:
+        if not sought.is_like(self._sought):
             self._sought, self._kind = sought, best(sought)
         return self._kind
 
@@ -325,8 +325,9 @@ class Stage(QObject):
     ) -> None:
         super().__init__(parent)
         self._pane, self._subject, self._coordinates = pane, subject, coordinates
-        #: Whether the array is seen, not a card.
-        self.shows_picture = False
+        self._page: QWidget = pane.cards
+        #: What is seen, as far as the controls go by it.
+        self._seen: tuple[object, ...] = ()
         #: The picture whose end is drawn already: most come as a whole.
         self._whole: Picture | None = None
         self.drawing = Drawing(pane.canvas, pane.bar, self)
@@ -350,10 +351,17 @@ class Stage(QObject):
         self.valuesChanged.emit()
 
     @property
+    def shows_picture(self) -> bool:
+        """Whether the array is seen, not a card."""
+        return self._page is not self._pane.cards
+
+    @property
     def is_settled(self) -> bool:
         """Whether nothing is still being read for what is shown."""
-        reads = self.loader.is_reading or self.refiner.is_reading or self._coordinates.waits
-        return not reads and self._pane.charts.is_settled()
+        charts = self._pane.charts
+        if self._page is charts and not charts.is_settled():
+            return False
+        return not (self.loader.is_reading or self.refiner.is_reading or self._coordinates.waits)
 
     def tell_settled(self) -> None:
         """Tell it where it is so."""
@@ -538,9 +546,17 @@ class Stage(QObject):
         self.tell_settled()
 
     def _show_page(self, page: QWidget) -> None:
-        self.shows_picture = page is not self._pane.cards
-        self._pane.show_page(page)
-        self.controlsChanged.emit()
+        """Bring a page to the front, unless all that is new are values of the same."""
+        subject = self._subject
+        shown = None if subject.node is None else subject.shown
+        slices = [
+            state and (state.axes, state.bands, state.shape) for state in (subject.slice, self.drawing.slice)
+        ]
+        seen = page, subject.kind, shown, *slices
+        if seen != self._seen:
+            self._page, self._seen = page, seen
+            self._pane.show_page(page)
+            self.controlsChanged.emit()
 
     def _show_failure(self, picture: Picture) -> bool:
         """Show a card where nothing could be read; whether there is one."""

@@ -111,7 +111,7 @@ class TablePane(QWidget):
         self._node: ArrayNode | None = None
         self._cells: SliceCells | None = None
         self._asked: ViewPlan | None = None
-        self._stale = True
+        self._stale, self._is_following = True, False
         self._copying = Latest(self, "copy")
         self.grid = GridView()
         self.grid.setObjectName("tableView")
@@ -179,11 +179,20 @@ class TablePane(QWidget):
         self._stale = True
         if self.isVisible():
             self._follow_timer.start()
-        elif self._plot.whole() is None:
+        else:
+            # It is behind, and follows no further until it is seen.
+            self._is_following = False
+            self._plot.viewChanged.disconnect(self._plot_changed)
+
+    def _array_changed(self) -> None:
+        if self._plot.whole() is None and not self.isVisible():
             self.show_nothing()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if not self._is_following:
+            self._is_following = True
+            self._plot.viewChanged.connect(self._plot_changed)
         if self._stale:
             self._follow_timer.start()
 
@@ -395,7 +404,7 @@ class TablePane(QWidget):
         self.setFocusProxy(self.grid)
 
     def _connect(self) -> None:
-        self._plot.viewChanged.connect(self._plot_changed)
+        self._plot.arrayChanged.connect(self._array_changed)
         self.sliders.indexChanged.connect(self._plot.set_index)
         self.coding.clicked.connect(self._plot.set_decoded)
         self.export.clicked.connect(lambda _checked=False: self.exportRequested.emit())

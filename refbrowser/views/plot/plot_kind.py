@@ -20,7 +20,7 @@ class Sought:
     shown
         The array, and what its elements mean.
     state
-        The slice; None before there is one.
+        The slice, whatever the indices at which it is held; None before there is one.
     is_charted
         The user wants charts of nested values, where there is a choice.
     """
@@ -28,6 +28,12 @@ class Sought:
     shown: Interpretation
     state: SliceState | None
     is_charted: bool = False
+
+    def is_like(self, other: Sought | None) -> bool:
+        """Return whether something else is shown best by the same kind, wherever its slice is held."""
+        if other is None or (self.shown, self.is_charted) != (other.shown, other.is_charted):
+            return False
+        return self.state == other.state or (self.state is not None and self.state.is_parallel(other.state))
 
     @property
     def is_drawable(self) -> bool:

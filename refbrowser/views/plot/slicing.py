@@ -57,6 +57,10 @@ class SliceState:
         """The dimensions that are seen whole: `axes`, and then that of the bands of an image in colour."""
         return self.axes if self.bands is None else (*self.axes, self.bands.dimension)
 
+    def is_parallel(self, other: SliceState | None) -> bool:
+        """Return whether another slice differs at most in the indices at which it is held."""
+        return other is not None and replace(other, indices=self.indices) == self
+
     @property
     def order(self) -> tuple[int, ...]:
         """Which axis of what is read each of `shown` is."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from map_in_window import Mapped
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import SIGNAL, QEvent, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QMenu, QSpinBox, QToolTip
 from unnamed_widgets import unnamed
@@ -123,6 +123,19 @@ class TestPointing:
         mapped.window.centre.plot.set_index(0, 2)
         mapped.wait()
         assert mapped.view.painting.outline == ((2, 3, 0, 4),)
+
+    def test_a_map_that_nobody_sees_follows_the_plot_when_it_is_seen_again(self, mapped: Mapped) -> None:
+        plot, changes = mapped.window.centre.plot, SIGNAL("viewChanged()")
+        followers = plot.receivers(changes)
+        mapped.window.docks["chunkMapDock"].hide()
+        plot.set_index(0, 1)
+        assert plot.receivers(changes) == followers - 1
+        plot.set_index(0, 2)
+        assert mapped.view.painting.outline == ((0, 1, 0, 4),)
+        mapped.window.docks.raise_("chunkMapDock")
+        mapped.wait()
+        assert mapped.view.painting.outline == ((2, 3, 0, 4),)
+        assert plot.receivers(changes) == followers
 
     def test_menu(self, mapped: Mapped) -> None:
         mapped.key(Key.Key_Home, Modifier.ControlModifier)

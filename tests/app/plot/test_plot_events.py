@@ -12,6 +12,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QSlider, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.chart import LineChart, chart_line
 from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.plot_pane import PlotPane
@@ -255,3 +256,27 @@ def test_a_picture_that_came_whole_is_drawn_once(image: PlotPane, qtbot: QtBot) 
     image.canvas.pointed.emit(None, None)
     image.canvas.pointed.emit(None, None)
     assert told.count("pointed") == 2, "once that there is none"
+
+
+def test_a_move_of_a_slider_concerns_neither_controls_nor_axes(
+    image: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    presenter, told = image._presenter, []
+    presenter.changed.connect(lambda: told.append("changed"))
+    presenter.stage.controlsChanged.connect(lambda: told.append("controls"))
+    image.viewChanged.connect(lambda: told.append("view"))
+    image.settled.connect(lambda: told.append("settled"))
+    monkeypatch.setattr(PlotCanvas, "set_scales", lambda _self, *_scales: told.append("axes"))
+    image.sliders.step(0, 1)
+    qtbot.waitUntil(lambda: "settled" in told)
+    assert told == ["view", "settled"]
+    presenter.choose_y(0)
+    qtbot.waitUntil(lambda: told.count("settled") == 2)
+    assert {"changed", "controls", "axes"} <= set(told), "another axis does"
+
+
+def test_a_logarithmic_axis_is_laid_out_anew(image: PlotPane, qtbot: QtBot) -> None:
+    image._presenter.choose_y(None)
+    qtbot.waitUntil(image.is_settled)
+    image.look().set_log(True)
+    assert image.canvas.upwards.log

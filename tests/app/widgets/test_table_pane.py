@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from documents_of_values import NAMES, ValueDocument
-from PySide6.QtCore import Qt
+from PySide6.QtCore import SIGNAL, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
@@ -224,6 +224,22 @@ class TestFollowing:
 
 class TestChanges:
     """The document changes while its table is shown."""
+
+    def test_a_table_that_nobody_sees_follows_the_plot_when_it_is_seen_again(
+        self, table_of: Shown, window: MainWindow, settle: Settle, qtbot: QtBot
+    ) -> None:
+        table, plot = table_of("cube"), window.centre.plot
+        assert plot is not None
+        before, followers = texts(table), plot.receivers(SIGNAL("viewChanged()"))
+        window.centre.show_tab(PLOT)
+        for index in (1, 0, 1):
+            plot.set_index(0, index)
+        assert plot.receivers(SIGNAL("viewChanged()")) == followers - 1
+        settle()
+        window.centre.show_tab(TABLE)
+        qtbot.waitUntil(lambda: table.is_settled() and texts(table) != before)
+        plot.set_index(0, 0)
+        qtbot.waitUntil(lambda: table.is_settled() and texts(table) == before)
 
     def test_an_edit_is_followed(
         self, window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path

@@ -119,3 +119,11 @@ def test_the_index_selects_what_it_says() -> None:
 )
 def test_roles(name: str, attributes: dict[str, object], role: AxisRole) -> None:
     assert role_of(name, attributes) is role
+
+
+def test_slices_are_parallel_that_are_held_elsewhere() -> None:
+    state = first_slice(node((2, 3, 4, 5)), [PLAIN] * 4)
+    assert state.is_parallel(state.with_index(0, 1))
+    assert not state.is_parallel(state.with_x(0))
+    assert not state.is_parallel(first_slice(node((2, 3, 4, 6)), [PLAIN] * 4))
+    assert not state.is_parallel(None)
