@@ -34,6 +34,7 @@ def open(
     path: Path | Mapping[str, Any] | IO[bytes] | VirtualSource,
     *,
     allow: Iterable[str] = (),
+    allow_codecs: Iterable[str] = (),
     storage_options: StorageOptions = (),
     templates: Mapping[str, str] | None = None,
     stale: str = "refuse",
@@ -50,6 +51,9 @@ def open(
         whatever its references lead to needs a permission. A file object without a path is copied first.
     allow
         Origins (``https://host``, a folder) that the document may read from besides its own folder.
+    allow_codecs
+        Codecs that installed packages have registered with zarr or numcodecs, or such packages with all
+        theirs: they decode in a process of their own. Other codecs than ours decode nothing else.
     storage_options
         Connection settings, ``ORIGIN:KEY=VALUE``; or as fsspec spells them, ``{"anon": False}``, for what is
         opened and allowed, and ``{"s3://bucket": {"anon": False}}`` for one origin.
@@ -84,6 +88,7 @@ def open(
     allowed = texts_of(allow)
     settings = settings_of(storage_options, [path, *allowed])
     request = OpenRequest("", allowed, settings, dict(templates or {}), said, stale=stale)
+    request = replace(request, allow_codecs=texts_of(allow_codecs))
     if isinstance(path, str | os.PathLike):
         return open_dataset(replace(request, path=path_of(path)))
     source: Any = path
@@ -101,7 +106,7 @@ def open(
         return open_references_in(source, replace(request, path="references"))
     from refbrowser.manifest_documents import open_virtual
 
-    return open_virtual(source, allowed, settings)
+    return open_virtual(source, allowed, settings, request.allow_codecs)
 
 
 @native_errors()

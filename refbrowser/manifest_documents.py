@@ -44,7 +44,10 @@ _TOLD = _ENCODED[:-1]
 
 
 def open_virtual(
-    source: VirtualSource, allow: Iterable[str] = (), storage_options: Iterable[str] = ()
+    source: VirtualSource,
+    allow: Iterable[str] = (),
+    storage_options: Iterable[str] = (),
+    allow_codecs: Iterable[str] = (),
 ) -> Dataset:
     """Open what VirtualiZarr holds in memory.
 
@@ -52,7 +55,7 @@ def open_virtual(
 
     Parameters
     ----------
-    allow, storage_options
+    allow, storage_options, allow_codecs
         As `refbrowser.open` takes them.
 
     Raises
@@ -64,7 +67,7 @@ def open_virtual(
         It is nothing that can be opened.
     """
     exact = frozenset(map(Origin.parse, allow))
-    access = Access.for_nothing(exact, parse_storage_options(storage_options))
+    access = Access.for_nothing(exact, parse_storage_options(storage_options)).lending(allow_codecs)
     name, document = document_of(source)
     session = Session()
     session.only_here = "it was opened from objects in memory, which have no path"

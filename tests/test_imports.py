@@ -333,6 +333,7 @@ NAMING = {
     "refbrowser.model.flavour": "what `--as` takes, stores are written as",
     "refbrowser.model.nodes": "the format of an array's metadata: goes with the data types",
     "refbrowser.codecs.pipeline": "the format of an array's metadata: goes with the table of codecs",
+    "refbrowser.codecs.lending": "the format of an array's metadata: whose codecs are registered",
     "refbrowser.engine.node_metadata": "the format of an array's metadata: goes with the documents",
 }
 

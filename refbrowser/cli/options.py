@@ -195,6 +195,14 @@ def add_origins(parser: argparse.ArgumentParser) -> None:
     """Add where may be read from, and how."""
     add_allow(parser)
     parser.add_argument(
+        "--allow-codec",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="let a codec that an installed package has registered with zarr or numcodecs, or all codecs of "
+        "that package decode chunks, in a process of their own (repeatable)",
+    )
+    parser.add_argument(
         "--storage-option",
         action="append",
         default=[],
@@ -387,6 +395,7 @@ def opening_of(path: str, arguments: argparse.Namespace) -> OpenRequest:
         path,
         options=said_of_opening(arguments) if "opening" in arguments else {},
         allow=tuple(getattr(arguments, "allow", ())),
+        allow_codecs=tuple(getattr(arguments, "allow_codec", ())),
         storage_options=tuple(getattr(arguments, "storage_option", ())),
         templates=template_values(arguments),
         question=lambda error: ask(arguments, error),

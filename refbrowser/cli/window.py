@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         size=_size(arguments.size),
         template_values=template_values(arguments),
         allow=tuple(arguments.allow),
+        allow_codecs=tuple(arguments.allow_codec),
         settings=settings,
         scheme=arguments.theme,
         options=said_of_opening(arguments),

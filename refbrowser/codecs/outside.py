@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from refbrowser.codecs.base import Bytes, DecodeError, DType, Room, as_bytes
 from refbrowser.codecs.workers.children import WATCHMAN, Child, start_child
@@ -20,6 +20,13 @@ from refbrowser.limits import LIMITS
 #: What knows the codecs that numcodecs has of other packages, and those that have a script of their own.
 _NUMCODECS = Path(__file__).with_name("workers") / "outside_worker.py"
 _SCRIPTS = {"grib": Path(__file__).with_name("workers") / "grib_worker.py"}
+
+
+class Decoder(NamedTuple):
+    """What a process decodes with: the script that knows the library, and what that is told to open."""
+
+    script: Path
+    opens: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +66,16 @@ class Outside:
             "dtype": self.dtype.str,
             "most": room if isinstance(room, int) else len(room),
         }
-        return _asked(self.configuration["id"], request, data, room)
+        name = self.configuration["id"]
+        return asked_of(Decoder(_SCRIPTS.get(name, _NUMCODECS), name), request, data, room)
 
 
 class _Worker:
-    """One process, for one codec."""
+    """One process, for one codec, or some that decode together."""
 
-    def __init__(self, codec: str) -> None:
-        self.codec = codec
-        self._child: Child = start_child(_SCRIPTS.get(codec, _NUMCODECS))
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder = decoder
+        self._child: Child = start_child(decoder.script)
         self._is_open = False
 
     def ask(self, request: dict[str, Any], data: Bytes, room: memoryview | int) -> memoryview:
@@ -86,7 +94,7 @@ class _Worker:
                     "memory": LIMITS.decoding_memory,
                     "time": LIMITS.outside_time,
                     "opens": [],
-                    "path": self.codec,
+                    "path": self.decoder.opens,
                 }
             )
             self._answer(0)
@@ -121,14 +129,14 @@ class _Workers:
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
 
-    def take(self, codec: str) -> _Worker:
-        """Return a process for a codec that nobody uses."""
+    def take(self, decoder: Decoder) -> _Worker:
+        """Return a process that nobody uses."""
         with self._lock:
             for worker in self._idle:
-                if worker.codec == codec:
+                if worker.decoder == decoder:
                     self._idle.remove(worker)
                     return worker
-        return _Worker(codec)
+        return _Worker(decoder)
 
     def give_back(self, worker: _Worker) -> None:
         """Keep a process for the next request."""
@@ -146,8 +154,8 @@ class _Workers:
 _WORKERS = _Workers()
 
 
-def _asked(codec: str, request: dict[str, Any], data: Bytes, room: memoryview | int) -> memoryview:
-    """Return the answer of some process for a codec to a request.
+def asked_of(decoder: Decoder, request: dict[str, Any], data: Bytes, room: memoryview | int) -> memoryview:
+    """Return the answer of some process to a request, in `room` or of at most so many bytes.
 
     Raises
     ------
@@ -155,7 +163,7 @@ def _asked(codec: str, request: dict[str, Any], data: Bytes, room: memoryview | 
         The codec failed, made more bytes than there is room for, took too long, or broke the process.
     """
     try:
-        worker = _WORKERS.take(codec)
+        worker = _WORKERS.take(decoder)
     except (OSError, ValueError) as error:
         raise DecodeError(f"no decoding process can be started: {error}") from None
     WATCHMAN.begin(worker, LIMITS.outside_time, worker.end)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -273,8 +273,10 @@ def _build(node: ArrayNode) -> CodecPipeline:
         )
     shape = node.grid.chunk_shape
     if node.format == "zarr-v3":
-        return _build_v3(node.codecs, shape, node.dtype, node.fill_value, 0)
+        return _build_v3(node.codecs, shape, node.dtype, node.fill_value, 0, node.lenders)
     axes = tuple(range(len(shape)))
+    if any(spec.name in node.lenders for spec in node.codecs):
+        return _lent(node.codecs, shape, node.dtype, node.fill_value, node.lenders, node.order)
     return _build_v2(node.codecs, shape, node.dtype, axes[::-1] if node.order == "F" else axes)
 
 
@@ -298,8 +300,15 @@ def _build_v2(
 
 
 def _build_v3(
-    specs: Sequence[CodecSpec], shape: tuple[int, ...], dtype: DType, fill_value: Any, depth: int
+    specs: Sequence[CodecSpec],
+    shape: tuple[int, ...],
+    dtype: DType,
+    fill_value: Any,
+    depth: int,
+    lenders: Mapping[str, str],
 ) -> CodecPipeline:
+    if any(spec.name in lenders for spec in specs):
+        return _lent(specs, shape, dtype, fill_value, lenders)
     at = next((place for place, spec in enumerate(specs) if makes_bytes(spec.name)), None)
     if at is None:
         for spec in specs:
@@ -313,7 +322,7 @@ def _build_v3(
         if row.stages or any(spec.name == "reshape" for spec in specs[:at]):
             raise RefbrowserError(ErrorKind.META, "filters before 'sharding_indexed' are not supported")
         stored_shape = tuple(shape[axis] for axis in axes)
-        shards = _shards(maker, stored_shape, dtype, fill_value, depth)
+        shards = _shards(maker, stored_shape, dtype, fill_value, depth, lenders)
         row.compressed(Room(None, LIMITS.chunk_size))
     elif is_object_codec(plain_name(maker.name)):
         if not dtype.hasobject:
@@ -335,8 +344,29 @@ def _build_v3(
     return CodecPipeline(shape, dtype, axes, tuple(row.stages), objects, shards)
 
 
+def _lent(
+    specs: Sequence[CodecSpec],
+    shape: tuple[int, ...],
+    dtype: DType,
+    fill_value: Any,
+    lenders: Mapping[str, str],
+    order: str = "",
+) -> CodecPipeline:
+    """Return what has a chunk undone by others; without an order, as Zarr v3 has it."""
+    from refbrowser.codecs.lending import lent_codecs  # Hardly any array needs it.
+
+    codec = lent_codecs(specs, shape, dtype, fill_value, lenders, order)
+    stage = Stage(codec.names[0], codec, Room.of(prod(shape) * dtype.itemsize))
+    return CodecPipeline(shape, dtype, tuple(range(len(shape))), (stage,))
+
+
 def _shards(
-    spec: CodecSpec, shape: tuple[int, ...], dtype: DType, fill_value: Any, depth: int
+    spec: CodecSpec,
+    shape: tuple[int, ...],
+    dtype: DType,
+    fill_value: Any,
+    depth: int,
+    lenders: Mapping[str, str],
 ) -> ShardLayout:
     if depth >= LIMITS.shard_nesting:
         raise RefbrowserError(
@@ -350,13 +380,13 @@ def _shards(
     if any(side % inner for side, inner in zip(shape, inner_shape, strict=True)):
         raise settings.wrong("chunk_shape", f"a shape that tiles the shard {shape}")
     grid = RegularChunkGrid(shape, tuple(inner_shape))
-    index = _build_v3(
-        specs_in(settings, "index_codecs"), (*grid.grid_shape, 2), np.dtype("<u8"), None, LIMITS.shard_nesting
-    )
+    index_codecs = specs_in(settings, "index_codecs")
+    index_shape = (*grid.grid_shape, 2)
+    index = _build_v3(index_codecs, index_shape, np.dtype("<u8"), None, LIMITS.shard_nesting, {})
     size = encoded_room(index.stages, Room.of(index.decoded_size)).exact
     if size is None:
         raise settings.wrong("index_codecs", "codecs that keep the size of the index known")
-    inner = _build_v3(specs_in(settings, "codecs"), grid.chunk_shape, dtype, fill_value, depth + 1)
+    inner = _build_v3(specs_in(settings, "codecs"), grid.chunk_shape, dtype, fill_value, depth + 1, lenders)
     at_end = settings.choice("index_location", "end", ("start", "end")) == "end"
     from refbrowser.codecs.sharding import ShardLayout  # Few arrays have shards.
 

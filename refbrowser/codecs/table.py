@@ -19,6 +19,7 @@ import numpy as np
 
 from refbrowser.codecs import makers
 from refbrowser.codecs.base import ByteCodec, Bytes, Room
+from refbrowser.codecs.lenders import OF_V2, OF_V3, lender_of, needs_permission
 from refbrowser.codecs.makers import Elements, Factory
 from refbrowser.codecs.settings import Flag, ItemSize, Number, NumberedWord, Setting, Settings, Word
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
@@ -34,15 +35,26 @@ _IMAGES = (
 )
 #: Which package brings a codec that is not in the table.
 _ELSEWHERE = {
-    "FITSAscii": "kerchunk",
-    "FITSVarBintable": "kerchunk",
-    "record_member": "kerchunk",
-    "fill_hdf_strings": "kerchunk",
+    **dict.fromkeys(("FITSAscii", "FITSVarBintable", "record_member", "fill_hdf_strings"), "kerchunk"),
+    **dict.fromkeys(("htj2k", "nd_lift", "nd_zfp"), "nd-image-codecs"),
     "gribscan.rawgrib": "gribscan",
-    "n5_wrapper": "zarr (its N5 store)",
     "blosc2": "blosc2",
     "wavpack": "wavpack-numcodecs",
     "flac": "flac-numcodecs",
+    "bitmap-index": "numcodecs-bitmap-index",
+    "delta.binary": "numcodecs-delta",
+    "replace.filter": "numcodecs-replace",
+    "shuffle.typed-byte": "numcodecs-shuffle",
+    "safeguards": "numcodecs-safeguards",
+}
+#: The same, by how the name begins.
+_BY_PREFIX = {
+    # One of them for Zarr v3, the other for v2.
+    "imagecodecs_": "imagecodecs-zarr imagecodecs-numcodecs",
+    "virtual_tiff.": "virtual-tiff",
+    "hcc-": "healpix-compress",
+    "cft_zarr.": "cft-zarr",
+    "combinators.": "numcodecs-combinators",
 }
 
 
@@ -575,10 +587,19 @@ def unknown(name: str) -> RefbrowserError:
             f"codec {quoted(name)} needs the package {row.module}, which is not installed",
             advice=f"pip install '{row.package}'",
         )
-    package = "imagecodecs" if plain.startswith("imagecodecs_") else _ELSEWHERE.get(plain)
+    lender = lender_of(name, OF_V3, OF_V2)
+    if lender is not None:
+        return needs_permission(name, lender)
+    package = _package_of(plain)
     advice = (
-        f"The package {package} brings it for numcodecs; refbrowser decodes with its own fixed table only"
+        f"pip install {package} brings it, then --allow-codec {quoted(name)} lets it decode"
         if package
-        else "refbrowser decodes with its own fixed table only"
+        else "no installed package has registered it with zarr or numcodecs"
     )
     return RefbrowserError(ErrorKind.META, f"codec {quoted(name)} is not known", advice=advice)
+
+
+def _package_of(name: str) -> str:
+    """Return the package that brings a codec which is not of the table; empty where none is known."""
+    begun = next((package for start, package in _BY_PREFIX.items() if name.startswith(start)), "")
+    return _ELSEWHERE.get(name, begun)

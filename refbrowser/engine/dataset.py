@@ -266,7 +266,10 @@ class Dataset(_Members):
 
     def with_access(self, access: Access) -> Dataset:
         """Return this dataset with other permissions; metadata is not read again."""
-        return Dataset(self.path, self.document, self.hierarchy, access, self.session, self.elsewhere)
+        from refbrowser.engine.lending import with_lent_codecs
+
+        hierarchy = with_lent_codecs(self.hierarchy, access.lenders)
+        return Dataset(self.path, self.document, hierarchy, access, self.session, self.elsewhere)
 
     def moved(self, path: str, access: Access) -> Dataset:
         """Return this dataset under another path, with the permissions that it has there."""

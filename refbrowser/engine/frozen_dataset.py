@@ -104,6 +104,7 @@ class FrozenDataset:
                 private=self.access.private,
                 settings=self.access.settings,
                 confirm=self.access.confirm,
+                lenders=self.access.lenders,
             )
             if self.access.memory.locked is not None:
                 access.memory.hold_against(self.access.memory.locked)

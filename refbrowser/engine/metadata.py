@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from refbrowser.engine.lending import with_lent_codecs
 from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import RefbrowserError
@@ -58,7 +59,7 @@ def _described(
             for key, reference in found.items()
         }
     )
-    return hierarchy_of(document, metadata), elsewhere
+    return with_lent_codecs(hierarchy_of(document, metadata), access.lenders), elsewhere
 
 
 class _Metadata(Mapping[str, bytes]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,8 @@ class OpenRequest:
         Further connection settings, by origin.
     stale
         What becomes of reads of files that are not those of the lock beside the document: see `STALE`.
+    allow_codecs
+        Codecs of installed packages, or packages with all theirs, that may decode chunks.
     """
 
     path: str
@@ -66,6 +68,7 @@ class OpenRequest:
     before_all: Callable[[int], None] = lambda left: None
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     stale: str = "refuse"
+    allow_codecs: tuple[str, ...] = ()
 
 
 #: How files are read that differ from the lock: they are not, or with a warning for each; or nobody looks.
@@ -116,7 +119,10 @@ def open_document(
             confirm=confirm,
             before_all=request.before_all,
         )
-        return open_named(opening)
+        opened = open_named(opening)
+        if request.allow_codecs:
+            opened = replace(opened, access=opened.access.lending(request.allow_codecs))
+        return opened
 
 
 def open_dataset(request: OpenRequest, control: JobControl | None = None) -> Dataset:

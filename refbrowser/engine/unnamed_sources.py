@@ -39,7 +39,8 @@ def open_references_in(references: Mapping[str, Any], request: OpenRequest) -> D
     document = ReferenceDocument.of(text, name=request.path, values=dict(request.templates))
     document.check_values(dict(request.templates))
     allowed = frozenset(map(Origin.parse, request.allow))
-    access = Access.for_nothing(allowed, parse_storage_options(request.storage_options))
+    settings = parse_storage_options(request.storage_options)
+    access = Access.for_nothing(allowed, settings).lending(request.allow_codecs)
     session = Session()
     try:
         return dataset_of(request.path, document, access, session)

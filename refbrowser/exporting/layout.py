@@ -62,8 +62,9 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
         codecs = () if codec is None else (CodecSpec(codec),)
         values = Chunks(grid=node.grid, keys=node.chunk_keys, codecs=codecs)
         node = replace(node, values=values, format="zarr-v2")
-    elif rare := [each.name for each in node.codecs if only_decodes(each.name)]:
-        node = replace(node, values=node.chunks.encoded_by((_USUAL,), "C"), format="zarr-v2")
+    elif rare := [*(each.name for each in node.codecs if only_decodes(each.name)), *node.lenders]:
+        values = node.chunks.encoded_by((_USUAL,), "C")
+        node = replace(node, values=values, format="zarr-v2", lenders={})
         losses.append(f"codec {', '.join(rare)} is written as {_USUAL.name}, which every reader knows")
     return node, losses
 

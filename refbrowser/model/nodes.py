@@ -71,6 +71,8 @@ class ArrayNode:
         netCDF type (``char``, ``string``, ``int``...) of the attributes whose type the metadata records.
     internal_attributes
         Attributes that the format keeps for itself (``_nczarr_array``, ``_ARRAY_DIMENSIONS``), as stored.
+    lenders
+        Installed packages, with their versions, whose codecs the user allowed, by the name of the codec.
     """
 
     path: str
@@ -88,6 +90,7 @@ class ArrayNode:
     internal_attributes: Mapping[str, Any] = field(default_factory=dict)
     error: RefbrowserError | None = None
     unreadable: RefbrowserError | None = None
+    lenders: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def dtype(self) -> np.dtype[Any] | None:

@@ -292,6 +292,8 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
     else:
         codecs = " → ".join(codec_text(codec) for codec in node.codecs)
         pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
+        if node.lenders:
+            pairs.append(("Decoded by", ", ".join(dict.fromkeys(node.lenders.values()))))
     pairs.append(("Fill value", _fill_text(node)))
     if node.dtype is not None and not node.dtype.hasobject:
         pairs.append(("Decoded size", size_text(_bytes(node.dtype.itemsize, node.shape))))

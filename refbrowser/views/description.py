@@ -119,6 +119,7 @@ def _array(node: ArrayNode) -> dict[str, Any]:
         "stored_chunks": stored,
         "missing_chunks": missing,
         **({"not_referencable": node.not_referencable} if node.not_referencable else {}),
+        **({"decoded_by": dict(node.lenders)} if node.lenders else {}),
         "error": None if error is None else f"{error.kind}: {error.message}",
     }
 
@@ -170,6 +171,8 @@ def _array_lines(node: ArrayNode) -> list[str]:
         counts = "" if stored is None else f", {stored} stored, {missing} missing"
         codecs = ", ".join(codec.name for codec in node.codecs) or "none"
         lines.append(f"      chunks {list(node.grid.chunk_shape)} {node.order}{counts}; codecs {codecs}")
+        if node.lenders:
+            lines.append(f"      decoded by {', '.join(dict.fromkeys(node.lenders.values()))}")
         fill = "undefined" if node.fill_value is None else str(json_ready(node.fill_value))
         lines.append(f"      fill value {fill}")
     lines += _attribute_lines(node.attributes, "      ")

@@ -250,13 +250,15 @@ def test_the_table_is_what_it_is():
         ("pcodec", ErrorKind.META, "numcodecs[pcodec]"),
         ("numcodecs.zfpy", ErrorKind.META, "zfpy==1.0.1"),
         ("zfpy", ErrorKind.META, "zfpy==1.0.1"),
-        ("made_up", ErrorKind.META, "fixed table"),
+        ("hcc-dct", ErrorKind.META, "pip install healpix-compress brings it"),
+        ("made_up", ErrorKind.META, "no installed package"),
         ("pickle", ErrorKind.UNSAFE, ""),
     ],
 )
 def test_unknown_codecs_say_who_brings_them(pipeline, monkeypatch, codec, kind, advice):
     # As where none of the packages that bring codecs is installed.
     monkeypatch.setattr("refbrowser.codecs.table.find_spec", lambda _: None)
+    monkeypatch.setattr("refbrowser.codecs.table.lender_of", lambda *_: None)
     for version in ("zarr-v2", "zarr-v3"):
         with pytest.raises(RefbrowserError) as caught:
             pipeline("<i4", [{"id": codec}], version=version)

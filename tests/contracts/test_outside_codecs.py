@@ -14,7 +14,7 @@ from zarr2_environment import run_with_zarr2, zarr2_folder
 import refbrowser
 from refbrowser.codecs import outside
 from refbrowser.codecs.base import DecodeError, Room, as_bytes
-from refbrowser.codecs.outside import Outside
+from refbrowser.codecs.outside import Decoder, Outside
 from refbrowser.codecs.table import CODECS, Kind
 from refbrowser.codecs.workers import children
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -135,7 +135,7 @@ def test_a_process_that_answers_as_its_time_ends_is_given_to_nobody(monkeypatch)
     monkeypatch.setattr(outside._WORKERS, "take", Late)
     object.__setattr__(LIMITS, "outside_time", 0.1)
     try:
-        assert outside._asked("pcodec", {}, as_bytes(b""), 4) == b"late"
+        assert outside.asked_of(Decoder(outside._NUMCODECS, "pcodec"), {}, as_bytes(b""), 4) == b"late"
     finally:
         object.__setattr__(LIMITS, "outside_time", 30)
     assert not outside._WORKERS._idle

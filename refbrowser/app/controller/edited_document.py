@@ -395,14 +395,15 @@ class EditedDocument(QObject):
     # Trust
 
     def allow(self, wants: Iterable[Want], *, always: bool = False) -> None:
-        """Let this document read from more origins, as the user said; with `always` also in later runs."""
+        """Let this document read from more, or be decoded by more; with `always` also in later runs."""
         access, dataset, identity, path = self.access, self.dataset, self.identity, self.path
-        chosen = [want for want in wants if want.origin is not None]
+        chosen = [want for want in wants if not want.is_pattern]
         if access is None or dataset is None or not chosen:
             return
         hosts = [want.origin for want in chosen if want.origin is not None and want.kind != "private"]
         private = [want.origin for want in chosen if want.origin is not None and want.kind == "private"]
-        granted = access.allow(hosts).allow(private, private=True)
+        packages = [want.package for want in chosen if want.package]
+        granted = access.allow(hosts).allow(private, private=True).lending(packages)
         self._read_as(granted)
         if always and identity is not None:
 

@@ -20,6 +20,8 @@ class SharedSession:
     ----------
     settings
         Connection settings that the user gave, per origin: for all documents, until the window is closed.
+    lenders
+        Codecs and packages that may decode, as ``--allow-codec`` takes them: for all documents, as well.
     compute
         Where exports run.
     """
@@ -30,6 +32,7 @@ class SharedSession:
         self._connections: int | None = None
         self._cache: int | None = None
         self.settings: Mapping[Origin, ConnectionSettings] = {}
+        self.lenders: frozenset[str] = frozenset()
         self.compute = ComputeChoice()
 
     def get(self) -> Session:

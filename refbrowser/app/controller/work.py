@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.app.controller.document_reading import BUILDING, ReadingHooks, refuse_all
 from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.engine.lending import packages_wanted
 from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.engine.sources import sources_of
 from refbrowser.formats.format import Opening, Seen
@@ -135,7 +136,8 @@ def open_document(
     elif scheme_of(path) is None:
         # Of saves whose process was killed.
         remove_leftovers(path)
-    access = _with_kept_permission(path, opened.access, document, identity)
+    access = opened.access.lending(shared.lenders)
+    access = _with_kept_permission(path, access, document, identity)
     control.send(BUILDING)
     control.stage(BUILDING)
     # Nothing is kept from the user: what is stale is marked wherever it is shown.
@@ -178,7 +180,8 @@ def _with_kept_permission(path: str, access: Access, document: Document, identit
         return access
     wanted = [want.origin for want in access.wanted(sources_of(document)) if want.origin is not None]
     grant = Permissions().granted(path, identity, wanted)
-    return access.allow(grant.origins).allow(grant.private, private=True)
+    allowed = access.allow(grant.origins).allow(grant.private, private=True)
+    return allowed.lending(grant.lenders)
 
 
 def rebuilt(
@@ -220,7 +223,8 @@ def folding_of(document: Document, control: TaskControl, *, rules: bool) -> Fold
 def state_of(dataset: Dataset, saved: Document | None) -> DatasetState:
     """Return what follows from a dataset; `saved` is None where its document is the saved one."""
     document = dataset.document
-    wants = tuple(dataset.access.wanted(sources_of(document)))
+    packages = packages_wanted(dataset.hierarchy, dataset.access.lenders)
+    wants = (*dataset.access.wanted(sources_of(document)), *packages)
     return DatasetState(dataset, wants, _difference(document, saved))
 
 
@@ -236,7 +240,7 @@ def keep_permission(path: str, identity: Identity, access: Access) -> None:
     """Remember for always what a document may read."""
     from refbrowser.io.files.permissions import Grant, Permissions
 
-    Permissions().keep(path, identity, Grant(access.allowed, access.private))
+    Permissions().keep(path, identity, Grant(access.allowed, access.private, access.lenders))
 
 
 # Finding rows
@@ -370,7 +374,7 @@ def _moved_access(access: Access, path: str) -> Access:
     allowed = set(access.allowed)
     if not access.from_network:
         allowed.add(Origin("file", folder=access.base))
-    moved = moved.allow(allowed).allow(access.private, private=True)
+    moved = moved.allow(allowed).allow(access.private, private=True).lending(access.lenders)
     if moved.base == access.base or access.store is not None:
         # Its URLs mean the same objects as before: what is known of them, and what was read, stays.
         moved = replace(moved, memory=access.memory)

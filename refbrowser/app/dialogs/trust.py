@@ -22,7 +22,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import IconLabel, plain_label, push_button
 from refbrowser.views.words import one_line
-from refbrowser.words import count_text, counted_plain, size_text
+from refbrowser.words import count_text, counted_plain, plural, size_text
 
 if TYPE_CHECKING:
     from refbrowser.io.access.access import Want
@@ -33,6 +33,7 @@ _KIND_WORDS = {
     "bucket": ("bucket", "buckets"),
     "folder": ("local folder", "local folders"),
     "private": ("private address", "private addresses"),
+    "package": ("package", "packages"),
 }
 
 
@@ -40,13 +41,22 @@ def wants_text(wants: tuple[Want, ...]) -> str:
     """Return in one sentence what a document points to and may not read yet."""
     parts = []
     for kind, (one, many) in _KIND_WORDS.items():
-        number = sum(1 for want in wants if want.kind == kind and not want.allowed)
+        number = sum(1 for want in wants if want.kind == kind and not want.allowed and not want.package)
         if number:
             parts.append(counted_plain(number, one, many))
-    if not parts:
-        return ""
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"This document points to {listed}. Nothing is read from there until you allow it."
+    packages = [one_line(want.package) for want in wants if want.package and not want.allowed]
+    sentences = []
+    if parts:
+        told = f"This document points to {_listed(parts)}. Nothing is read from there until you allow it."
+        sentences.append(told)
+    if packages:
+        named = f"the installed {plural(len(packages), *_KIND_WORDS['package'])} {_listed(packages)}"
+        sentences.append(f"Arrays are decoded with codecs of {named}, which run once you allow it.")
+    return " ".join(sentences)
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def open_wants(document: OpenDocument | None) -> list[Want]:
@@ -90,7 +100,7 @@ class TrustBar(QFrame):
         wants = open_wants(document)
         self._text.setText(wants_text(tuple(wants)))
         # Private addresses and patterns need a look at the sheet: each has its own confirmation.
-        plain = all(want.origin is not None and want.kind != "private" for want in wants)
+        plain = all(not want.is_pattern and want.kind != "private" for want in wants)
         self._allow.setVisible(plain)
         self.setVisible(bool(wants))
 
@@ -123,8 +133,8 @@ class TrustSheet(QDialog):
         heading = plain_label(f"What {one_line(document.title)} wants to read")
         heading.setFont(theme.heading_font())
         text = plain_label(
-            "Hosts and folders that the document names are read only with your permission. "
-            "Look for names that you do not expect.",
+            "Hosts and folders that the document names are read only with your permission, and other codecs "
+            "than our own decode only with it. Look for names that you do not expect.",
             role="muted",
         )
         self._list = self._make_list()
@@ -140,11 +150,11 @@ class TrustSheet(QDialog):
     def _make_list(self) -> QTreeWidget:
         view = QTreeWidget()
         view.setObjectName("trustList")
-        view.setAccessibleName("What the document wants to read")
+        view.setAccessibleName("What the document wants to read, and to be decoded with")
         view.setRootIsDecorated(False)
         view.setUniformRowHeights(True)
         view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        view.setHeaderLabels(["Origin", "Kind", "References", "Size", "Permission"])
+        view.setHeaderLabels(["Origin or package", "Kind", "References", "Size", "Permission"])
         view.header().setStretchLastSection(False)
         view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for section, width in ((1, 110), (2, 100), (3, 90), (4, 110)):
@@ -160,17 +170,18 @@ class TrustSheet(QDialog):
         return view
 
     def _make_row(self, number: int, want: Want) -> QTreeWidgetItem:
-        name = str(want.origin) if want.origin is not None else f"{want.pattern}…"
-        state = "allowed" if want.allowed else "asks when needed" if want.origin is None else "not allowed"
+        name = want.package or (f"{want.pattern}…" if want.origin is None else str(want.origin))
+        state = "allowed" if want.allowed else "asks when needed" if want.is_pattern else "not allowed"
         kind = _KIND_WORDS[want.kind][0]
-        texts = [one_line(name), kind, count_text(want.count), size_text(want.size), state]
+        count = counted_plain(want.count, "array") if want.package else count_text(want.count)
+        texts = [one_line(name), kind, count, "" if want.package else size_text(want.size), state]
         row = QTreeWidgetItem(texts)
         row.setData(0, Qt.ItemDataRole.UserRole, number)
         row.setSizeHint(0, QSize(0, theme.ROW))
         row.setToolTip(0, theme.plain_tooltip(name))
         for column in (2, 3):
             row.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        if want.allowed or want.origin is None:
+        if want.allowed or want.is_pattern:
             row.setFlags(row.flags() & ~Qt.ItemFlag.ItemIsUserCheckable)
         else:
             # A private address is never ticked beforehand: it needs a confirmation of its own.

@@ -29,6 +29,7 @@ def run(
     size: tuple[int, int] | None = None,
     template_values: Mapping[str, str] | None = None,
     allow: Sequence[str] = (),
+    allow_codecs: Sequence[str] = (),
     settings: Mapping[Origin, ConnectionSettings] | None = None,
     scheme: str | None = None,
     options: Mapping[str, Any] | None = None,
@@ -49,6 +50,8 @@ def run(
         Values that take the place of templates; never saved.
     allow
         Origins that the documents may read from, as ``--allow`` of the command line.
+    allow_codecs
+        Codecs and packages that may decode, as ``--allow-codec`` of the command line.
     settings
         Connection settings for origins; never saved.
     scheme
@@ -101,6 +104,7 @@ def run(
         GarbageCollector(window)
         Ahead(window)
         window.documents.use_settings(settings or {})
+        window.documents.shared.lenders = frozenset(allow_codecs)
         open_targets(window, paths, array, template_values or {}, allow, options)
         if screenshot is not None:
             from refbrowser.app.shell.housekeeping import Screenshot

@@ -239,14 +239,15 @@ def _stale_finding(stale: Stale, spot: Spot, message: str) -> ListedFinding:
 
 
 def _of_want(want: Want) -> ListedFinding:
-    name = str(want.origin) if want.origin is not None else f"{want.pattern}…"
-    references = counted(want.count, "reference").replace(",", " ")
+    name = want.package or (f"{want.pattern}…" if want.origin is None else str(want.origin))
+    what = "decoding with the package" if want.package else "reading from"
+    count = counted(want.count, "array" if want.package else "reference").replace(",", " ")
     return ListedFinding(
         severity=Severity.WARNING,
         kind=ErrorKind.BLOCKED,
-        message=f"reading from {quoted(name)} needs permission ({references})",
+        message=f"{what} {quoted(name)} needs permission ({count})",
         origin=FindingOrigin.PERMISSION,
         spot=("document", ""),
-        place=Place(url=name),
+        place=Place() if want.package else Place(url=name),
         fix=Fix(Remedy.PERMISSIONS, "Permissions…"),
     )

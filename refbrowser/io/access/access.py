@@ -132,13 +132,15 @@ class Want:
     Attributes
     ----------
     origin
-        None where it depends on a dimension of a rule: `pattern` is shown then.
+        None where it depends on a dimension of a rule: `pattern` is shown then; and where it is `package`.
     kind
-        ``host``, ``bucket``, ``folder`` or ``private`` (a host that needs its own confirmation).
+        ``host``, ``bucket``, ``folder`` or ``private`` (a host that needs its own confirmation); ``package``.
     count
-        Number of references (Python int).
+        Number of references (Python int); of a package, of arrays.
     size
         Bytes in all, None where that is not known.
+    package
+        An installed package, whose codecs are to decode chunks.
     """
 
     origin: Origin | None
@@ -147,6 +149,12 @@ class Want:
     size: int | None
     allowed: bool
     pattern: str = ""
+    package: str = ""
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether no permission can be asked for beforehand."""
+        return self.origin is None and not self.package
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +288,8 @@ class Access:
         The URL that everything in the opened store begins with; None where it is no store.
     confirm
         When members of archives are confirmed of which a part is read.
+    lenders
+        Codecs, or packages with all theirs, that may decode though they are not of the table.
     """
 
     base: str
@@ -290,6 +300,7 @@ class Access:
     memory: AccessMemory = field(default_factory=AccessMemory, compare=False)
     store: str | None = None
     confirm: Confirm = Confirm.BOUNDED
+    lenders: frozenset[str] = frozenset()
 
     @classmethod
     def for_document(
@@ -387,6 +398,10 @@ class Access:
         new = frozenset(origins)
         confirmed = self.private | new if private else self.private
         return replace(self, allowed=self.allowed | new, private=confirmed)
+
+    def lending(self, names: Iterable[str]) -> Access:
+        """Return this access with more codecs, or packages, that may decode."""
+        return replace(self, lenders=self.lenders | frozenset(names))
 
     def confirming(self, confirm: Confirm) -> Access:
         """Return this access for reads that confirm members of archives at another time."""

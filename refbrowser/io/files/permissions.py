@@ -23,10 +23,14 @@ _MOST_DOCUMENTS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Origins that were allowed, and those of them also at private addresses; see `Access.allow`."""
+    """Origins that were allowed, those of them also at private addresses, and packages whose codecs decode.
+
+    See `Access.allow` and `Access.lending`.
+    """
 
     origins: frozenset[Origin]
     private: frozenset[Origin] = frozenset()
+    lenders: frozenset[str] = frozenset()
 
 
 NOTHING = Grant(frozenset())
@@ -60,7 +64,9 @@ class Permissions:
         if not isinstance(entry, dict) or entry.get("state") != _state(identity):
             return NOTHING
         try:
-            grant = Grant(_origins(entry["origins"]), _origins(entry["private"]))
+            # Files of older versions say nothing of packages.
+            lenders = frozenset(str(name) for name in entry.get("lenders", ()))
+            grant = Grant(_origins(entry["origins"]), _origins(entry["private"]), lenders)
         except (KeyError, TypeError, ValueError):
             return NOTHING
         covered = all(any(kept.covers(want) for kept in grant.origins) for want in wanted)
@@ -72,6 +78,7 @@ class Permissions:
             "state": _state(identity),
             "origins": [_fields(origin) for origin in sorted(grant.origins)],
             "private": [_fields(origin) for origin in sorted(grant.private)],
+            "lenders": sorted(grant.lenders),
         }
         self._change(document_name(document), entry)
 

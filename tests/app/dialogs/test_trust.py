@@ -15,6 +15,7 @@ from small_documents import small_document
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.trust import TrustSheet, wants_text
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.codecs.lenders import OF_V3, Lender
 from refbrowser.errors import RefbrowserError
 
 Open = Callable[[str | Path], OpenDocument]
@@ -161,3 +162,47 @@ def test_an_edit_that_adds_an_origin_asks_again(
 
 def test_words() -> None:
     assert wants_text(()) == ""
+
+
+@pytest.mark.slow
+def test_codecs_of_a_package_are_allowed_by_the_bar(
+    window: MainWindow,
+    opened: Open,
+    settle: Settle,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lender = Lender("madecodecs", "1.2")
+    known = {(OF_V3, "made.flip"): lender}
+    monkeypatch.setattr("refbrowser.codecs.lenders._registered", lambda: known)
+    path = tmp_path / "lent.json"
+    metadata = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [4],
+        "data_type": "int16",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+        "chunk_key_encoding": {"name": "default"},
+        "fill_value": 0,
+        "codecs": [{"name": "bytes"}, {"name": "made.flip"}],
+    }
+    path.write_text(json.dumps({"version": 1, "refs": {"a/zarr.json": json.dumps(metadata)}}))
+    document = opened(path)
+    settle()
+    bar = window.centre.trust_bar
+    assert bar.isVisible()
+    assert "codecs of the installed package madecodecs" in window.findChild(object, "trustText").text()
+    assert document.hierarchy.find("/a").unreadable.kind == "E_BLOCKED"
+    button(window, "trustAllowButton").click()
+    settle()
+    assert not bar.isVisible()
+    assert document.hierarchy.find("/a").lenders == {"made.flip": "madecodecs 1.2"}
+    sheet = TrustSheet(document)
+    rows = sheet.findChild(QTreeWidget, "trustList")
+    assert [rows.topLevelItem(0).text(column) for column in range(5)] == [
+        "madecodecs",
+        "package",
+        "1 array",
+        "",
+        "allowed",
+    ]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.codecs.base import Bytes, as_bytes
 from refbrowser.codecs.building import specs_in
-from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.codecs.pipeline import CodecPipeline, Stage
 from refbrowser.codecs.settings import Settings
 from refbrowser.codecs.table import begins_like
 from refbrowser.engine.reading.shards import open_shards
@@ -71,7 +71,7 @@ def decode_steps(pipeline: CodecPipeline, specs: tuple[CodecSpec, ...], data: by
         except RefbrowserError as error:
             steps.append(_failed(f"Codec {plain(stage.name, 60)}", buffer, text, error))
             return Decoded(tuple(steps), None, buffer, error)
-        steps.append(_passed(stage.name, before, len(buffer), text))
+        steps.append(_passed(stage, before, len(buffer), text))
     try:
         # Its checks run even where there are no byte codecs.
         next(outputs, None)
@@ -96,8 +96,12 @@ def _settings(left: dict[str, Iterator[CodecSpec]], name: str) -> str:
     return "" if spec is None else settings_text(spec.configuration)
 
 
-def _passed(name: str, before: int, after: int, settings: str) -> Step:
+def _passed(stage: Stage, before: int, after: int, settings: str) -> Step:
+    name = stage.name
     lines = [Line(f"{before} → {counted_plain(after, 'byte')}", "Decodes")]
+    if lenders := getattr(stage.codec, "lenders", ()):
+        # All codecs of the chunk are undone by it at once.
+        lines.append(Line(", ".join(lenders), "Decoded by"))
     if settings:
         lines.append(Line(settings, "Settings"))
     return Step(
