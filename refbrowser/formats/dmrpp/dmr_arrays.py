@@ -122,7 +122,7 @@ class DmrArrays:
             raise RefbrowserError(ErrorKind.BUDGET, f"it has more than {LIMITS.rank} dimensions (rank)")
         told = variable.first("dmrpp:chunks")
         order = "<" if told is None or told.attributes.get("byteOrder", "LE") == "LE" else ">"
-        data = self._within(variable)
+        data = self._within(variable, prod(shape))
         if (texts := variable.first("dmrpp:vlsa")) is not None:
             values = _texts(texts, prod(shape))
             dtype, data = values.dtype, values.tobytes()
@@ -206,7 +206,7 @@ class DmrArrays:
         except ValueError as error:
             raise _wrong(f"its members do not fit: {quoted(error)}") from None
 
-    def _within(self, variable: Element) -> bytes | None:
+    def _within(self, variable: Element, count: int) -> bytes | None:
         """Return values that stand in the text; None where they are in the file."""
         compact, missing = variable.first("dmrpp:compact"), variable.first("dmrpp:missingdata")
         if variable.first("dmrpp:specialstructuredata") is not None:
@@ -216,7 +216,8 @@ class DmrArrays:
             return None
         try:
             data = base64.b64decode(held.text.encode())
-            return data if held is compact else _inflated(data)
+            # One element alone is not packed.
+            return data if held is compact or count == 1 else _inflated(data)
         except (ValueError, zlib.error) as error:
             raise _wrong(f"the values in the text cannot be decoded: {quoted(error)}") from None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
@@ -12,9 +11,9 @@ from refbrowser.errors import ErrorKind, quoted
 from refbrowser.formats.dmrpp.dmr_arrays import DmrArrays
 from refbrowser.formats.dmrpp.dmr_text import read_dmr
 from refbrowser.formats.format import Opened, Opening
+from refbrowser.formats.named_bytes import named_bytes
 from refbrowser.formats.sniffing import HEAD, NotThisError, is_dmr
-from refbrowser.io.access.access import Access
-from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.fetching.byte_sources import ByteSource
 from refbrowser.io.origins import scheme_of
 from refbrowser.references.content.origins import Fact, FileOrigin
 from refbrowser.references.document.manifest import ManifestBuilder
@@ -43,29 +42,19 @@ def open_named_dmrpp(opening: Opening) -> Opened:
     RefbrowserError
         `NotThisError`: it is none; else it cannot be read.
     """
-    identity = opening.identity()
-    with ExitStack() as stack:
-        source: LocalBytes | RemoteBytes
-        if opening.seen.local is not None:
-            access = Access.for_document(opening.path, opening.allow, opening.settings)
-            source = stack.enter_context(LocalBytes(opening.seen.local))
-            url = source.path
-        else:
-            source = opening.remote()
-            access = source.access
-            url = access.resolve(opening.path).url
-        if not is_dmr(bytes(source.read(0, HEAD))):
+    with named_bytes(opening) as named:
+        if not is_dmr(bytes(named.source.read(0, HEAD))):
             raise NotThisError(ErrorKind.FORMAT, f"{quoted(opening.path)} is no DMR++")
-        root = read_dmr(_portions(source, opening), opening.path)
-    arrays = DmrArrays(root, lambda name: place_of(url, name))
+        root = read_dmr(_portions(named.source, opening), opening.path)
+    arrays = DmrArrays(root, lambda name: place_of(named.url, name))
     manifest = ManifestBuilder(arrays.file)
     arrays.add_to(manifest)
     facts = [Fact("File", arrays.file)]
     if (version := root.attributes.get("dmrpp:version")) is not None:
         facts.append(Fact("Written by", f"build_dmrpp {version}"))
-    origin = DmrOrigin(url, FORMAT, facts=facts)
+    origin = DmrOrigin(named.url, FORMAT, facts=facts)
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(arrays.findings))
-    return Opened(document, access, identity or source.identity)
+    return Opened(document, named.access, named.identity)
 
 
 def place_of(url: str, name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import pairwise
@@ -15,6 +14,7 @@ from refbrowser.errors import ErrorKind, Severity, quoted
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.library.library_source import LibrarySource, asked_grid
 from refbrowser.formats.library.process import NETCDF3, LibraryFile
+from refbrowser.formats.named_bytes import named_bytes
 from refbrowser.formats.netcdf3.chunks import Run, read_together, run_of
 from refbrowser.formats.netcdf3.header import (
     MAGIC,
@@ -25,8 +25,7 @@ from refbrowser.formats.netcdf3.header import (
 )
 from refbrowser.formats.sniffing import HEAD, NotThisError, found_in_file
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
-from refbrowser.io.access.access import Access
-from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.fetching.byte_sources import ByteSource
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
@@ -168,24 +167,16 @@ def open_named_classic(opening: Opening) -> Opened:
     RefbrowserError
         `NotThisError`: it is another file; else it cannot be read.
     """
+    # Before anything is read of it: what changes meanwhile is told.
     identity = opening.identity()
-    with ExitStack() as stack:
-        source: LocalBytes | RemoteBytes
-        if opening.seen.local is not None:
-            access = Access.for_document(opening.path, opening.allow, opening.settings)
-            source = stack.enter_context(LocalBytes(opening.seen.local))
-            url = source.path
-        else:
-            source = opening.remote()
-            access = source.access
-            url = access.resolve(opening.path).url
-        _check_is_classic(source, opening.path)
-        header = read_header(source, url, opening.token.check)
+    with named_bytes(opening) as named:
+        _check_is_classic(named.source, opening.path)
+        header = read_header(named.source, named.url, opening.token.check)
     library = None
     if opening.seen.local is not None and any(find_spec(name) is not None for name in _LIBRARIES):
-        library = LibraryFile(NETCDF3, "netCDF", url, identity=identity)
+        library = LibraryFile(NETCDF3, "netCDF", named.url, identity=identity)
     document = document_of_header(header, name=opening.path, library=library)
-    return Opened(document, access, identity or source.identity)
+    return Opened(document, named.access, named.identity)
 
 
 def _check_is_classic(source: ByteSource, path: str) -> None:

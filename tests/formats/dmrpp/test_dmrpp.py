@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 import pytest
 from dmrpp_made import HEAD, dmrpp_of
+from servers.http_server import HttpServer
 
 import refbrowser
 from refbrowser.cli.program import main
@@ -112,6 +113,12 @@ WITHIN = '<Int32 name="v"><Dim size="2"/><Dim size="3"/>{}</Int32>'
 def test_values_that_stand_in_the_text(tmp_path: Path, held: str) -> None:
     with refbrowser.open(described(tmp_path, WITHIN.format(held))) as dataset:
         assert dataset.array("/v")[...].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_one_missing_value_is_not_packed(tmp_path: Path) -> None:
+    held = f"<dmrpp:missingdata>{base64.b64encode(bytes([7])).decode()}</dmrpp:missingdata>"
+    with refbrowser.open(described(tmp_path, f'<Byte name="v">{held}</Byte>')) as dataset:
+        assert dataset.array("/v")[...] == 7
 
 
 def test_texts(tmp_path: Path) -> None:
@@ -267,6 +274,16 @@ def test_another_place_is_read_only_when_allowed(tmp_path: Path) -> None:
     with refbrowser.open(path) as dataset, pytest.raises(RefbrowserError) as raised:
         dataset.array("/t")[...]
     assert raised.value.kind is ErrorKind.BLOCKED
+
+
+def test_at_a_server_both_are_read_there(tmp_path: Path) -> None:
+    source = write_file(tmp_path / "a.h5")
+    text = dmrpp_of(source).encode()
+    with (
+        HttpServer({"/d/a.h5.dmrpp": text, "/d/a.h5": source.read_bytes()}) as server,
+        refbrowser.open(server.url("/d/a.h5.dmrpp")) as dataset,
+    ):
+        assert np.array_equal(dataset.array("/t")[...], VALUES)
 
 
 def test_a_text_that_a_server_did_not_complete_names_the_file_beside_it(tmp_path: Path) -> None:
