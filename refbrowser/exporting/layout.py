@@ -52,7 +52,7 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
     """
     losses = []
     if isinstance(node.type.inner, EnumerationType):
-        node, told = _with_flags(node, node.type.inner)
+        node, told = with_flags(node, node.type.inner)
         losses.append(told)
     if isinstance(node.type, SequenceType):
         node = replace(node, type=node.type.structure)
@@ -109,7 +109,7 @@ def reads_elements(node: ArrayNode) -> bool:
     return not node.is_made and CodecPipeline.for_array(node).is_raw
 
 
-def _with_flags(node: ArrayNode, named_type: EnumerationType) -> tuple[ArrayNode, str]:
+def with_flags(node: ArrayNode, named_type: EnumerationType) -> tuple[ArrayNode, str]:
     """Return an array of integers with attributes that name its values, as CF has them."""
     integers = DataType(named_type.dtype, named_type.name)
     type = replace(node.type, elements=integers) if isinstance(node.type, RowType) else integers

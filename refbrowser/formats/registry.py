@@ -424,6 +424,16 @@ DMRPP = Format(
     sniff=_of_dmrpp,
     noun="the description",
     plural="DMR++",
+    writes=(
+        Written(
+            "dmrpp",
+            "DMR++, for OPeNDAP",
+            ".dmrpp",
+            f"{_TARGETS}.dmrpp:DmrppTarget",
+            rank=14,
+            note="A DMR++ says where the chunks of one file are: no data is written",
+        ),
+    ),
     facets=_VIRTUAL,
 )
 ICECHUNK = Format(

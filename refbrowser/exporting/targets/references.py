@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.layout import ArrayLayout, StoreLayout
     from refbrowser.exporting.targets.bucket_place import BucketDocument
+    from refbrowser.io.access.access import Access
 
 #: Bytes of one entry of a Version 0 document, about.
 ENTRY_BYTES = 100
@@ -75,6 +76,15 @@ class DocumentPlace(TargetPlace):
     def fill(self, work: Callable[[Any], object], *, resume: bool, force: bool) -> None:
         """Have `work` write and verify the document."""
         work(self)
+
+
+def document_place(name: str, access: Access) -> DocumentPlace | BucketDocument:
+    """Return where a document of a name is written: here, or in an object store."""
+    if in_object_store(name):
+        from refbrowser.exporting.targets.bucket_place import BucketDocument
+
+        return BucketDocument.of(name, access)
+    return DocumentPlace(name)
 
 
 class ReferencesTarget(Target):
@@ -157,11 +167,7 @@ class ReferencesTarget(Target):
 
     def place(self) -> DocumentPlace | BucketDocument:
         """Return where the document is written: in one step, by what writes it, or beside what is sent."""
-        if in_object_store(self.name):
-            from refbrowser.exporting.targets.bucket_place import BucketDocument
-
-            return BucketDocument.of(self.name, self.dataset.access)
-        return DocumentPlace(self.name)
+        return document_place(self.name, self.dataset.access)
 
     def questions(self) -> Iterator[RefbrowserError]:
         """Yield the error of very many rows."""

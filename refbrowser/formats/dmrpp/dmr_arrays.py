@@ -25,7 +25,7 @@ from refbrowser.model.values import Chunks
 from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
 
 #: Types of DAP4 (4.0, section 3.4) whose elements have a size, as numpy has them.
-_SIZED = {
+SIZED = {
     "Byte": "u1",
     "Char": "S1",
     **{
@@ -37,13 +37,15 @@ _SIZED = {
     "Float64": "f8",
 }
 _TEXTS = ("String", "URL", "URI")
-_VARIABLES = (*_SIZED, *_TEXTS, "Structure", "Sequence", "Enum", "Enumeration", "Opaque")
+_VARIABLES = (*SIZED, *_TEXTS, "Structure", "Sequence", "Enum", "Enumeration", "Opaque")
 #: Types of attributes, as netCDF calls them.
-_OF_NETCDF = {
+OF_NETCDF = {
     "Byte": "ubyte", "Char": "char", "Int8": "byte", "UInt8": "ubyte", "Int16": "short", "UInt16": "ushort",
     "Int32": "int", "UInt32": "uint", "Int64": "int64", "UInt64": "uint64", "Float32": "float",
     "Float64": "double", "String": "string", "URL": "string", "URI": "string",
 }  # fmt: skip
+#: The type of attributes that hold others, and the one that says how a description was made.
+CONTAINER, METADATA = "Container", "build_dmrpp_metadata"
 #: The order in which HDF5 applies filters; texts without a version may say another one.
 _FILTERS = ("shuffle", "deflate", "fletcher32")
 #: Stands for the URL of the file until a server puts it in.
@@ -71,6 +73,13 @@ class DmrArrays:
     def file(self) -> str:
         """Where the file lies that is described."""
         return self.url_of(_named(self.root.attributes.get("dmrpp:href", "")))
+
+    @property
+    def recorded(self) -> dict[str, str]:
+        """What is said of how the description was made, by name: texts."""
+        held = (each for each in self.root.named("Attribute") if each.attributes.get("name") == METADATA)
+        said = (each for one in held for each in one.named("Attribute"))
+        return {each.attributes.get("name", ""): value.text for each in said for value in each.named("Value")}
 
     def add_to(self, manifest: ManifestBuilder) -> None:
         """Add all nodes, and all chunks."""
@@ -126,8 +135,12 @@ class DmrArrays:
         if (texts := variable.first("dmrpp:vlsa")) is not None:
             values = _texts(texts, prod(shape))
             dtype, data = values.dtype, values.tobytes()
+        elif data is not None and not shape and variable.name in _TEXTS:
+            values = np.array(data.decode("utf-8", "replace"))
+            dtype = np.dtype(f"<U{max(values.itemsize // 4, 1)}")
+            data = values.astype(dtype).tobytes()
         else:
-            dtype = self._dtype(variable, told, order, data)
+            dtype = self._dtype(variable, told, order)
         names = tuple(name for name, _ in dimensions)
         attributes, types = self._attributes(variable, path)
         sides, codecs = shape, tuple[CodecSpec, ...]()
@@ -161,12 +174,10 @@ class DmrArrays:
             raise _wrong(f"no group declares its dimension {quoted(name)}")
         return full.rpartition("/")[2], self._sizes[full]
 
-    def _dtype(
-        self, variable: Element, told: Element | None, order: str, data: bytes | None
-    ) -> np.dtype[Any]:
+    def _dtype(self, variable: Element, told: Element | None, order: str) -> np.dtype[Any]:
         name = variable.name
-        if name in _SIZED:
-            return np.dtype(order + _SIZED[name])
+        if name in SIZED:
+            return np.dtype(order + SIZED[name])
         if name == "Structure":
             return self._structure(variable, told, order)
         if name not in _TEXTS:
@@ -175,8 +186,6 @@ class DmrArrays:
         if fixed is not None:
             return np.dtype(f"S{_length(_whole(fixed.attributes.get('string_length')))}")
         columns = _columns(variable)
-        if data is not None:
-            return np.dtype(f"S{_length(len(data))}")
         if columns is None or len(columns) != 1 or any(variable.named("Dim")):
             raise _wrong("it does not say how long its texts are")
         return np.dtype(f"S{_length(columns.sizes[0])}")
@@ -188,12 +197,12 @@ class DmrArrays:
             0,
             *map(_whole, (told.attributes.get("structOffset", "") if told is not None else "").split()),
         ]
-        if len(offsets) != len(members) + 1 or not all(each.name in _SIZED for each in members):
+        if len(offsets) != len(members) + 1 or not all(each.name in SIZED for each in members):
             raise _wrong("structures are read whose members are numbers, and whose offsets are said")
         types = []
         for each in members:
             sides = tuple(self._dimension(side, "/")[1] for side in each.named("Dim"))
-            plain = np.dtype(order + _SIZED[each.name])
+            plain = np.dtype(order + SIZED[each.name])
             types.append(np.dtype((plain, sides)) if sides else plain)
         spec: Any = {
             "names": [each.attributes.get("name", "") for each in members],
@@ -286,17 +295,19 @@ class DmrArrays:
         types: dict[str, str] = {}
         for each in element.named("Attribute"):
             name, kind = each.attributes.get("name", ""), each.attributes.get("type", "")
-            if kind not in _OF_NETCDF:
+            if name == METADATA and kind == CONTAINER:
+                continue
+            if kind not in OF_NETCDF:
                 self._note(f"its attribute {quoted(name)} of type {quoted(kind)} is not shown", path)
                 continue
             texts = [value.text or value.attributes.get("value", "") for value in each.named("Value")]
             try:
-                found = texts if kind in _TEXTS else [_number(text, _SIZED[kind]) for text in texts]
+                found = texts if kind in _TEXTS else [_number(text, SIZED[kind]) for text in texts]
             except (ValueError, OverflowError, RefbrowserError):
                 self._note(f"its attribute {quoted(name)} holds other values than {kind}", path)
                 continue
             values[name] = found[0] if len(found) == 1 else found
-            types[name] = _OF_NETCDF[kind]
+            types[name] = OF_NETCDF[kind]
         return values, types
 
     def _note(self, message: str, path: str, severity: Severity = Severity.WARNING) -> None:
@@ -345,13 +356,23 @@ def _texts(held: Element, count: int) -> npt.NDArray[Any]:
         times = _whole(each.attributes.get("c", each.attributes.get("dmrpp:c", "1")))
         if len(values) + times > count:
             raise _wrong(f"it has more texts than elements: {count}")
-        values += [each.text] * times
+        values += [_text(each)] * times
     if len(values) != count:
         raise _wrong(f"it has {len(values)} texts for {count} elements")
     longest = max(map(len, values), default=0)
     if max(count, 1) * longest * 4 > LIMITS.chunk_size:
         raise RefbrowserError(ErrorKind.BUDGET, f"its texts take more than {LIMITS.chunk_size} bytes")
     return np.array(values, f"<U{max(longest, 1)}")
+
+
+def _text(held: Element) -> str:
+    """Return one of the texts of any length: with its size it is packed."""
+    if held.attributes.get("s", held.attributes.get("dmrpp:s")) is None:
+        return held.text
+    try:
+        return _inflated(base64.b64decode(held.text.encode())).decode()
+    except (ValueError, zlib.error) as error:
+        raise _wrong(f"a text that is packed cannot be decoded: {quoted(error)}") from None
 
 
 def _inflated(data: bytes) -> bytes:

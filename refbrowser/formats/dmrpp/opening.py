@@ -51,7 +51,7 @@ def open_named_dmrpp(opening: Opening) -> Opened:
     arrays.add_to(manifest)
     facts = [Fact("File", arrays.file)]
     if (version := root.attributes.get("dmrpp:version")) is not None:
-        facts.append(Fact("Written by", f"build_dmrpp {version}"))
+        facts.append(Fact("Written by", f"build_dmrpp {version}" if version[:1].isdigit() else version))
     origin = DmrOrigin(named.url, FORMAT, facts=facts)
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(arrays.findings))
     return Opened(document, named.access, named.identity)

@@ -42,7 +42,8 @@ def export(
         The file or folder to be made.
     format
         ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft``, ``nczarr``,
-        ``netcdf4``, ``ncstream``, ``awkward0``, ``parquet``, ``feather`` or ``icechunk``.
+        ``netcdf4``, ``ncstream``, ``awkward0``, ``parquet``, ``feather``, ``icechunk`` or
+        ``dmrpp``.
     arrays
         Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
         to text as ``--select`` takes it.
