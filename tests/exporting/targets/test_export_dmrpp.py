@@ -275,3 +275,12 @@ def test_a_file_that_exists_stays(source: Path) -> None:
     assert target.read_text() == "mine"
     export(source, target, force=True)
     assert parsed(target).tag == f"{DAP}Dataset"
+
+
+def test_a_file_that_is_protected_stays_with_force_too(source: Path) -> None:
+    target = source.with_name("a.h5.dmrpp")
+    target.write_text("mine")
+    target.chmod(0o444)
+    with pytest.raises(RefbrowserError, match="write-protected"):
+        export(source, target, force=True)
+    assert target.read_text() == "mine"

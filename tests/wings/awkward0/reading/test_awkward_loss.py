@@ -144,7 +144,8 @@ def test_a_blob_that_cannot_be_read_says_why() -> None:
         origin.reference_of("bad")
 
 
-@pytest.mark.parametrize("format", written())
+# A DMR++ has no lists.
+@pytest.mark.parametrize("format", [each for each in written() if each != "dmrpp"])
 def test_exports_of_every_format_say_what_a_cut_archive_has_lost(tmp_path: Path, format: str) -> None:
     path = tmp_path / "a.awkd"
     path.write_bytes(zipped({**jagged("one", 100), **jagged("two", 100)})[:-30])
