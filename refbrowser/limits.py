@@ -185,6 +185,8 @@ class Limits:
     read_values: int = _limit(1 << 36, "values", "values that one command reads")
     chunk_size: int = _limit(512 * MIB, "bytes", "chunk that must be decoded whole")
     chunk_question: int = _limit(128 * MIB, "bytes", "chunk decoded without a question")
+    multiscale_levels: int = _limit(100, "levels", "levels of one multiscale image")
+    multiscale_pictures: int = _limit(10_000, "pictures", "multiscale images that one group describes")
     view_chunks: int = _limit(4_096, "chunks", "chunks touched by one view")
     view_elements: int = _limit(1 << 24, "elements", "elements held by one view; more are sampled")
     view_points: int = _limit(1 << 21, "points", "points held by one line; more are sampled")

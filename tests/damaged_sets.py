@@ -201,6 +201,25 @@ def _beyond_valid(made: DamagedSet) -> None:
     _overwrite("f6.bin", HEAD, np.full(3, 1e6, "<f4").tobytes())(made)
 
 
+def _image(change: Callable[[dict[str, Any]], object]) -> Callable[[DamagedSet], None]:
+    """Let the root describe an image of two levels; `change` damages the description."""
+
+    def make(made: DamagedSet) -> None:
+        for name, size in (("full", 8), ("half", 4)):
+            made.refs[f"{name}/.zarray"] = zarray([size, size], [size, size])
+            made.refs[f"{name}/0.0"] = "\x00" * (size * size * 4)
+        scales = ((name, [step, step]) for name, step in (("full", 1.0), ("half", 2.0)))
+        levels = [
+            {"path": name, "coordinateTransformations": [{"type": "scale", "scale": scale}]}
+            for name, scale in scales
+        ]
+        image = {"version": "0.4", "axes": [{"name": "y"}, {"name": "x"}], "datasets": levels}
+        change(image)
+        made.refs[".zattrs"] = json.dumps({"multiscales": [image]})
+
+    return make
+
+
 DAMAGES: dict[str, Damage] = {
     "keys outside of the grid": Damage("chunk-outside-grid", 70, "set", _refs(_outside)),
     "a key that is no chunk": Damage(
@@ -279,6 +298,19 @@ DAMAGES: dict[str, Damage] = {
     "base64 with white space": Damage(
         "base64-lenient", 1, "set",
         _refs(lambda refs: refs.update({"s/.zarray": zarray([], []), "s/0": "base64:AAAA\nAA=="})),
+    ),
+    "an image without levels": Damage(
+        "multiscales-wrong", 1, "set", _image(lambda image: image.update({"datasets": []})), True
+    ),
+    "a level that does not exist": Damage(
+        "level-missing", 1, "set", _image(lambda image: image["datasets"][1].update({"path": "third"})), True
+    ),
+    "levels from the coarsest to the finest": Damage(
+        "level-shapes", 1, "set", _image(lambda image: image["datasets"].reverse())
+    ),
+    "a scale of too many axes": Damage(
+        "level-transform", 1, "set",
+        _image(lambda image: image["datasets"][1]["coordinateTransformations"][0]["scale"].append(1.0)), True,
     ),
     "a file that is gone": Damage(
         "url-dead", 2 * CHUNKS, "stat", lambda made: (made.folder / "f4.bin").unlink(), True,

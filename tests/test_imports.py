@@ -74,6 +74,7 @@ WITHOUT_QT = {
 ROLES = {"opening", "hierarchy", "verb", "request", "report", "public", "commands"}
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
+    "refbrowser.model.multiscales.overviews": "a convention of its own, beside the others",
     "refbrowser.model.node_attributes": "a noun of its own, for a file that is long enough without it",
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.app.commands.groups": "a list, for the window that makes them",

@@ -283,6 +283,38 @@ SHUFFLE_NO_SIZE = _set(
     title="shuffle with elements of 0 bytes",
     meaning="other software gives different values",
 )
+MULTISCALES_WRONG = _set(
+    code="multiscales-wrong",
+    severity=FAULT,
+    error=ErrorKind.META,
+    title="wrong description of a multiscale image",
+    meaning="viewers of the convention refuse the image; its arrays can be read",
+    advice="Correct the attribute, as the convention describes it.",
+)
+LEVEL_MISSING = _set(
+    code="level-missing",
+    severity=FAULT,
+    error=ErrorKind.META,
+    title="level of a multiscale image that does not exist",
+    meaning="viewers of the convention fail on it; the levels that exist can be read",
+    advice="Correct the path of the level in the attribute, or add the array.",
+)
+LEVEL_SHAPES = _set(
+    code="level-shapes",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="levels that do not get smaller",
+    meaning="viewers may show the wrong level, or one at the wrong size",
+    advice="List the levels from the finest to the coarsest.",
+)
+LEVEL_TRANSFORM = _set(
+    code="level-transform",
+    severity=FAULT,
+    error=ErrorKind.META,
+    title="transform that gives no coordinates",
+    meaning="viewers refuse the image, or show it in the wrong place",
+    advice="Correct the transform: it needs one number for each axis.",
+)
 LOCK_INVALID = _set(
     code="lock-invalid",
     severity=WARNING,

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, names_of, rows_of
+from refbrowser.model.multiscales.conventions import multiscale_of, pictures_of
 from refbrowser.model.netcdf.types import ATOMIC_OF
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.views.hierarchy import (
     ItemKind,
@@ -31,10 +32,12 @@ from refbrowser.views.hierarchy import (
     stored_words,
     type_text,
 )
+from refbrowser.views.multiscale_words import level_size, picture_pairs, step_words
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_plain, plural, size_text
 
 if TYPE_CHECKING:
+    from refbrowser.model.multiscales.multiscale import Multiscale
     from refbrowser.references.content.origins import Fact
     from refbrowser.views.dimensions import DimensionUse
 
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
 FIELDS_SHOWN = 500
 #: Attributes that are listed at most; a document may hold any number.
 ATTRIBUTES_SHOWN = 2_000
+#: Images that one group describes, of which all is listed.
+IMAGES_SHOWN = 20
 #: Names of values of an enumeration that are listed.
 NAMES_SHOWN = 100
 STORED, STORED_SIZE = "Stored chunks", "Stored size"
@@ -123,6 +128,8 @@ def _document(document: ShownDocument, internal: bool) -> list[Section]:
     root: Any = None if document.hierarchy is None else document.hierarchy.root
     if root is not None:
         found += _attributes(root, internal)
+    if isinstance(root, GroupNode):
+        found += _group_images(root)
     return found
 
 
@@ -149,11 +156,30 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
             pairs += [(STORED, COUNTING), (STORED_SIZE, COUNTING)]
         found.append(_section("Array", pairs))
         found += field_sections(node)
+        if hierarchy is not None:
+            found += image_sections(multiscale_of(hierarchy, node))
     else:
         pairs = [("Path", node.path), ("Arrays", str(len(node.arrays))), ("Groups", str(len(node.groups)))]
         names = ", ".join(f"{each.name} {each.size}" for each in node.dimensions.values())
         found.append(_section("Group", [*pairs, ("Dimensions", names)]))
+        found += _group_images(node)
     return found
+
+
+def _group_images(node: GroupNode) -> list[Section]:
+    pictures = pictures_of(node).pictures[:IMAGES_SHOWN]
+    return [section for picture in pictures for section in image_sections(picture)]
+
+
+def image_sections(picture: Multiscale | None) -> list[Section]:
+    """Return what is known of an image, with a link to each of its levels; nothing where there is none."""
+    if picture is None:
+        return []
+    rows = [Row(name, value) for name, value in picture_pairs(picture) if value]
+    for level in picture.levels:
+        words = [level_size(level), step_words(picture, level)]
+        rows.append(Row(level.node.path, "   ".join(filter(None, words)), type="level", link=level.node.path))
+    return [Section("Image", tuple(rows))]
 
 
 def _attributes(node: Any, internal: bool) -> list[Section]:

@@ -14,6 +14,7 @@ from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.errors import ErrorKind, Place, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
+from refbrowser.model.multiscales.conventions import multiscale_findings
 from refbrowser.references.content.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
 from refbrowser.references.content.finding_places import as_known, in_refs
 from refbrowser.references.findings.rule_findings import all_findings
@@ -80,7 +81,8 @@ def dataset_findings(
     if hierarchy is not None:
         told = _Told(of_document)
         more = [each for each in hierarchy.findings if not told.has(each)]
-        structure += in_refs(document, [*more, *codec_findings(hierarchy)])
+        described = multiscale_findings(hierarchy)
+        structure += in_refs(document, [*more, *codec_findings(hierarchy), *described])
     if access is not None and access.memory.lock_fault is not None:
         structure.append(access.memory.lock_fault)
     store = document.store

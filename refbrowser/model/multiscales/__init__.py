@@ -1,0 +1,1 @@
+"""Multiscale images: the levels of one picture, and where their elements lie."""
