@@ -264,6 +264,16 @@ class Dataset(_Members):
         """What is damaged in the source, and may have cost values; empty of a sound one."""
         return damage_of(self)
 
+    def damage_at(self, *paths: str) -> tuple[Finding, ...]:
+        """Return what is damaged in the source that may concern arrays or groups, or what is below them.
+
+        Parameters
+        ----------
+        paths
+            Absolute paths; there need not be anything of these names: damage may have cost it.
+        """
+        return damage_of(self, paths)
+
     def with_access(self, access: Access) -> Dataset:
         """Return this dataset with other permissions; metadata is not read again."""
         from refbrowser.engine.lending import with_lent_codecs

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from operator import index as integer
+from typing import TYPE_CHECKING, SupportsIndex
 
-from refbrowser.api import Path, dataset_of
+from refbrowser.api import Path, Progress, control_of, dataset_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError, native_errors
-from refbrowser.model.selection import Selection, SelectionError
 
 if TYPE_CHECKING:
     from refbrowser.tools.explain.report.explanation import Explanation
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 def explain(
     dataset: Dataset | Path,
     array: str = "",
-    index: int | Iterable[int] = (),
+    index: SupportsIndex | Iterable[SupportsIndex] = (),
     *,
     key: str | None = None,
     allow: Iterable[str] = (),
+    progress: Progress | None = None,
 ) -> Explanation:
     """Explain why an element has the value that it has, step by step; its one chunk is read.
 
@@ -30,11 +31,14 @@ def explain(
     dataset
         An opened dataset, or what to open.
     array, index
-        Path of the array, and the index of the element along each dimension.
+        Path of the array, and the index of the element along each dimension; a negative one counts from the
+        end.
     key
         A key of the document, in place of an element.
     allow
         Origins that may be read from, where `dataset` is a path.
+    progress
+        Called as `progress(done, total, ...)`.
 
     Returns
     -------
@@ -44,7 +48,7 @@ def explain(
     Raises
     ------
     RefbrowserError
-        There is no such array, element or key.
+        There is no such array, element or key; for an element it is an `IndexError`, too.
 
     Examples
     --------
@@ -52,7 +56,6 @@ def explain(
     >>> refbrowser.explain("sea_surface.json", "/ocean/sst", (0, 90, 180)).verdict
     'This element is 27.658 degree_Celsius'
     """
-    from refbrowser.io.cancel import CancelToken
     from refbrowser.tools.explain.report.explain import Question
     from refbrowser.tools.explain.report.explain import explain as answer
 
@@ -60,12 +63,17 @@ def explain(
         raise RefbrowserError(ErrorKind.USAGE, "an explanation is of an array and an index, or of a key")
     with dataset_of(dataset, allow) as opened:
         if key is not None:
-            return answer(opened, Question(key=key), CancelToken())
-        found = opened.array(array)
-        at = (index,) if isinstance(index, int) else tuple(index)
-        chosen = Selection.from_index(at, found.shape)
-        if len(chosen.dropped) != found.ndim:
-            message = f"the array has {found.ndim} dimensions, the index {len(at)}"
-            raise SelectionError(ErrorKind.USAGE, message)
-        place = tuple(each.start for each in chosen.axes)
-        return answer(opened, Question(array=found.path, index=place), CancelToken())
+            question = Question(key=key)
+        else:
+            found = opened.array(array)
+            question = Question(array=found.path, index=_counted(index, found.shape))
+        return answer(opened, question, control_of(progress).token)
+
+
+def _counted(index: SupportsIndex | Iterable[SupportsIndex], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return an index that counts from the beginning, where it has as many dimensions as the array."""
+    places = (index,) if isinstance(index, SupportsIndex) else index
+    at = tuple(map(integer, places))
+    if len(at) != len(shape):
+        return at
+    return tuple(each + size if each < 0 else each for each, size in zip(at, shape, strict=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import tell_damage, tell_findings, write_json, write_line
@@ -23,7 +22,6 @@ from refbrowser.model.json_values import json_ready
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.tools.explain.report.explain import Question
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,20 +39,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the one chunk and explain."""
-    from refbrowser.engine.dataset import damage_of
-    from refbrowser.tools.explain.report.explain import Question, explain
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.tools.explain.public import explain
+    from refbrowser.tools.explain.report.explain import Question
 
-    question = replace(request_of(arguments, Question), key=arguments.key)
-    if (question.key is None) == (not question.array):
+    asked, key = request_of(arguments, Question), arguments.key
+    if (key is None) == (not asked.array):
         raise RefbrowserError(ErrorKind.USAGE, "give either KEY, or --array and --index")
-    if question.key is not None and question.index:
+    if key is not None and asked.index:
         raise RefbrowserError(ErrorKind.USAGE, "--index belongs to --array, not to a key")
     with open_dataset(arguments, token) as dataset:
-        question = _found(question, dataset)
-        # A key of a chunk begins with the path of its array.
-        path = question.array or f"/{(question.key or '').rpartition('/')[0]}"
-        tell_damage(damage_of(dataset, (path,)))
-        explanation = explain(dataset, question, token)
+        if key is not None:
+            _check_key(dataset, key)
+            # A key of a chunk begins with the path of its array.
+            path = f"/{key.rpartition('/')[0]}"
+        else:
+            path = find_array(dataset, asked.array).path
+        tell_damage(dataset.damage_at(path))
+        array = path if key is None else ""
+        explanation = explain(dataset, array, asked.index, key=key, progress=JobControl(token))
         tell_findings(dataset.access.memory.warnings)
     if arguments.json:
         write_json(json_ready(explanation.to_json()))
@@ -64,17 +67,11 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     return 0
 
 
-def _found(question: Question, dataset: Dataset) -> Question:
-    """Return a question with the path of its array, and an index that counts from the beginning."""
-    if question.key is not None:
-        path = f"/{question.key.strip('/')}"
-        if path in dataset.arrays:
-            first = ",".join("0" for _ in dataset.array(path).shape)
-            message = f"{quoted(path)} is an array, not a key"
-            advice = f"give --array {path} --index {first} for one of its elements"
-            raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)
-        return question
-    array, index = find_array(dataset, question.array), question.index
-    shape = array.shape if len(array.shape) == len(index) else index
-    counted = tuple(at + size if at < 0 else at for at, size in zip(index, shape, strict=True))
-    return replace(question, array=array.path, index=counted)
+def _check_key(dataset: Dataset, key: str) -> None:
+    """Raise `E_USAGE` where an array has the name of a key."""
+    path = f"/{key.strip('/')}"
+    if path in dataset.arrays:
+        first = ",".join("0" for _ in dataset.array(path).shape)
+        message = f"{quoted(path)} is an array, not a key"
+        advice = f"give --array {path} --index {first} for one of its elements"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)

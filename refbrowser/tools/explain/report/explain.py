@@ -22,6 +22,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile, columns_of
+from refbrowser.model.selection import SelectionError
 from refbrowser.tools.explain.report import verdicts
 from refbrowser.tools.explain.report.assembled_elements import (
     assembly_of,
@@ -126,7 +127,7 @@ class Question:
         Raises
         ------
         RefbrowserError
-            `USAGE`: there is no such array, or no such element in it.
+            `USAGE`: there is no such array, or no such element in it (then an `IndexError`, too).
         """
         node = hierarchy.find(self.array)
         if not isinstance(node, ArrayNode):
@@ -136,7 +137,7 @@ class Question:
             if len(self.index) != len(node.shape) or not inside:
                 shape = " × ".join(map(str, node.shape)) or "no dimensions"
                 message = f"there is no element {list(self.index)}: the shape is {shape}"
-                raise RefbrowserError(ErrorKind.USAGE, message, Place(path=node.path))
+                raise SelectionError(ErrorKind.USAGE, message, Place(path=node.path))
         return node
 
 
