@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.append.public import append
     from refbrowser.tools.audit.public import audit
-    from refbrowser.tools.bytes.public import plan
+    from refbrowser.tools.bytes.public import cost, plan
     from refbrowser.tools.check.public import check
     from refbrowser.tools.compare.public import diff
     from refbrowser.tools.expand.public import expand
@@ -61,6 +61,7 @@ __all__ = [
     "audit",
     "check",
     "combine",
+    "cost",
     "diff",
     "expand",
     "explain",
@@ -88,6 +89,7 @@ _PLACES = {
     "Group": "refbrowser.engine.dataset",
     "RefbrowserError": "refbrowser.errors",
     "combine": "refbrowser.tools.make.public",
+    "cost": "refbrowser.tools.bytes.public",
     "open": "refbrowser.api",
     "to_virtualizarr": "refbrowser.manifest_stores",
     "with_attributes": "refbrowser.api",

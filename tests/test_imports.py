@@ -81,6 +81,7 @@ ALONE = {
     "refbrowser.app.shell.preferences_in_force": "what becomes of preferences, apart from what these are",
     "refbrowser.app.shell.tool_places": "what tools add, as format_places has what formats add",
     "refbrowser.tools.audit.window.audit_dock": "a dock, apart from the commands that show it",
+    "refbrowser.tools.bytes.report.cost_words": "words, for a pane of another layer",
     "refbrowser.tools.bytes.window.byte_docks": "docks, apart from the commands that show them",
     "refbrowser.tools.export.window.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.tools.export.window.export_check": "a page of a dialog that would be too long with it",
@@ -527,9 +528,7 @@ def test_work_off_the_thread_is_asked_for_by_latest(sources: list[Source]) -> No
 #: Verbs that call engine or exports beside the function that ``import refbrowser`` gives, with why.
 BESIDE_FUNCTIONS = {
     "refbrowser.tools.audit.verb": "makes the fixes, which its function leaves to programs",
-    "refbrowser.tools.bytes.verb": "shows costs, which its function does not",
     "refbrowser.tools.check.verb": "checks many documents, with processes and clusters",
-    "refbrowser.tools.explain.verb": "tells what is damaged; reading can be interrupted",
     "refbrowser.tools.export.verb": "estimates, asks, and has other software check what was written",
     "refbrowser.tools.merge.verb": "marks conflicts as git does",
     "refbrowser.tools.move.verb": "lists places, and tests files before it writes",

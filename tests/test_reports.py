@@ -32,6 +32,7 @@ def test_reports_are_shown_in_a_few_lines(sample: str) -> None:
         f"{sample} and other.json: different": refbrowser.diff(sample, "other.json"),
         "This element is 27.658 degree_Celsius": refbrowser.explain(sample, "/ocean/sst", (0, 90, 180)),
         "folded: ": refbrowser.fold(sample),
+        "Now: chunks 1,90,360": refbrowser.cost(sample, "/ocean/sst"),
         f"{sample}.lock.json: 17 files locked": refbrowser.lock(sample),
         "sst.zarr (zarr-v3): 1 array, 24 chunks": exported,
         "17 files in 127 references move": refbrowser.move(sample, "data/", "https://x.org/d/"),

@@ -6,7 +6,6 @@ Nothing is read.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import plain, tell_damage, write_json, write_json_list, write_line, write_lines
@@ -20,14 +19,14 @@ from refbrowser.cli.options import (
     find_array,
     open_dataset,
     request_of,
-    selection_of,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.words import binary_size_text
 
 if TYPE_CHECKING:
-    from refbrowser.engine.dataset import Array
+    from refbrowser.engine.reading.reader import ReadPlan
+    from refbrowser.tools.bytes.report.reading_costs import CostTable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Plan the selection and print the plan, or what reading costs."""
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.tools.bytes.public import cost, plan
     from refbrowser.tools.bytes.request import PlanRequest
 
     request = request_of(arguments, PlanRequest)
@@ -57,10 +58,15 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         array = find_array(dataset, arguments.array)
         tell_damage(array.damage)
         if request.cost:
-            _print_cost(array, request.chunks, as_json=arguments.json)
+            _tell_cost(cost(dataset, array.path, request.chunks), as_json=arguments.json)
             return 0
-        plan = array.plan(selection_of(array, arguments.select, token))
-    if arguments.json:
+        found = plan(dataset, array.path, arguments.select, progress=JobControl(token))
+    _tell_plan(found, as_json=arguments.json)
+    return 0
+
+
+def _tell_plan(plan: ReadPlan, *, as_json: bool) -> None:
+    if as_json:
         counts = {
             "useful_bytes": plan.useful_bytes,
             "wasted_bytes": plan.wasted_bytes,
@@ -71,7 +77,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             counts["faulty_chunks"] = plan.faulty_chunks
         requests = map(list, plan.ranges.each_request())
         write_json_list("requests", requests, counts)
-        return 0
+        return
     faulty = f", {plan.faulty_chunks} that cannot be read" if plan.faulty_chunks else ""
     write_line(
         f"{plan.ranges.request_count} requests, {binary_size_text(plan.useful_bytes)} useful, "
@@ -82,21 +88,10 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         f"{plain(url)}  {start} to {'the end' if stop is None else stop}"
         for url, start, stop in plan.ranges.each_request()
     )
-    return 0
 
 
-def _print_cost(array: Array, chunks: Sequence[str], *, as_json: bool) -> None:
-    """Print what it costs to read an array."""
-    from refbrowser.engine.session import readable_grid
-    from refbrowser.tools.bytes.report.cost_words import cost_json, cost_lines
-    from refbrowser.tools.bytes.report.reading_costs import cost_table, own_chunkings, reaches_of
-
-    dataset, node = array.dataset, array.node
-    readable_grid(node)
-    reaches = reaches_of(dataset.hierarchy, node)
-    own = own_chunkings(chunks, node.shape)
-    table = cost_table(dataset.session, dataset.access, node, reaches, own)
+def _tell_cost(table: CostTable, *, as_json: bool) -> None:
     if as_json:
-        write_json(cost_json(table))
+        write_json(table.to_json())
     else:
-        write_lines(map(plain, cost_lines(table)))
+        write_lines(map(plain, table.lines()))

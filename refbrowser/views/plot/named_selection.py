@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,6 +56,19 @@ def selection_of(array: Array, text: str, token: CancelToken) -> Selection:
         else:
             index[axis] = _at_values(array, _coordinate(array, axis, token), wanted)
     return Selection.from_index(tuple(index), array.shape)
+
+
+def selection_at(array: Array, index: Any, token: CancelToken) -> Selection:
+    """Return the selection of an index: as numpy takes it, or as text, which `selection_of` reads.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: it does not fit the array.
+    """
+    if isinstance(index, str):
+        return selection_of(array, index, token)
+    return Selection.from_index(index, array.shape)
 
 
 def _indices(array: Array, wanted: str) -> int | slice:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import ceil, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,15 @@ from refbrowser.io.plan import LOCAL, Link
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.report import Report
 from refbrowser.model.selection import Selection
 from refbrowser.tools.bytes.report.file_source import coords_of
+from refbrowser.tools.bytes.report.live_plan import link_words, seconds_words
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.reading import coordinate_nodes, roles_of
 from refbrowser.views.plot.slicing import SliceState, dimension_names, first_slice
+from refbrowser.views.words import one_line
+from refbrowser.words import size_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
@@ -92,6 +96,11 @@ class Cost:
         """Bytes that are requested."""
         return self.useful_bytes + self.wasted_bytes
 
+    @property
+    def time(self) -> str:
+        """How long it takes, in words; with a sign before it where that is an estimate."""
+        return f"{'≈ ' if self.is_estimate else ''}{seconds_words(self.seconds, self.unknown_sizes)}"
+
     def to_json(self) -> dict[str, object]:
         """Return it as the command line prints it."""
         return {
@@ -125,8 +134,8 @@ class Chunking:
         return ",".join(map(str, self.shape))
 
 
-@dataclass(frozen=True, slots=True)
-class CostTable:
+@dataclass(frozen=True, slots=True, repr=False)
+class CostTable(Report):
     """What it costs to read an array, as it is and otherwise.
 
     Attributes
@@ -165,6 +174,59 @@ class CostTable:
             return ""
         least = min(times.values())
         return next(name for name, seconds in times.items() if seconds <= least * 1.05)
+
+    @property
+    def footing(self) -> str:
+        """On what the numbers stand."""
+        packed = (
+            "stored sizes are not known, assumed uncompressed"
+            if self.ratio is None
+            else f"chunks are stored at {self.ratio:.0%} of their size, assumed the same for others"
+        )
+        return f"Times by the link ({link_words(self.link)}), without decoding; {packed}."
+
+    def lines(self) -> Iterator[str]:
+        """Yield it as text, a line for each cell."""
+        for chunking in self.chunkings:
+            yield f"{chunking.title}: chunks {chunking.text}"
+            for reach in self.reaches:
+                cost = self.cost(chunking, reach)
+                name = f"  {reach.title:<12}"
+                if isinstance(cost, RefbrowserError):
+                    yield f"{name} {one_line(cost.message)}"
+                    continue
+                yield (
+                    f"{name} {cost.time:>10}  {cost.requests:>7} requests  {cost.chunks:>7} chunks  "
+                    f"{size_text(cost.read_bytes):>8} read, {size_text(cost.wasted_bytes)} wasted, "
+                    f"{size_text(cost.used_bytes)} used"
+                )
+        yield self.footing
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+
+        def told(cost: Cost | RefbrowserError) -> dict[str, Any]:
+            return {"error": cost.message} if isinstance(cost, RefbrowserError) else cost.to_json()
+
+        link = self.link
+        return {
+            "array": self.path,
+            "stored_ratio": self.ratio,
+            "link": {
+                "measured": link.is_measured,
+                "latency": link.latency,
+                "per_connection": link.per_connection,
+                "total": link.total,
+            },
+            "chunkings": [
+                {
+                    "name": chunking.name,
+                    "chunks": list(chunking.shape),
+                    "costs": {reach.name: told(self.cost(chunking, reach)) for reach in self.reaches},
+                }
+                for chunking in self.chunkings
+            ],
+        }
 
 
 def reaches_of(hierarchy: Hierarchy, node: ArrayNode, state: SliceState | None = None) -> tuple[Reach, ...]:

@@ -29,7 +29,6 @@ from refbrowser.tools.bytes.report.cost_words import (
     cell_words,
     chunking_words,
     factor_words,
-    footing_words,
     row_words,
 )
 from refbrowser.tools.bytes.report.reading_costs import (
@@ -211,7 +210,7 @@ class CostPane(ArrayPane):
             column = len(table.chunkings) - 1
         grid.setCurrentCell(max(before[0], 0), min(max(column, 0), len(table.chunkings) - 1))
         grid.blockSignals(False)
-        self.footing.setText(footing_words(table))
+        self.footing.setText(table.footing)
         self._pages.setCurrentWidget(self._inner)
         self._share_out()
         self._tell_cell()

@@ -19,7 +19,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.io.plan import AUTOMATIC, LOCAL, Link, PlanChoice, plan_ranges
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.selection import Selection
-from refbrowser.tools.bytes.report.cost_words import cell_words, cost_json, factor_words
+from refbrowser.tools.bytes.report.cost_words import cell_words, factor_words
 from refbrowser.tools.bytes.report.live_plan import LivePlan, ViewNeeds, link_words, seconds_words
 from refbrowser.tools.bytes.report.reading_costs import (
     Cost,
@@ -231,7 +231,7 @@ class TestCost:
         with refbrowser.open(path, allow=[HOST]) as dataset:
             node = dataset["/field"].node
             table = cost_table(dataset.session, dataset.access, node, reaches_of(dataset.hierarchy, node))
-        assert json.dumps(cost_json(table))
+        assert json.dumps(table.to_json())
         for chunking in table.chunkings:
             assert all(0 < side <= length for side, length in zip(chunking.shape, shape, strict=True))
 
@@ -241,7 +241,7 @@ class TestCost:
         assert head.endswith("ms")
         assert more.endswith("used")
         assert factor_words(table.cost(now, one), table.cost(now, one)) == "as now"
-        told = json.loads(json.dumps(cost_json(table)))
+        told = json.loads(json.dumps(table.to_json()))
         assert told["chunkings"][0]["chunks"] == [1, 1, 20, 30]
         assert told["chunkings"][0]["costs"]["map"]["chunks"] == 4
 
