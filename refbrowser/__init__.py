@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.append.public import append
-    from refbrowser.tools.audit.public import audit
+    from refbrowser.tools.audit.public import audit, fix
     from refbrowser.tools.bytes.public import cost, plan
     from refbrowser.tools.check.public import check
     from refbrowser.tools.compare.public import diff
@@ -66,6 +66,7 @@ __all__ = [
     "expand",
     "explain",
     "export",
+    "fix",
     "fold",
     "info",
     "lock",
@@ -90,6 +91,7 @@ _PLACES = {
     "RefbrowserError": "refbrowser.errors",
     "combine": "refbrowser.tools.make.public",
     "cost": "refbrowser.tools.bytes.public",
+    "fix": "refbrowser.tools.audit.public",
     "open": "refbrowser.api",
     "to_virtualizarr": "refbrowser.manifest_stores",
     "with_attributes": "refbrowser.api",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
     from refbrowser.io.access.access import Access
+    from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.model.nested import NestedRows
     from refbrowser.model.netcdf.types import NetcdfDataset
     from refbrowser.references.document.document import Document
@@ -207,6 +208,8 @@ class Dataset(_Members):
         Fetcher, decode pool and cache.
     elsewhere
         Metadata that was read from where the document refers to.
+    identity
+        The state of its file when it was read; None where there is no single one, and of what is not local.
     """
 
     def __init__(
@@ -217,6 +220,7 @@ class Dataset(_Members):
         access: Access,
         session: Session,
         elsewhere: Elsewhere | None = None,
+        identity: FileIdentity | ObjectIdentity | None = None,
     ) -> None:
         self.path = path
         self.document = document
@@ -224,6 +228,7 @@ class Dataset(_Members):
         self.access = access
         self.session = session
         self.elsewhere: Elsewhere = elsewhere or {}
+        self.identity = identity
 
     def __repr__(self) -> str:
         return f"<refbrowser.Dataset {quoted(self.path)} {self.format}: {len(self.arrays)} arrays>"
@@ -278,8 +283,8 @@ class Dataset(_Members):
         """Return this dataset with other permissions; metadata is not read again."""
         from refbrowser.engine.lending import with_lent_codecs
 
-        hierarchy = with_lent_codecs(self.hierarchy, access.lenders)
-        return Dataset(self.path, self.document, hierarchy, access, self.session, self.elsewhere)
+        document, hierarchy = self.document, with_lent_codecs(self.hierarchy, access.lenders)
+        return Dataset(self.path, document, hierarchy, access, self.session, self.elsewhere, self.identity)
 
     def moved(self, path: str, access: Access) -> Dataset:
         """Return this dataset under another path, with the permissions that it has there."""
@@ -297,7 +302,7 @@ class Dataset(_Members):
 
         token = (control or JobControl()).token
         hierarchy, elsewhere = described(document, self.access, self.session, token, self.elsewhere)
-        return Dataset(self.path, document, hierarchy, self.access, self.session, elsewhere)
+        return Dataset(self.path, document, hierarchy, self.access, self.session, elsewhere, self.identity)
 
     def read_key(self, key: str, token: CancelToken | None = None) -> bytes:
         """Return the stored bytes of one key, undecoded; also ``messages/12`` and blobs of Awkward 0.

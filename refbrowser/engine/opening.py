@@ -141,9 +141,11 @@ def open_dataset(request: OpenRequest, control: JobControl | None = None) -> Dat
     try:
         with collected_later():
             opened = open_document(request, control, session)
-            return dataset_of(
+            dataset = dataset_of(
                 request.path, opened.document, opened.access, session, control, stale=request.stale
             )
+            dataset.identity = opened.identity
+            return dataset
     except BaseException:
         session.close()
         raise

@@ -268,6 +268,15 @@ def local_path(named: str) -> str | None:
     return split_url(named).path if scheme == "file" else None
 
 
+def is_same_file(named: str, path: str) -> bool:
+    """Tell whether what a user named is the file at a path; one that is not there is no other's."""
+    local = local_path(named)
+    try:
+        return local is not None and os.path.samefile(local, path)
+    except OSError:
+        return False
+
+
 def split_url(text: str) -> SplitUrl:
     """Take a URL or a path apart.
 

@@ -16,7 +16,7 @@ from refbrowser.formats.option_fields import Item, Kind, documented, option
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.io.access.local_files import failed, open_regular, read_bytes
 from refbrowser.io.files.atomic import write_atomically
-from refbrowser.io.origins import local_path
+from refbrowser.io.origins import is_same_file, local_path
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between, relative_urls
 from refbrowser.references.merging.conflict_file import ConflictFile, parse_conflict_file
@@ -91,7 +91,7 @@ def merge_files(request: MergeRequest, control: JobControl | None = None) -> Mer
     control = control or JobControl()
     target = request.target
     place = None if target is None else FilePlace(target)
-    if place is not None and not _is_same_file(request.ours.path, os.fspath(place.target)):
+    if place is not None and not is_same_file(request.ours.path, os.fspath(place.target)):
         place.check_replaceable(force=request.force)
     sides = _opened(request, control)
     control.stage("merging")
@@ -157,14 +157,6 @@ def _is_empty(path: str) -> bool:
     return local is not None and os.path.isfile(local) and os.path.getsize(local) == 0
 
 
-def _is_same_file(one: str, other: str) -> bool:
-    local = local_path(one)
-    try:
-        return local is not None and os.path.samefile(local, other)
-    except OSError:
-        return False
-
-
 def _write(merged: Merged, target: str, sides: _Sides, request: MergeRequest, control: JobControl) -> None:
     made = merged.document
     prefix = prefix_between(sides.folder, os.path.dirname(target))
@@ -184,6 +176,6 @@ def _chunks(
 ) -> Iterator[bytes]:
     """Yield the bytes of the result; git names files without a suffix: such a one is packed as ours is."""
     packed = ours.packed
-    if packed is None or os.path.splitext(target)[1] or not _is_same_file(request.ours.path, target):
+    if packed is None or os.path.splitext(target)[1] or not is_same_file(request.ours.path, target):
         return document_chunks(made, target)
     return compress(packed.kind, made.to_chunks())

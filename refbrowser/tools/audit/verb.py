@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.saving.audit_fixes import Fixed
-    from refbrowser.io.identity import FileIdentity
 
 #: Edits that are listed.
 _TITLES = 20
@@ -67,7 +66,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Audit the dataset, report, and return the exit code."""
     from refbrowser.engine.audit.audit_plan import AuditRequest
-    from refbrowser.io.identity import identity_on_disk
     from refbrowser.tools.audit.public import audit
 
     _check(arguments)
@@ -78,13 +76,11 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         plans.append(plan)
         _tell_plan(plan, arguments)
 
-    # Before it is read: what others change meanwhile is not overwritten.
-    before = identity_on_disk(arguments.path) if arguments.write else None
     with open_dataset(arguments, token) as dataset:
         with ProgressBar("auditing") as bar:
             control = job_control(token, bar)
             result = audit(dataset, **said, client=compute, told=told, progress=control)
-        fixed = _fixed(dataset, result, arguments, before, token) if arguments.fix else None
+        fixed = _fixed(dataset, result, arguments, token) if arguments.fix else None
     (plan,) = plans
     code = result.exit_code(arguments.fail_on)
     for path in arguments.report:
@@ -109,24 +105,16 @@ def _tell_plan(plan: AuditPlan, arguments: argparse.Namespace) -> None:
             raise large
 
 
-def _fixed(
-    dataset: Dataset,
-    result: AuditResult,
-    arguments: argparse.Namespace,
-    before: FileIdentity | None,
-    token: CancelToken,
-) -> Fixed | None:
+def _fixed(dataset: Dataset, result: AuditResult, arguments: argparse.Namespace, token: CancelToken) -> Fixed:
     """Make the fixes, and write the document where that is asked for."""
-    from refbrowser.exporting.saving.audit_fixes import fix_findings, write_fixed
+    from refbrowser.tools.audit.public import fix
 
-    fixed = fix_findings(dataset.document, result.groups)
-    if fixed is not None and (arguments.write or arguments.output):
-        with ProgressBar("writing") as bar:
-            target = arguments.output or arguments.path
-            force = arguments.force or arguments.write
-            control = job_control(token, bar)
-            write_fixed(fixed, dataset, target, control, force=force, expected=before)
-    return fixed
+    target = arguments.output or (dataset.path if arguments.write else None)
+    if target is None:
+        return fix(dataset, result.findings)
+    with ProgressBar("writing") as bar:
+        force = arguments.force or arguments.write
+        return fix(dataset, result.findings, target, force=force, progress=job_control(token, bar))
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -171,28 +159,26 @@ def _tell(
     from refbrowser.tools.audit.report.audit_lines import result_lines
     from refbrowser.tools.audit.report.audit_tables import result_json
 
-    target = arguments.output or (arguments.path if arguments.write else None)
     if arguments.json:
         told = result_json(arguments.path, result, plan.cost, code)
-        if arguments.fix:
-            edits = [] if fixed is None else list(fixed.titles)
-            told["fixes"] = {"edits": edits, "written": None if fixed is None else target}
+        if fixed is not None:
+            told["fixes"] = {"edits": list(fixed.titles), "written": fixed.target}
         write_json(told)
         return
     write_lines(plain(line) for line in result_lines(result))
-    if arguments.fix:
-        write_lines(plain(line) for line in _fix_lines(fixed, target))
+    if fixed is not None:
+        write_lines(plain(line) for line in _fix_lines(fixed))
 
 
-def _fix_lines(fixed: Fixed | None, target: str | None) -> Iterator[str]:
-    if fixed is None:
+def _fix_lines(fixed: Fixed) -> Iterator[str]:
+    if not fixed.titles:
         yield "nothing that was found has a fix"
         return
     for title in fixed.titles[:_TITLES]:
         yield f"fix: {title}"
     if len(fixed.titles) > _TITLES:
         yield f"fix: and {len(fixed.titles) - _TITLES} more"
-    if target is None:
+    if fixed.target is None:
         yield "nothing was written; --fix --write changes the document, --fix -o OUT writes a copy"
     else:
-        yield f"written: {target}; audit it again to see what is left"
+        yield f"written: {fixed.target}; audit it again to see what is left"
