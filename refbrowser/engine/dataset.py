@@ -270,13 +270,7 @@ class Dataset(_Members):
         return damage_of(self)
 
     def damage_at(self, *paths: str) -> tuple[Finding, ...]:
-        """Return what is damaged in the source that may concern arrays or groups, or what is below them.
-
-        Parameters
-        ----------
-        paths
-            Absolute paths; there need not be anything of these names: damage may have cost it.
-        """
+        """Return what is damaged that may concern what is at absolute paths or below: it may be gone, too."""
         return damage_of(self, paths)
 
     def with_access(self, access: Access) -> Dataset:
