@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal, cast
 
-from refbrowser.codecs.base import ByteCodec, DType, Room
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.codecs.base import ByteCodec, DecodeError, DType, Room, flat_bytes
 from refbrowser.codecs.makers import Elements
 from refbrowser.codecs.settings import Settings
 from refbrowser.codecs.table import CODECS, Kind, byte_codec, codec_of_v3, plain_name
@@ -80,8 +83,68 @@ def endian_of(spec: CodecSpec) -> Literal["little", "big"]:
     return cast(Literal["little", "big"], choice)
 
 
-def add_array_codecs(specs: Sequence[CodecSpec], shape: tuple[int, ...], row: Row) -> tuple[int, ...]:
-    """Put the codecs from array to array in `row`; return the stored order of the axes."""
+def is_of_each_element(spec: CodecSpec) -> bool:
+    """Tell whether what a v3 codec makes of an element hangs on that alone, or only axes change places.
+
+    Before shards it does the same to each of their chunks.
+    """
+    row = codec_of_v3(spec.name)
+    if row is None or row.kind is not Kind.ELEMENTS:
+        return False
+    return row.name == "transpose" or not (row.is_ordered or row.is_of_axes)
+
+
+def stored_fill(
+    specs: Sequence[CodecSpec], shape: tuple[int, ...], dtype: DType, fill_value: Any
+) -> npt.NDArray[Any]:
+    """Return the fill value behind codecs from array to array, as an array of one element.
+
+    Those of Zarr v3 change it as they change elements (zarr-extensions, codecs/scale_offset, "Fill value
+    handling"); those of numcodecs leave it as it is, in their type, as zarr-python has it.
+
+    Raises
+    ------
+    DecodeError, ArithmeticError, TypeError, ValueError
+        They cannot store it.
+    """
+    fill = np.full(1, fill_value, dtype)
+    for spec in specs:
+        name = plain_name(spec.name)
+        changes = is_of_each_element(spec) and CODECS[name].only_v3
+        row = Row(fill.dtype, 1 if changes else prod(shape))
+        if not CODECS[name].is_of_axes:
+            add_array_codecs([spec], (1,) if changes else shape, row)
+        if row.dtype is None:
+            raise DecodeError(f"codec {quoted(spec.name)} makes no elements")
+        data = flat_bytes(fill)
+        for stage in row.stages if changes else ():
+            data = stage.codec.encode(data)
+        fill = data.view(row.dtype) if changes else np.full(1, fill[0].item(), row.dtype)
+    return fill
+
+
+def filled_again(specs: Sequence[CodecSpec], dtype: DType, fill_value: Any) -> Any:
+    """Return what codecs of each element decode the fill value to that they store; itself where they cannot.
+
+    It is what chunks hold that a shard behind these codecs does not have.
+    """
+    if not specs or fill_value is None:
+        return fill_value
+    row = Row(dtype, 1)
+    add_array_codecs([spec for spec in specs if not CODECS[plain_name(spec.name)].is_of_axes], (1,), row)
+    try:
+        data = flat_bytes(stored_fill(specs, (1,), dtype, fill_value))
+        for stage in reversed(row.stages):
+            data = stage.codec.decode(data, stage.room, None)
+    except (DecodeError, ArithmeticError, TypeError, ValueError):
+        return fill_value
+    return data.view(dtype)[0]
+
+
+def add_array_codecs(
+    specs: Sequence[CodecSpec], shape: tuple[int, ...], row: Row
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Put the codecs from array to array in `row`; return the stored order of the axes, and that shape."""
     from refbrowser.codecs.elements import NumcodecsElements  # Only filters of Zarr v3 need it.
 
     axes = tuple(range(len(shape)))
@@ -106,7 +169,7 @@ def add_array_codecs(specs: Sequence[CodecSpec], shape: tuple[int, ...], row: Ro
         row.add(spec.name, codec)
         if CODECS[name].is_ordered:
             ordered = quoted(name)
-    return axes
+    return axes, sides
 
 
 def add_swap(row: Row, endian: Literal["little", "big"]) -> None:

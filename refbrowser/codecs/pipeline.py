@@ -21,10 +21,13 @@ from refbrowser.codecs.building import (
     after_elements,
     encoded_room,
     endian_of,
+    filled_again,
+    is_of_each_element,
     makes_bytes,
     n5_blocks,
     no_object_codec,
     specs_in,
+    stored_fill,
 )
 from refbrowser.codecs.makers import Elements
 from refbrowser.codecs.settings import Settings
@@ -315,15 +318,25 @@ def _build_v3(
             byte_codec(plain_name(spec.name), spec.configuration, Elements(None, Room.of(0)))
         raise RefbrowserError(ErrorKind.META, "no codec turns the array into bytes")
     row = Row(dtype, prod(shape))
-    axes = add_array_codecs(specs[:at], shape, row)
+    axes, sides = add_array_codecs(specs[:at], shape, row)
     maker = specs[at]
     objects = shards = None
-    if maker.name == "sharding_indexed":
-        if row.stages or any(spec.name == "reshape" for spec in specs[:at]):
-            raise RefbrowserError(ErrorKind.META, "filters before 'sharding_indexed' are not supported")
-        stored_shape = tuple(shape[axis] for axis in axes)
-        shards = _shards(maker, stored_shape, dtype, fill_value, depth, lenders)
+    if maker.name == "sharding_indexed" and all(map(is_of_each_element, specs[:at])):
+        # They do the same to each inner chunk, which is read alone.
+        shards = _shards(maker, shape, dtype, fill_value, depth, lenders, specs[:at], axes)
+        row, axes = Row(dtype, prod(shape)), tuple(range(len(shape)))
         row.compressed(Room(None, LIMITS.chunk_size))
+    elif maker.name == "sharding_indexed":
+        from refbrowser.codecs.sharding import ShardBytes
+
+        stored = row.dtype
+        if stored is None:
+            raise RefbrowserError(ErrorKind.META, "codecs before 'sharding_indexed' make no elements")
+        try:
+            fill = None if fill_value is None else stored_fill(specs[:at], shape, dtype, fill_value)[0]
+        except FAULTS as error:
+            raise _fault(maker.name, error) from None
+        row.add(maker.name, ShardBytes(_shards(maker, sides, stored, fill, depth, lenders), stored))
     elif is_object_codec(plain_name(maker.name)):
         if not dtype.hasobject:
             raise RefbrowserError(ErrorKind.META, f"codec {quoted(maker.name)} needs an array of objects")
@@ -367,7 +380,20 @@ def _shards(
     fill_value: Any,
     depth: int,
     lenders: Mapping[str, str],
+    filters: Sequence[CodecSpec] = (),
+    axes: tuple[int, ...] = (),
 ) -> ShardLayout:
+    """Return the layout of shards.
+
+    Parameters
+    ----------
+    shape
+        Of a shard, before the codecs of `filters`.
+    filters
+        Those before the shard that change each element alone: they become those of the inner chunks.
+    axes
+        The order in which these leave the axes.
+    """
     if depth >= LIMITS.shard_nesting:
         raise RefbrowserError(
             ErrorKind.BUDGET, f"shards are nested more than {LIMITS.shard_nesting} levels deep"
@@ -377,16 +403,23 @@ def _shards(
     fits = isinstance(inner_shape, list) and len(inner_shape) == len(shape)
     if not fits or not all(type(side) is int and side > 0 for side in inner_shape):
         raise settings.wrong("chunk_shape", "a list of positive integers, one for each dimension")
-    if any(side % inner for side, inner in zip(shape, inner_shape, strict=True)):
+    axes = axes or tuple(range(len(shape)))
+    inner_sides = tuple(inner_shape[axes.index(axis)] for axis in range(len(shape)))
+    if any(side % inner for side, inner in zip(shape, inner_sides, strict=True)):
         raise settings.wrong("chunk_shape", f"a shape that tiles the shard {shape}")
-    grid = RegularChunkGrid(shape, tuple(inner_shape))
+    grid = RegularChunkGrid(shape, inner_sides)
     index_codecs = specs_in(settings, "index_codecs")
+    if axes != tuple(range(len(shape))):
+        # Its entries stand in the order of the stored axes.
+        index_codecs = (CodecSpec("transpose", {"order": [*axes, len(shape)]}), *index_codecs)
     index_shape = (*grid.grid_shape, 2)
     index = _build_v3(index_codecs, index_shape, np.dtype("<u8"), None, LIMITS.shard_nesting, {})
     size = encoded_room(index.stages, Room.of(index.decoded_size)).exact
     if size is None:
         raise settings.wrong("index_codecs", "codecs that keep the size of the index known")
-    inner = _build_v3(specs_in(settings, "codecs"), grid.chunk_shape, dtype, fill_value, depth + 1, lenders)
+    fill_value = filled_again(filters, dtype, fill_value)
+    inner_codecs = (*filters, *specs_in(settings, "codecs"))
+    inner = _build_v3(inner_codecs, grid.chunk_shape, dtype, fill_value, depth + 1, lenders)
     at_end = settings.choice("index_location", "end", ("start", "end")) == "end"
     from refbrowser.codecs.sharding import ShardLayout  # Few arrays have shards.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import Bytes
+from refbrowser.codecs.base import Bytes, Room, flat_bytes
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.selection import Selection
 
@@ -145,6 +146,38 @@ class ShardLayout:
 
     def _parts(self) -> Any:
         return self.grid.parts(Selection.whole(self.grid.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class ShardBytes:
+    """Shards as a step from bytes to bytes: codecs before them need all elements of a shard at once.
+
+    Attributes
+    ----------
+    layout
+        Of the shard.
+    dtype
+        Of the elements that it stores.
+    """
+
+    layout: ShardLayout
+    dtype: np.dtype[Any]
+
+    stored: ClassVar[None] = None
+
+    def encoded(self, room: Room) -> Room:
+        """Return the room of a shard."""
+        return Room(None, min(self.layout.stored_most, LIMITS.chunk_size))
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Return the elements of a shard."""
+        values = np.empty(self.layout.grid.shape, self.dtype)
+        self.layout.decode(data, values)
+        return flat_bytes(values)
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return a shard of elements."""
+        return self.layout.encode(data.view(self.dtype).reshape(self.layout.grid.shape))
 
 
 def _damaged(message: str) -> RefbrowserError:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.codecs.building import makes_bytes, specs_in
+from refbrowser.codecs.building import is_of_each_element, makes_bytes, specs_in
 from refbrowser.codecs.settings import ItemSize, Settings
 from refbrowser.codecs.table import CODECS, PREFIX, Codec, Kind, codec_of_v3, is_object_codec, plain_name
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
@@ -57,7 +57,7 @@ def without_shards(node: ArrayNode) -> ArrayNode:
     chunks, codecs = node.grid.chunk_shape, node.codecs
     if node.format != "zarr-v3":
         return node
-    while (at := _place_of_shards(codecs)) is not None:
+    while (at := _place_of_shards(codecs)) is not None and all(map(is_of_each_element, codecs[:at])):
         settings = Settings(codecs[at].name, codecs[at].configuration)
         sides = list(codecs[at].configuration["chunk_shape"])
         for codec in reversed(codecs[:at]):

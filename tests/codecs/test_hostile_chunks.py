@@ -400,7 +400,6 @@ def test_orders_of_codecs_that_are_not_supported(pipeline):
     delta = {"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}}
     wrong = [
         [delta, transpose, {"name": "bytes"}],
-        [delta, {"name": "sharding_indexed", "configuration": SHARD}],
         [{"name": "bytes"}, transpose],
         [{"name": "bytes"}, {"name": "bytes"}],
         [{"name": "zstd"}],

@@ -160,7 +160,8 @@ class ChunkBatch(Batch[Wanted]):
             if each.pipeline is not pipeline:
                 # Inner chunks of shards; others were told apart above.
                 for row in np.flatnonzero(each.columns.kind == ReferenceKind.MISSING).tolist():
-                    reader.region(each.parts[row])[...] = self.fill
+                    fill = filled((), each.pipeline.dtype, each.fill_value)[()]
+                    reader.region(each.parts[row])[...] = fill
                     self.ended(each, row, None)
             yield each
 

@@ -238,7 +238,7 @@ def _inner_chunks(
             extents.append((offset, length))
     owners = [shards.owners[row] for row in sources]
     columns = inner_columns(shards.columns, sources, extents, faults)
-    return Wanted(pipeline, parts, owners, columns)
+    return Wanted(pipeline, parts, owners, columns, fill_value=layout.fill_value)
 
 
 def _within(part: ChunkPart, shape: tuple[int, ...]) -> Selection:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,8 @@ class Wanted:
         Every part is known to be a whole chunk.
     spans
         Rows that are a span of an uncompressed chunk: the chunk's spans, and the number of this one.
+    fill_value
+        Of inner chunks that their shard does not have.
     """
 
     pipeline: CodecPipeline
@@ -57,6 +59,7 @@ class Wanted:
     columns: ReferenceColumns
     all_whole: bool = False
     spans: Mapping[int, tuple[RawSpans, int]] = field(default_factory=dict)
+    fill_value: Any = None
 
     def decoded_size(self, row: int) -> int:
         """Return the bytes of memory that decoding a row takes."""

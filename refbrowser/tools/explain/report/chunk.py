@@ -376,9 +376,11 @@ def _open_shard(
 
 
 def _inner_specs(specs: Specs) -> Specs:
-    """Return the codecs of the inner chunks, as the metadata names them."""
-    outer = next((spec for spec in specs if spec.name == "sharding_indexed"), None)
-    return () if outer is None else specs_in(Settings(outer.name, outer.configuration), "codecs")
+    """Return the codecs of the inner chunks, as metadata names them: those before the shard are theirs."""
+    at = next((place for place, spec in enumerate(specs) if spec.name == "sharding_indexed"), None)
+    if at is None:
+        return ()
+    return (*specs[:at], *specs_in(Settings(specs[at].name, specs[at].configuration), "codecs"))
 
 
 def _all_of(pipeline: CodecPipeline) -> tuple[slice, ...]:
