@@ -89,9 +89,9 @@ TIMES = [f"{letter}8[{unit}]" for letter in "mM" for unit in ("D", "ns", "25us",
 def write_codecs(root: zarr.Group) -> None:
     for group, chains in (("chains", CHAINS), ("shards", SHARDS)):
         for name, codecs in chains.items():
-            array = zarr.Array.create(
-                root.store_path / f"{group}/{name}", shape=(13, 9), chunk_shape=(8, 8), dtype="int32",
-                codecs=codecs, fill_value=-1, dimension_names=["y", "x"],
+            array = zarr.create(
+                store=root.store, path=f"{root.path}/{group}/{name}".strip("/"), shape=(13, 9), chunks=(8, 8),
+                dtype="int32", codecs=codecs, fill_value=-1, dimension_names=["y", "x"],
             )  # fmt: skip
             array[:7] = INTEGERS[:, :9]
     for name, (dtype, configuration) in ELEMENTS.items():

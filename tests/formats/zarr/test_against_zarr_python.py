@@ -181,8 +181,8 @@ SHARDED = [
 
 
 def created(store, values, chunks, codecs, fill_value=-1):
-    array = zarr.Array.create(
-        store, shape=values.shape, chunk_shape=chunks, dtype=values.dtype, zarr_format=3, codecs=codecs,
+    array = zarr.create(
+        store=store, shape=values.shape, chunks=chunks, dtype=values.dtype, zarr_format=3, codecs=codecs,
         fill_value=fill_value, dimension_names=["y", "x"],
     )  # fmt: skip
     array[:] = values

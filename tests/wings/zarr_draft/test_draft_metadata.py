@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -44,7 +45,9 @@ def test_the_group_of_the_text_is_not_json():
     tree = built({"meta/foo.group.json": GROUP_OF_THE_TEXT, "meta/foo/a.array.json": array_json()})
     error = tree.find("/foo").error
     assert error.kind is ErrorKind.JSON
-    assert (error.place.line, error.place.key) == (7, "meta/foo.group.json")
+    # From Python 3.13 on it is the comma that is named, not what follows it.
+    line = 6 if sys.version_info >= (3, 13) else 7
+    assert (error.place.line, error.place.key) == (line, "meta/foo.group.json")
     assert error.place.column is not None
     assert tree.find("/foo/a").error is None
     assert [item.severity for item in tree.findings] == [Severity.FAULT]

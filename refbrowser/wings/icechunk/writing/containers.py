@@ -79,7 +79,7 @@ class Container:
             return kinds.LocalFileSystem("/")
         plain = {"allow_http": "true"} if _is_plain(settings.endpoint or self.prefix) else {}
         if self.origin.scheme in ("http", "https"):
-            return kinds.Http(plain)
+            return icechunk.http_store(plain)
         if self.origin.scheme == "gs":
             return kinds.Gcs(google_options(settings))
         if self.origin.scheme == "abfs":

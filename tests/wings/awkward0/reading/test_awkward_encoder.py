@@ -30,6 +30,7 @@ def test_awkward0_reads_what_is_made_by_hand(
     assert same(found, plain_value(construct.values)), found
 
 
+@pytest.mark.slow
 def test_awkward0_reads_several_arrays_of_hdf5(awkward0: Awkward0Process, tmp_path: Path) -> None:
     pytest.importorskip("h5py")
     path = tmp_path / "made.h5"
