@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.append.public import append
     from refbrowser.tools.audit.public import audit, fix
     from refbrowser.tools.bytes.public import cost, plan
-    from refbrowser.tools.check.public import check
+    from refbrowser.tools.check.public import check, check_many
     from refbrowser.tools.compare.public import diff
     from refbrowser.tools.expand.public import expand
     from refbrowser.tools.explain.public import explain
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.lock.public import lock
     from refbrowser.tools.make.public import combine, make
     from refbrowser.tools.merge.public import merge
-    from refbrowser.tools.move.public import move
+    from refbrowser.tools.move.public import move, places
     from refbrowser.tools.sample.public import sample
     from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
     from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
@@ -60,6 +60,7 @@ __all__ = [
     "append",
     "audit",
     "check",
+    "check_many",
     "combine",
     "cost",
     "diff",
@@ -75,6 +76,7 @@ __all__ = [
     "move",
     "ncstream",
     "open",
+    "places",
     "plan",
     "sample",
     "to_virtualizarr",
@@ -89,10 +91,12 @@ _PLACES = {
     "Dataset": "refbrowser.engine.dataset",
     "Group": "refbrowser.engine.dataset",
     "RefbrowserError": "refbrowser.errors",
+    "check_many": "refbrowser.tools.check.public",
     "combine": "refbrowser.tools.make.public",
     "cost": "refbrowser.tools.bytes.public",
     "fix": "refbrowser.tools.audit.public",
     "open": "refbrowser.api",
+    "places": "refbrowser.tools.move.public",
     "to_virtualizarr": "refbrowser.manifest_stores",
     "with_attributes": "refbrowser.api",
 }

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from types import TracebackType
@@ -316,3 +316,39 @@ class ProgressBar:
         rate = (done - first) / max(time.monotonic() - since, 1e-3)
         minutes, seconds = divmod(round((total - done) / rate), 60)
         return f"  {done} of {total} {self.unit}, {rate:.3g}/s, {minutes}:{seconds:02d} left"
+
+
+class StageBar:
+    """Draws the progress of work that tells its stages, each as a `ProgressBar` of that title.
+
+    Parameters
+    ----------
+    stages
+        Titles of stages, and the unit of what is counted in each; others are notes of the one that is drawn.
+    """
+
+    def __init__(self, stages: Mapping[str, str]) -> None:
+        self._stages = stages
+        self._bar: ProgressBar | None = None
+
+    def __enter__(self) -> StageBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the stage that is drawn."""
+        if self._bar is not None:
+            self._bar.__exit__(None, None, None)
+        self._bar = None
+
+    def update(self, changes: dict[str, Any]) -> None:
+        """Take changes of a `JobStatus`; a stage is told with ``note`` and a ``total`` that is not known."""
+        title = changes.get("note", "")
+        if title in self._stages and changes.get("total", 0) is None:
+            self.end()
+            self._bar = ProgressBar(title, self._stages[title])
+            return
+        if self._bar is not None:
+            self._bar.update(changes)

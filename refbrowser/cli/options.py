@@ -7,7 +7,7 @@ import sys
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from refbrowser.cli.console import ProgressBar, say, tell
+from refbrowser.cli.console import ProgressBar, StageBar, say, tell
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.option_fields import Kind, Option, declared, groups_within, usual
 from refbrowser.formats.registry import formats, opening_options
@@ -290,7 +290,7 @@ def ask(arguments: argparse.Namespace, error: RefbrowserError) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def job_control(token: CancelToken, bar: ProgressBar) -> JobControl:
+def job_control(token: CancelToken, bar: ProgressBar | StageBar) -> JobControl:
     """Return the control of work that tells its progress to `bar`."""
     from refbrowser.engine.jobs import JobControl
 

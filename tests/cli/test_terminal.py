@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 from refbrowser.cli import console, main
-from refbrowser.cli.console import PlainStream, ProgressBar, tell, tell_warning, without_controls, write_line
+from refbrowser.cli.console import (
+    PlainStream,
+    ProgressBar,
+    StageBar,
+    tell,
+    tell_warning,
+    without_controls,
+    write_line,
+)
 from refbrowser.errors import ErrorKind, RefbrowserError
 
 #: The title of the window, the clipboard, colours, eight-bit controls, and text that is turned around.
@@ -54,6 +62,20 @@ def test_a_progress_bar_acts_by_itself_alone(attack: str, monkeypatch: pytest.Mo
     drawn = terminal.getvalue()
     assert "comparing [" in drawn
     assert not acts(drawn.replace("\r\x1b[K", ""))
+
+
+def test_each_stage_has_a_bar_of_its_title(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from refbrowser.engine.jobs import JobControl
+
+    monkeypatch.setattr(console.MANNER, "is_verbose", True)
+    with StageBar({"opening": "", "testing": "files"}) as bar:
+        control = JobControl(publish=bar.update)
+        for stage in ("opening", "rendering rules", "testing"):
+            control.stage(stage)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rsplit(" ", 2)[0] for line in lines] == ["refbrowser: opening:", "refbrowser: testing:"]
 
 
 def test_what_libraries_write_does_not_act(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-
 from refbrowser.engine.findings.dataset_findings import dataset_findings
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_document
@@ -13,27 +10,26 @@ from refbrowser.engine.store_listing import list_store
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.registry import facet
 
-#: Gives the control of a step that has a name.
-Watched = Callable[[str], AbstractContextManager[JobControl]]
 
-
-def checked_findings(request: OpenRequest, watched: Watched) -> list[Finding]:
+def checked_findings(request: OpenRequest, control: JobControl) -> list[Finding]:
     """Return what is wrong with a document and what it describes; of a store, what a listing says, too.
 
-    Of a stream every payload is looked at, of a file of Awkward 0 every blob and value.
+    Of a stream every payload is looked at, of a file of Awkward 0 every blob and value. Its stages are
+    ``opening``, ``listing`` of a store, and ``checking``.
 
     Raises
     ------
     RefbrowserError
         It cannot be opened.
     """
-    with watched("opening") as control:
-        opened = open_document(request, control)
-    with Session() as session, watched("checking") as control:
+    control.stage("opening")
+    opened = open_document(request, control)
+    with Session() as session:
         dataset = dataset_of(request.path, opened.document, opened.access, session, control, stale="allow")
         if dataset.document.store is not None:
-            with watched("listing") as listing:
-                list_store(dataset, listing)
+            control.stage("listing")
+            list_store(dataset, control)
+        control.stage("checking")
         found = dataset_findings(
             dataset.document, dataset.hierarchy, dataset.access, lambda: control.token.cancelled
         )

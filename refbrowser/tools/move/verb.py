@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import ProgressBar, plain, tell, write_json, write_line
+from refbrowser.cli.console import StageBar, plain, tell, write_json, write_line
 from refbrowser.cli.options import (
     add_json,
     add_reading,
@@ -54,15 +54,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """List the places, or move one of them, and report."""
-    from refbrowser.engine.sources import listed_sources_of
-    from refbrowser.tools.move.report.prefix_tree import prefix_tree
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.tools.move.public import places
     from refbrowser.tools.move.request import MoveRequest
 
     if (arguments.old is None) != (arguments.new is None):
         raise RefbrowserError(ErrorKind.USAGE, "OLD needs NEW: what URLs begin with then")
     opened = open_document(arguments.path, arguments, token)
-    roots = prefix_tree(listed_sources_of(opened.document, token.check), token.check)
     if arguments.old is None:
+        roots = places(opened, progress=JobControl(token))
         if arguments.json:
             write_json([_node_as_json(root) for root in roots])
         else:
@@ -70,48 +70,33 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
                 write_line(plain(line))
         return 0
     request = request_of(arguments, MoveRequest, old=arguments.old, new=arguments.new)
-    return _move(opened, roots, request, arguments, token)
+    return _move(opened, request, arguments, token)
 
 
-def _move(
-    opened: Opened,
-    roots: Sequence[PrefixNode],
-    request: MoveRequest,
-    arguments: argparse.Namespace,
-    token: CancelToken,
-) -> int:
-    from refbrowser.exporting.saving.checked_writing import json_place, write_along
-    from refbrowser.tools.move.report.move_preview import preview_of
+#: Parts of a move, and units of what is counted.
+_STAGES = {"testing": "files", "writing": ""}
 
-    place = json_place(request.target, force=request.force) if request.target else None
-    preview = preview_of(
-        opened.document, opened.access, roots, request.old, request.new, request.template, token.check
-    )
-    assert preview.after is not None
-    probed = _probed(opened, preview, token) if request.is_tested else []
-    code = _code_of(probed)
-    if place is not None and code == 0:
-        with ProgressBar("writing") as bar:
-            control = job_control(token, bar)
-            moved = preview.edit.moved if preview.edit is not None else str
-            write_along(arguments.path, opened.access, preview.after, place, control, moved=moved)
-    if arguments.json:
-        write_json(
-            _as_json(arguments.path, request, preview, probed, is_written=place is not None and code == 0)
+
+def _move(opened: Opened, request: MoveRequest, arguments: argparse.Namespace, token: CancelToken) -> int:
+    from refbrowser.tools.move.public import move
+
+    with StageBar(_STAGES) as bar:
+        preview = move(
+            opened,
+            request.old,
+            request.new,
+            request.target or None,
+            template=request.template,
+            test=request.is_tested,
+            force=request.force,
+            progress=job_control(token, bar),
         )
+    code = _code_of(preview.tested)
+    if arguments.json:
+        write_json(_as_json(arguments.path, request, preview))
     else:
-        _write_text(request, preview, probed, code)
+        _write_text(request, preview, code)
     return code
-
-
-def _probed(opened: Opened, preview: MovePreview, token: CancelToken) -> list[Probed]:
-    from refbrowser.engine.findings.file_probes import probe, probes_of
-    from refbrowser.io.fetching.fetch import Fetcher
-
-    assert preview.edit is not None
-    with Fetcher() as fetcher, ProgressBar("testing", "files") as bar:
-        probes = probes_of(opened.document, preview.edit)
-        return probe(probes, opened.access, fetcher, job_control(token, bar))
 
 
 def _code_of(probed: Sequence[Probed]) -> int:
@@ -154,7 +139,7 @@ def _node_as_json(node: PrefixNode) -> dict[str, Any]:
     }
 
 
-def _write_text(request: MoveRequest, preview: MovePreview, probed: Sequence[Probed], code: int) -> None:
+def _write_text(request: MoveRequest, preview: MovePreview, code: int) -> None:
     from refbrowser.tools.move.report.move_preview import summary_of
 
     lines = [summary_of(preview)]
@@ -162,7 +147,7 @@ def _write_text(request: MoveRequest, preview: MovePreview, probed: Sequence[Pro
         lines += [f"  {text.name}", f"    - {text.before}", f"    + {text.after}"]
     for before, after in preview.examples:
         lines += [f"  - {before}", f"  + {after}"]
-    lines += [f"  {each.verdict}: {each.probe.after} ({each.words})" for each in probed]
+    lines += [f"  {each.verdict}: {each.probe.after} ({each.words})" for each in preview.tested]
     for line in lines:
         write_line(plain(line.replace("\N{NARROW NO-BREAK SPACE}", " ")))
     for warning in preview.warnings:
@@ -175,20 +160,13 @@ def _write_text(request: MoveRequest, preview: MovePreview, probed: Sequence[Pro
         write_line("nothing was written; give -o OUT")
 
 
-def _as_json(
-    document: str,
-    request: MoveRequest,
-    preview: MovePreview,
-    probed: Sequence[Probed],
-    *,
-    is_written: bool,
-) -> dict[str, Any]:
+def _as_json(document: str, request: MoveRequest, preview: MovePreview) -> dict[str, Any]:
     return {
         "document": document,
         "old": request.old,
         "new": request.new,
         "target": request.target or None,
-        "written": is_written,
+        "written": preview.target is not None,
         "files": preview.files,
         "references": preview.references,
         "urls_in_refs": preview.entries,
@@ -202,6 +180,6 @@ def _as_json(
                 "found": str(each.verdict),
                 "how": each.words,
             }
-            for each in probed
+            for each in preview.tested
         ],
     }

@@ -20,6 +20,7 @@ from refbrowser.views.words import one_line
 from refbrowser.words import counted, counted_spaced, plural
 
 if TYPE_CHECKING:
+    from refbrowser.engine.findings.file_probes import Probed
     from refbrowser.references.document.document import Document
 
 #: URLs that are shown before and after.
@@ -63,6 +64,10 @@ class MovePreview(Report):
         What should be looked at first.
     refusal
         Why it cannot be done, in one sentence; empty where it can.
+    tested
+        What was found at new places, of some files, where it was looked.
+    target
+        Where the document was written; None where it was not.
     """
 
     edit: MoveUrls | RebaseUrls | None = None
@@ -77,6 +82,13 @@ class MovePreview(Report):
     wants: tuple[Want, ...] = ()
     warnings: tuple[Finding, ...] = ()
     refusal: str = ""
+    tested: tuple[Probed, ...] = ()
+    target: str | None = None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether no file that was tested is absent or differs."""
+        return all(each.verdict.is_good for each in self.tested)
 
     def lines(self) -> Iterator[str]:
         """Yield how many files move, examples, and what should be looked at first."""
@@ -85,7 +97,10 @@ class MovePreview(Report):
             return
         yield f"{counted(self.files, 'file')} in {counted(self.references, 'reference')} move"
         yield from first_of([f"{before} -> {after}" for before, after in self.examples])
+        yield from first_of([f"{each.verdict}: {each.probe.after} ({each.words})" for each in self.tested])
         yield from first_of([f"warning: {each.message}" for each in self.warnings])
+        if self.target is not None:
+            yield f"written: {self.target}"
 
 
 def move_preview(

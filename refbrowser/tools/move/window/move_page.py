@@ -305,18 +305,10 @@ class MovePage(QDialog):
         asked = self._document.audit.states
 
         def load(control: TaskControl) -> _Places:
-            from refbrowser.engine.findings.collected_findings import failures_of
-            from refbrowser.engine.reading.garbage_collection import collected_later
-            from refbrowser.engine.sources import listed_sources_of
-            from refbrowser.tools.move.report.health import health_judge
-            from refbrowser.tools.move.report.prefix_tree import prefix_tree
+            from refbrowser.tools.move.moving import health_in, places_in
 
-            judge = health_judge(dataset.access, failures_of(dataset), asked)
             said = state.with_template_values({}) if state.templates.values else state
-            # Looking for garbage among so many nodes would hold up the window's thread.
-            with collected_later():
-                roots = prefix_tree(listed_sources_of(said, control.check), control.check, judge)
-            return _Places(state, said, roots)
+            return _Places(state, said, places_in(said, control, health_in(dataset, asked)))
 
         self._loading.run(self._document, "Find the places of files", load, self._loaded, self._failed)
 
@@ -495,8 +487,7 @@ class MovePage(QDialog):
 
     def _run_test(self, preview: MovePreview) -> None:
         places, access, shared = self._places, self._document.access, self._document.shared
-        edit = preview.edit
-        if places is None or access is None or edit is None:
+        if places is None or access is None or preview.edit is None:
             return
         access = access if self._carried is None else self._with_carried(access)
         self._test.setEnabled(False)
@@ -506,9 +497,9 @@ class MovePage(QDialog):
         document = places.said
 
         def look(control: TaskControl) -> list[Probed]:
-            from refbrowser.engine.findings.file_probes import probe, probes_of
+            from refbrowser.tools.move.moving import tested
 
-            return probe(probes_of(document, edit), access, shared.get().fetcher, control)
+            return tested(document, preview, access, shared.get().fetcher, control)
 
         def failed(error: BaseException) -> None:
             self._show_probed(())
