@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,17 @@ def test_sums_of_sound_files_are_right(tmp_path: Path, monkeypatch: pytest.Monke
         assert not warned(dataset)
         assert not dataset.document.notes
     assert len(judged) == len(PATHS)
+
+
+def test_bytes_of_other_files_are_no_part_of_a_sum() -> None:
+    library = SimpleNamespace(url="/a.fits")
+    witness = fits_units.UnitSum(library, "/PRIMARY", offset=100, span=8, size=8, expected=0, rest=0)
+    changed = memoryview(b"\0\0\0\1\0\0\0\0")
+    assert witness.check("/b.fits", 100, changed) is None
+    assert witness.check("/a.fits", 104, changed) is None
+    found = witness.check("/a.fits", 100, changed)
+    assert found is not None
+    assert (found.place.url, found.place.start, found.place.stop) == ("/a.fits", 100, 108)
 
 
 @pytest.mark.parametrize("number", PATHS)

@@ -31,7 +31,7 @@ from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import UNDECODABLE
 from refbrowser.references.edits.edits import RemoveReference
 from refbrowser.tools.audit.window.audit_pane import AuditPane
-from refbrowser.tools.audit.window.audit_table import FINDING
+from refbrowser.tools.audit.window.audit_table import FINDING, PLACES, SEVERITY
 from refbrowser.tools.audit.window.commands import AuditCommands
 from refbrowser.tools.explain.window.commands import ExplainCommands
 from refbrowser.tools.move.window.move_page import MovePage
@@ -351,6 +351,8 @@ def test_the_filter_the_order_and_the_copy(
     pane.sorting.activated.emit(1)
     settle()
     assert texts(pane)[0] == f"{STEPS + 2} Missing file"
+    row = [pane.table.lines.index(0, each).data() for each in (SEVERITY, FINDING, PLACES)]
+    assert (row[0], row[2]) == ("", str(STEPS + 2))
     # Folded and unfolded by the keyboard.
     lines = len(texts(pane))
     pane.table.setCurrentIndex(pane.table.lines.index(0, FINDING))
