@@ -90,6 +90,8 @@ ALONE = {
     "refbrowser.wings.ncstream.remote.descriptions": "how a format is spelled, for a service",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
     "refbrowser.wings.icechunk.views.snapshots": "a view, for a page of another layer",
+    "refbrowser.formats.grib_index.index_options": "options, which help asks for without what opens",
+    "refbrowser.formats.grib_index.message_table": "a table, apart from the arrays of the same messages",
     "refbrowser.formats.options": "options, which help asks for without what opens",
     "refbrowser.wings.icechunk.reading.snapshot_options": "options, which help asks for without what opens",
     "refbrowser.wings.awkward0.reading.awkward0_options": "options, which help asks for without what opens",

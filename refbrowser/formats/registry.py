@@ -91,6 +91,12 @@ def _of_grib(seen: Seen) -> Score:
     return Score.SUFFIX if seen.local is None and seen.ends(GRIB.suffixes) else Score.NO
 
 
+def _of_grib_index(seen: Seen) -> Score:
+    if seen.kind is not None:
+        return Score.MAGIC if seen.kind is FileKind.GRIB_INDEX else Score.NO
+    return Score.SUFFIX if seen.local is None and seen.ends(GRIB_INDEX.suffixes) else Score.NO
+
+
 def _of_fits(seen: Seen) -> Score:
     if seen.kind is not None:
         # It may be packed by gzip.
@@ -390,6 +396,20 @@ GRIB = Format(
     is_data=True,
     facets=_VIRTUAL,
 )
+GRIB_INDEX = Format(
+    name="grib-index",
+    title="GRIB index",
+    holds="indexes of GRIB files, as wgrib2 and ECMWF write them",
+    opener="refbrowser.formats.grib_index.opening:open_named_grib_index",
+    library=f"{_LIBRARY}:GRIB",
+    suffixes=(".idx", ".index", ".inv"),
+    sniff=_of_grib_index,
+    options="refbrowser.formats.grib_index.index_options:GribIndexOptions",
+    noun="the index",
+    plural="Indexes of GRIB files",
+    is_data=True,
+    facets={"check": "refbrowser.formats.grib_index.opening:index_findings", **_VIRTUAL},
+)
 TIFF = Format(
     name="tiff",
     title="TIFF",
@@ -507,6 +527,7 @@ BUILT_IN = (
     HDF5,
     FITS,
     GRIB,
+    GRIB_INDEX,
     TIFF,
     DMRPP,
     SERVICE,

@@ -102,15 +102,17 @@ _TEXTS = (
         re.compile(rb"(?s).{0,512}?<(\w+:)?netcdf\b[^>]*unidata\.ucar\.edu/namespaces/netcdf/ncml"),
     ),
     (FileKind.VRT, re.compile(rb"(?s)\s*(<\?xml[^>]*>\s*)?(<!--.{0,999}?-->\s*)?<VRTDataset\b")),
-    (FileKind.GRIB_INDEX, re.compile(rb"\d+(\.\d+)?:\d+:d=\d{8,12}:")),
-    (FileKind.GRIB_INDEX, re.compile(rb'\{[^\n{}]*"_offset": ?\d+[^\n{}]*\}\r?\n?')),
+    (FileKind.GRIB_INDEX, re.compile(rb"\d+(\.\d+)?:\d+:[dD]=\d{8,14}:")),
+    (
+        FileKind.GRIB_INDEX,
+        re.compile(rb'\{(?=[^\n{}\[]*"_length": ?\d)[^\n{}\[]*"_offset": ?\d+[^\n{}\[]*\}'),
+    ),
     (FileKind.URL_LIST, re.compile(rb"(#[^\n]*\n|\s)*([a-z][a-z0-9+]{1,9}://\S+\s*\n){2}")),
 )
 #: What leads on from a file without references.
 _ADVICE = {
     FileKind.NCML: "Combine the files that it lists: refbrowser make FILE... --concat DIMENSION -o NAME.json",
     FileKind.VRT: "Open the files that it names.",
-    FileKind.GRIB_INDEX: "Open the GRIB file itself, which usually lies beside it.",
     FileKind.URL_LIST: (
         "Name what it lists to a command: refbrowser make URL... --concat DIMENSION -o NAME.json"
     ),

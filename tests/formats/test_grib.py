@@ -405,7 +405,7 @@ def test_a_message_by_which_the_library_dies_costs_no_other(
     path.write_bytes(bad[0] + b"".join(messages.values()) + bad[1])
     text = CRASHES.format(path=str(process.GRIB), levels=(1, 2))
     script.write_text(text)
-    monkeypatch.setattr(grib, "_LIBRARY", replace(grib._LIBRARY, script=script))
+    monkeypatch.setattr(grib, "LIBRARY", replace(grib.LIBRARY, script=script))
     with refbrowser.open(str(path)) as dataset:
         assert len(notes(dataset)) == 2
         assert "the message at byte 0 cannot be read: eccodes crashes on it" in notes(dataset)[0]

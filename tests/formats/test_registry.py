@@ -223,6 +223,8 @@ def test_every_option_of_opening_is_in_help_and_manual(grid: str, capsys: pytest
         "byte_order",
         "until",
         "allow_functions",
+        "grib",
+        "messages",
         "skip",
     ]
     manual = read_page("command_line").text

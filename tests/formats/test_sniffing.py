@@ -132,12 +132,6 @@ def test_objects_of_other_software(keys: set[str], kind: FileKind | None) -> Non
             "refbrowser make",
         ),
         ('<VRTDataset rasterXSize="2">', "a virtual raster of GDAL", "the files that it names"),
-        ("1:0:d=2022010100:UGRD:10 m above ground:anl:\n", "an index of a GRIB file", "the GRIB file itself"),
-        (
-            '{"levtype": "sfc", "_offset": 0, "_length": 9}\n',
-            "an index of a GRIB file",
-            "the GRIB file itself",
-        ),
         ("# a day\ns3://bucket/a.nc\nhttps://host/b.nc\n", "a list of URLs", "refbrowser make"),
         ('{"type": "Feature", "stac_version": "1.0.0", "assets": {}}', "a STAC document", "its assets"),
         ("<!doctype html>", "a web page", ""),

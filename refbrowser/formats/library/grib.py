@@ -32,13 +32,13 @@ from refbrowser.references.content.origins import Fact
 from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
 
 Told = Mapping[str, Any]
-_LIBRARY = Library(FileKind.GRIB, GRIB, "GRIB", "GRIB", "eccodes", "grib")
+LIBRARY = Library(FileKind.GRIB, GRIB, "GRIB", "GRIB", "eccodes", "grib")
 #: Messages of one file that may end the process of the library.
 _TRIES = 16
 #: Files of so many bytes are worth a look for an index beside them; how much is read of it.
 _WORTH, _INDEX = 4 << 20, 16 << 20
 #: Heads of messages that are read together, and bytes of each: so many are asked for (`grib_reader`).
-_HEADS, _HEAD = 1 << 14, 1 << 12
+HEADS, HEAD = 1 << 14, 1 << 12
 #: Where a message begins, in the lines that wgrib2 writes (``1:0:d=2024010100:TMP:...``), and ECMWF, in JSON.
 _OFFSET = re.compile(rb'^\d{1,9}(?:\.\d{1,9})?:(\d{1,15}):|"_offset": *(\d{1,15})', re.MULTILINE)
 _TREE: Tree = {"kind": "plain", "dtype": "<f8", "exact": True}
@@ -157,15 +157,30 @@ class GribArrays:
         return Finding(severity=severity, kind=ErrorKind.FORMAT, message=message, place=place)
 
 
-def _described(named: NamedFile, token: CancelToken | None) -> GribArrays:
-    """Return what the library tells; a message by which its process dies is passed over by the next one."""
+def described_arrays(
+    named: NamedFile, token: CancelToken | None, index: Mapping[str, Any] | None = None
+) -> GribArrays:
+    """Return what the library tells; a message by which its process dies is passed over by the next one.
+
+    Parameters
+    ----------
+    index
+        What is known of the messages, as `grib_indexed` has it; all are looked for when None.
+
+    Raises
+    ------
+    RefbrowserError
+        The library cannot read the file.
+    """
     skipped: list[int] = []
-    named.file.always = {"objects": LIMITS.library_objects, "skipped": skipped}
+    known = {} if index is None else {"index": index}
+    named.file.always = {"objects": LIMITS.library_objects, "skipped": skipped, **known}
     while True:
         arrays = GribArrays(named.file, ManifestBuilder(named.url))
         arrays.add_group("/")
         try:
-            ask_once(named.file, "describe", {"skipped": skipped}, arrays.take, named.identity, token)
+            request = {"skipped": skipped, **known}
+            ask_once(named.file, "describe", request, arrays.take, named.identity, token)
         except RefbrowserError as error:
             has_died = error.kind is ErrorKind.FORMAT and not named.file.has_process
             if not has_died or arrays.reads is None or len(skipped) >= _TRIES:
@@ -188,8 +203,8 @@ def _look_ahead(opening: Opening, source: RemoteBytes) -> None:
             continue
         found = {int(plain or of_ecmwf) for plain, of_ecmwf in _OFFSET.findall(text)}
         # The end of a message is read with the head of the one behind it.
-        starts = [each - 4 for each in sorted(found)[:_HEADS] if each >= 4]
-        source.read_ahead([*starts, source.size - 4], _HEAD)
+        starts = [each - 4 for each in sorted(found)[:HEADS] if each >= 4]
+        source.read_ahead([*starts, source.size - 4], HEAD)
         return
 
 
@@ -201,11 +216,11 @@ def open_named_grib(opening: Opening) -> Opened:
     RefbrowserError
         `NotThisError`: it is none; `E_USAGE`: eccodes is not installed; else it cannot be read.
     """
-    named = open_named_file(opening, _LIBRARY)
+    named = open_named_file(opening, LIBRARY)
     source = None if named.file.is_here else opening.remote()
     if source is not None and source.size >= _WORTH and "?" not in opening.path:
         source.at_first = partial(_look_ahead, opening, source)
-    arrays = _described(named, opening.token)
+    arrays = described_arrays(named, opening.token)
     if source is not None:
         source.read_ahead((), 0)
     origin = LibraryOrigin(

@@ -50,6 +50,14 @@ class GribField(NamedTuple):
 Heads = dict[int, bytes]
 
 
+class GribHead(NamedTuple):
+    """What a message says of itself: its edition, its length in bytes, and its first field."""
+
+    edition: int
+    length: int
+    heads: Heads
+
+
 class GribBytes:
     """The bytes of a file, by windows: small ones where what is wanted lies far apart."""
 
@@ -133,10 +141,7 @@ class GribMessages:
                 found = block.find(b"GRIB")
                 at += found if found >= 0 else max(len(block) - 3, 1)
                 continue
-            edition = first[7]
-            length = int.from_bytes(first[8:16] if edition == 2 else first[4:7], "big")
-            if edition == 1 and length & _LARGE:
-                length = self._length_of_large(at, length)
+            edition, length = self._length_said(at, first)
             if edition not in _EDITIONS or length < 20:
                 if edition in _OTHERS:
                     self.loss(f"the message at byte {at} is of edition {edition}, which is not read")
@@ -172,6 +177,73 @@ class GribMessages:
             at += length
         if b"GRIB" in self._bytes.read(at, max(self._size - at, 0)):
             self.loss(f"the message at byte {at} was cut")
+
+    def head(self, offset: int) -> GribHead:
+        """Return what is said of a message whose place is known, without its bits and its data.
+
+        Raises
+        ------
+        ValueError
+            None begins there, or it cannot be read.
+        """
+        first = self._bytes.read(offset, 16)
+        if first[:4] != b"GRIB":
+            raise ValueError("none begins there")
+        edition, length = self._length_said(offset, first)
+        if edition not in _EDITIONS or length < 20:
+            raise ValueError(f"it is of edition {edition} and claims {length} bytes")
+        if offset + length > self._size:
+            raise ValueError(f"it was cut: {self._size - offset} of its {length} bytes are there")
+        if edition == 1:
+            return GribHead(edition, length, next(self._of_edition_1(offset, length))[1])
+        heads: Heads = {0: first[:8]}
+        at, end = offset + 16, offset + length - 4
+        while 5 not in heads:
+            number, size, _ = self._section(at, end)
+            if number > 5 or (number == 5 and not {1, 3, 4} <= set(heads)):
+                raise ValueError("a section is missing")
+            heads[number] = self._read_section(number, at, size)
+            at += size
+        return GribHead(edition, length, heads)
+
+    def field(self, offset: int, length: int) -> GribField:
+        """Return the first field of a message whose place is known."""
+        return GribField(offset, length, 0, {})
+
+    def fields_of(self, offset: int, length: int) -> Iterator[tuple[GribField, Heads]]:
+        """Yield the fields of a message whose place is known, of edition 2."""
+        return self._of_sections(offset, length)
+
+    def ends_at(self, end: int) -> bool:
+        """Return whether a message ends there."""
+        return bool(self._bytes.read(end - len(_END), len(_END)) == _END)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._size
+
+    def _length_said(self, at: int, first: bytes) -> tuple[int, int]:
+        """Return the edition of a message and the length that its first 16 bytes tell."""
+        edition = first[7]
+        length = int.from_bytes(first[8:16] if edition == 2 else first[4:7], "big")
+        if edition == 1 and length & _LARGE:
+            length = self._length_of_large(at, length)
+        return edition, length
+
+    def _section(self, at: int, end: int) -> tuple[int, int, int]:
+        """Return the number and the size of a section of edition 2, and its first byte behind these."""
+        head = self._bytes.read(at, 6)
+        size, number = int.from_bytes(head[:4], "big"), head[4]
+        if size < 5 or at + size > end or not 1 <= number <= 7:
+            raise ValueError(f"section {number} at byte {at} is outside it")
+        return number, size, head[5]
+
+    def _read_section(self, number: int, at: int, size: int) -> bytes:
+        """Return a section that says something of a message."""
+        if size > _LARGEST_HEAD:
+            raise ValueError(f"section {number} has more than {_LARGEST_HEAD} bytes")
+        return self._bytes.read(at, size)
 
     def _length_of_large(self, at: int, said: int) -> int:
         """Return the length of a message of edition 1 that may be too long for the bytes that tell it.
@@ -213,18 +285,13 @@ class GribMessages:
         heads: Heads = {0: self._bytes.read(offset, 8)}
         bitmap: tuple[int, int] | None = None
         while at < end:
-            size = int.from_bytes((head := self._bytes.read(at, 6))[:4], "big")
-            kind = head[4]
-            if size < 5 or at + size > end or not 1 <= kind <= 7:
-                raise ValueError(f"section {kind} at byte {at} is outside it")
+            kind, size, bits = self._section(at, end)
             known[kind] = at, size
             if kind < 6:
-                if size > _LARGEST_HEAD:
-                    raise ValueError(f"section {kind} has more than {_LARGEST_HEAD} bytes")
-                heads[kind] = self._bytes.read(at, size)
-            elif kind == 6 and head[5] == 0:
+                heads[kind] = self._read_section(kind, at, size)
+            elif kind == 6 and bits == 0:
                 bitmap = at, size
-            elif kind == 6 and head[5] == 254 and bitmap is not None:
+            elif kind == 6 and bits == 254 and bitmap is not None:
                 # The bits are those of the field before.
                 known[6] = bitmap
             elif kind == 7:

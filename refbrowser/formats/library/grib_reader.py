@@ -32,7 +32,7 @@ def _beside(name: str) -> Any:
     return module
 
 
-messages, fields = _beside("grib_messages"), _beside("grib_fields")
+messages, fields, indexed = _beside("grib_messages"), _beside("grib_fields"), _beside("grib_indexed")
 
 _FAILURES = (
     OSError, RuntimeError, ValueError, LookupError, TypeError, MemoryError, ArithmeticError, AttributeError,
@@ -88,6 +88,7 @@ class GribReader:
 
     def open(self, place: Any) -> dict[str, Any]:
         """Open a file: its path, or an object that reads it."""
+        self._opened = place
         self._messages = messages.GribMessages(place)
         self._variables: dict[str, GribVariable] = {}
         self._grids: dict[str, GribVariable] = {}
@@ -100,8 +101,8 @@ class GribReader:
         return {}
 
     def do_describe(self, request: dict[str, Any]) -> Iterator[Any]:
-        """Tell the arrays of the file, with coordinates."""
-        yield from self._gather(request["objects"], request["skipped"])
+        """Tell the arrays of the file, with coordinates: of all messages, or of those that an index lists."""
+        yield from self._gather(request)
         regular = yield from self._places_told(request["skipped"])
         coordinates: dict[tuple[str, tuple[Any, ...]], str] = {}
         used: dict[str, int] = {}
@@ -136,7 +137,7 @@ class GribReader:
 
     def do_read(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the values of a box of an array."""
-        for _ in self._gather(request["objects"], request["skipped"]):
+        for _ in self._gather(request):
             pass
         path, box = request["path"], [slice(*each) for each in request["box"]]
         group, _, name = path.rpartition("/")
@@ -168,6 +169,12 @@ class GribReader:
                 flat[row] = fields.decoded(message, variable.grid)[tuple(box[len(outer) :])]
         yield {}, made
 
+    def do_compare(self, request: dict[str, Any]) -> Iterator[Any]:
+        """Tell where messages are not what an index says, by what all of them say of themselves."""
+        compared = messages.GribMessages(self._opened)
+        indexed.IndexedMessages(compared, request["index"]).compare()
+        yield {"problems": compared.problems}
+
     def _why_not_referenced(self, variable: GribVariable) -> str:
         """Return why the codec of references does not read an array; empty where it does."""
         if any(each.number for each in variable.places.values()):
@@ -184,12 +191,14 @@ class GribReader:
 
     # Fields
 
-    def _gather(self, most: int, skipped: list[int]) -> Iterator[Any]:
+    def _gather(self, request: dict[str, Any]) -> Iterator[Any]:
         """Find all fields, and put them together to arrays; tell which message is about to be looked into."""
         if self._variables or self._messages.count:
             return
+        most, skipped, index = request["objects"], request["skipped"], request.get("index")
+        listed = self._messages if index is None else indexed.IndexedMessages(self._messages, index)
         variables: dict[tuple[Any, ...], GribVariable] = {}
-        for found, heads in self._messages.fields(most):
+        for found, heads in listed.fields(most):
             if found.offset in skipped:
                 if not found.number:
                     self._messages.loss(

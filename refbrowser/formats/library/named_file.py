@@ -51,6 +51,16 @@ class Library:
     package: str
     extra: str
 
+    def check(self, place: Place) -> None:
+        """Raise `E_USAGE` where the library is not installed."""
+        if find_spec(self.package) is None:
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                f"{self.files} files are opened with {self.package}, which is not installed",
+                place,
+                f"pip install 'refbrowser[{self.extra}]'",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class NamedFile:
@@ -94,13 +104,7 @@ def open_named_file(opening: Opening, library: Library) -> NamedFile:
         url, kind, access = opening.path, file_kind(bytes(source.read(0, HEAD))), source.access
     if kind is not library.kind:
         raise NotThisError(ErrorKind.FORMAT, f"this is not {library.called}: {kind}", place)
-    if find_spec(library.package) is None:
-        raise RefbrowserError(
-            ErrorKind.USAGE,
-            f"{library.files} files are opened with {library.package}, which is not installed",
-            place,
-            f"pip install 'refbrowser[{library.extra}]'",
-        )
+    library.check(place)
     file = library_file(library.script, library.called, url, source, state)
     if source is None:
         return NamedFile(url, file, access, state, os.path.getsize(url))
