@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import copy
 import json
+import os
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
+
+import refbrowser
 
 GROUP = '{"zarr_format": 2}'
 #: Files, chunks of each, and bytes of a chunk of the array that is not compressed.
@@ -323,4 +328,58 @@ DAMAGES: dict[str, Damage] = {
     "values beyond the valid range": Damage(
         "value-outside-range", 1, "full", _beyond_valid, marked=(("/raw", (6, 0)),)
     ),
+}  # fmt: skip
+
+
+def described(folder: Path) -> Path:
+    """Write a file of HDF5 with two arrays, `/raw` and the compressed `/packed`, and return its DMR++."""
+    with h5py.File(folder / "f.h5", "w") as file:
+        chance = np.random.default_rng(7)
+        for name, options in (("raw", {}), ("packed", {"compression": "gzip"})):
+            file.create_dataset(name, data=chance.normal(size=(8, 100)), chunks=(2, 50), **options)
+    path = folder / "f.h5.dmrpp"
+    refbrowser.export(folder / "f.h5", path, format="dmrpp")
+    return path
+
+
+def _edit(old: str, new: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        text = path.read_text()
+        assert re.search(old, text)
+        path.write_text(re.sub(old, new, text, count=1))
+
+    return change
+
+
+def _cut(path: Path) -> None:
+    file = path.with_suffix("")
+    os.truncate(file, file.stat().st_size - 10)
+
+
+def _written_anew(path: Path) -> None:
+    with h5py.File(path.with_suffix(""), "w") as file:
+        file["other"] = np.zeros(30_000)
+
+
+#: What can be wrong between a DMR++ and its file, as `Damage` has it of reference sets.
+DESCRIPTION_DAMAGES: dict[str, tuple[str, int, Callable[[Path], None]]] = {
+    "a file of another size": ("description-stale", 1, _cut),
+    "a file of another time": ("description-stale", 1, lambda path: os.utime(path.with_suffix(""), (5, 5))),
+    "a chunk that is elsewhere": (
+        "description-differs", 1,
+        _edit(r'offset="\d+"( nBytes="\d+" chunkPositionInArray="\[0,50\]")', r'offset="77"\1'),
+    ),
+    "a chunk of another length": (
+        "description-differs", 1, _edit(r'nBytes="\d+"( chunkPositionInArray="\[2,0\]")', r'nBytes="9"\1')
+    ),
+    "a chunk that is not said": ("description-differs", 1, _edit(r'<dmrpp:chunk [^>]*"\[0,50\]"/>', "")),
+    "another shape": ("description-differs", 2, _edit('(<Dimension name="[^"]*" size=)"8"', r'\1"7"')),
+    "other filters": ("description-differs", 1, _edit("deflate", "shuffle deflate")),
+    "another byte order": ("description-differs", 1, _edit('byteOrder="LE"', 'byteOrder="BE"')),
+    "arrays that are gone": ("description-differs", 2, _written_anew),
+    "something else": (
+        "description-not-hdf5", 1, lambda path: path.with_suffix("").write_bytes(b"no HDF5" * 9000) and None
+    ),
+    "no file": ("description-unread", 1, lambda path: path.with_suffix("").unlink()),
+    "ranges past the end": ("range-past-end", 1, _edit(r'nBytes="\d+"', 'nBytes="999999999"')),
 }  # fmt: skip

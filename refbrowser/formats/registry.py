@@ -143,6 +143,7 @@ _NCSTREAM = "refbrowser.wings.ncstream"
 _DRAFT = "refbrowser.wings.zarr_draft"
 _ICECHUNK = "refbrowser.wings.icechunk"
 _AWKWARD0 = "refbrowser.wings.awkward0"
+_DMRPP = "refbrowser.wings.dmrpp"
 _REFERENCES: dict[str, Any] = {
     "target": f"{_TARGETS}.references:ReferencesTarget",
     "options": f"{_TARGETS}.reference_options:ReferenceOptions",
@@ -439,7 +440,7 @@ DMRPP = Format(
     name="dmrpp",
     title="DMR++",
     holds="DMR++, OPeNDAP's descriptions of HDF5 files",
-    opener="refbrowser.formats.dmrpp.opening:open_named_dmrpp",
+    opener=f"{_DMRPP}.reading.opening:open_named_dmrpp",
     suffixes=(".dmrpp",),
     sniff=_of_dmrpp,
     noun="the description",
@@ -449,12 +450,12 @@ DMRPP = Format(
             "dmrpp",
             "DMR++, for OPeNDAP",
             ".dmrpp",
-            f"{_TARGETS}.dmrpp:DmrppTarget",
+            f"{_DMRPP}.writing.dmrpp_target:DmrppTarget",
             rank=14,
             note="A DMR++ says where the chunks of one file are: no data is written",
         ),
     ),
-    facets=_VIRTUAL,
+    facets={**_VIRTUAL, "check": f"{_DMRPP}.checking.described_file:described_findings"},
 )
 ICECHUNK = Format(
     name="icechunk",

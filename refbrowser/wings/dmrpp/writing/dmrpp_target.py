@@ -20,34 +20,8 @@ from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Ta
 from refbrowser.exporting.saving.save import not_written, write_verified
 from refbrowser.exporting.saving.url_spelling import folder_of
 from refbrowser.exporting.source_losses import damage, unread_attributes
-from refbrowser.exporting.targets.dmrpp_arrays import (
-    Planned,
-    check_placed,
-    fill_text,
-    pages,
-    placed,
-    planned,
-    room_within,
-)
-from refbrowser.exporting.targets.dmrpp_text import (
-    along,
-    attribute,
-    chunk_lines,
-    chunks_opened,
-    closed,
-    container,
-    dimension,
-    fixed_texts,
-    head,
-    is_xml,
-    members,
-    opened,
-    value_texts,
-    values_within,
-)
 from refbrowser.exporting.targets.references import DocumentPlace, document_place
 from refbrowser.exporting.targets.taken_arrays import chosen_of
-from refbrowser.formats.dmrpp.dmr_arrays import METADATA
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import identity_on_disk
 from refbrowser.io.origins import in_object_store, scheme_of
@@ -68,6 +42,32 @@ from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
 from refbrowser.version import __version__
+from refbrowser.wings.dmrpp.reading.dmr_arrays import METADATA, TO_BE_NAMED
+from refbrowser.wings.dmrpp.writing.described_arrays import (
+    Planned,
+    check_placed,
+    fill_text,
+    pages,
+    placed,
+    planned,
+    room_within,
+)
+from refbrowser.wings.dmrpp.writing.dmrpp_text import (
+    along,
+    attribute,
+    chunk_lines,
+    chunks_opened,
+    closed,
+    container,
+    dimension,
+    fixed_texts,
+    head,
+    is_xml,
+    members,
+    opened,
+    value_texts,
+    values_within,
+)
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -175,6 +175,7 @@ class DmrppTarget(Target):
                 room -= check_placed(plan, room)
             except RefbrowserError as error:
                 self._drop(path, error)
+        self._check_rest()
         self._file = _File(self._spelled(file), tuple(_recorded(file)))
         self._tell()
         self._check_rest()
@@ -186,12 +187,8 @@ class DmrppTarget(Target):
     def _spelled(self, file: str) -> str:
         """Return the URL of the file as it stands in the description."""
         if not file:
-            raise RefbrowserError(
-                ErrorKind.USAGE,
-                "no array has chunks in a file that a DMR++ could describe",
-                Place(document=self.dataset.path),
-                "its references lead to no file, or to one for each chunk",
-            )
+            # All values stand in the description; servers want something here all the same.
+            return TO_BE_NAMED
         if scheme_of(file) not in (None, "file"):
             return file
         path = file.removeprefix(_LOCAL)
@@ -403,7 +400,7 @@ def _why_not(said: NetcdfAttribute) -> str:
 
 def _recorded(file: str) -> Iterator[NetcdfAttribute]:
     """Yield what is recorded of the state of a file of this computer."""
-    if scheme_of(file) not in (None, "file"):
+    if not file or scheme_of(file) not in (None, "file"):
         return
     state = identity_on_disk(file.removeprefix(_LOCAL))
     if state is not None:

@@ -14,9 +14,9 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.formats.dmrpp.dmr_arrays import CONTAINER, OF_NETCDF
-from refbrowser.formats.dmrpp.dmr_text import DAP, DMRPP
 from refbrowser.model.netcdf.types import AtomicType, NetcdfAttribute
+from refbrowser.wings.dmrpp.reading.dmr_arrays import CONTAINER, OF_NETCDF
+from refbrowser.wings.dmrpp.reading.dmr_text import DAP, DMRPP
 
 #: Bytes of values in a text that are not packed: as much as HDF5 keeps beside the description of an array.
 COMPACT = 64 << 10

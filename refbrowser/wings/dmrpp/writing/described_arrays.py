@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, NotHeldError, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2, without_shards
-from refbrowser.exporting.targets.dmrpp_text import DapFilters, DapType, is_xml
-from refbrowser.formats.dmrpp.dmr_arrays import SIZED
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import endings_in
 from refbrowser.model.dtypes import members_of
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
+from refbrowser.wings.dmrpp.reading.dmr_arrays import SIZED
+from refbrowser.wings.dmrpp.writing.dmrpp_text import DapFilters, DapType, is_xml
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
-from refbrowser.formats.dmrpp.dmr_text import ChunkColumns, Element
+from refbrowser.formats.xml_elements import Element
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
@@ -22,7 +22,9 @@ from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec, GroupNode
 from refbrowser.model.values import Chunks
+from refbrowser.references.content.origins import Fact, FileOrigin
 from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
+from refbrowser.wings.dmrpp.reading.dmr_text import ChunkColumns, DmrElement
 
 #: Types of DAP4 (4.0, section 3.4) whose elements have a size, as numpy has them.
 SIZED = {
@@ -49,7 +51,28 @@ CONTAINER, METADATA = "Container", "build_dmrpp_metadata"
 #: The order in which HDF5 applies filters; texts without a version may say another one.
 _FILTERS = ("shuffle", "deflate", "fletcher32")
 #: Stands for the URL of the file until a server puts it in.
-_TO_BE_NAMED = "OPeNDAP_DMRpp_DATA_ACCESS_URL"
+TO_BE_NAMED = "OPeNDAP_DMRpp_DATA_ACCESS_URL"
+
+
+@dataclass(frozen=True, slots=True)
+class DmrOrigin(FileOrigin):
+    """The description that a document was made from (`DocumentOrigin`).
+
+    Attributes
+    ----------
+    file
+        Where the file lies that is described.
+    recorded
+        What is said of how the description was made, and of the file then, by name.
+    """
+
+    file: str = ""
+    facts: Sequence[Fact] = ()
+    recorded: Mapping[str, str] = field(default_factory=dict)
+
+    def told(self) -> Sequence[Fact]:
+        """Return the file that it describes, and who wrote it."""
+        return self.facts
 
 
 @dataclass(eq=False)
@@ -317,8 +340,8 @@ class DmrArrays:
 
 def _columns(variable: Element) -> ChunkColumns | None:
     told = variable.first("dmrpp:chunks")
-    within = told.chunks if told is not None else None
-    return within or variable.chunks
+    found = (each.chunks for each in (told, variable) if isinstance(each, DmrElement))
+    return next((each for each in found if each), None)
 
 
 def _sides(told: Element, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -398,7 +421,7 @@ def _length(size: int) -> int:
 
 
 def _named(href: str) -> str:
-    return "" if href == _TO_BE_NAMED else href
+    return "" if href == TO_BE_NAMED else href
 
 
 def _below(path: str, name: str) -> str:

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from urllib.parse import urljoin
 
 from refbrowser.errors import ErrorKind, quoted
-from refbrowser.formats.dmrpp.dmr_arrays import DmrArrays
-from refbrowser.formats.dmrpp.dmr_text import read_dmr
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.named_bytes import named_bytes
 from refbrowser.formats.sniffing import HEAD, NotThisError, is_dmr
 from refbrowser.io.fetching.byte_sources import ByteSource
 from refbrowser.io.origins import scheme_of
-from refbrowser.references.content.origins import Fact, FileOrigin
+from refbrowser.references.content.origins import Fact
 from refbrowser.references.document.manifest import ManifestBuilder
+from refbrowser.wings.dmrpp.reading.dmr_arrays import DmrArrays, DmrOrigin
+from refbrowser.wings.dmrpp.reading.dmr_text import read_dmr
 
 FORMAT, SUFFIX = "dmrpp", ".dmrpp"
 #: Bytes that are read at a time.
 _PORTION = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class DmrOrigin(FileOrigin):
-    """The description that a document was made from (`DocumentOrigin`)."""
-
-    facts: Sequence[Fact] = ()
-
-    def told(self) -> Sequence[Fact]:
-        """Return the file that it describes, and who wrote it."""
-        return self.facts
 
 
 def open_named_dmrpp(opening: Opening) -> Opened:
@@ -52,7 +40,7 @@ def open_named_dmrpp(opening: Opening) -> Opened:
     facts = [Fact("File", arrays.file)]
     if (version := root.attributes.get("dmrpp:version")) is not None:
         facts.append(Fact("Written by", f"build_dmrpp {version}" if version[:1].isdigit() else version))
-    origin = DmrOrigin(named.url, FORMAT, facts=facts)
+    origin = DmrOrigin(named.url, FORMAT, arrays.file, facts, arrays.recorded)
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(arrays.findings))
     return Opened(document, named.access, named.identity)
 

@@ -16,10 +16,10 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.dmrpp.dmr_text import read_dmr
-from refbrowser.formats.dmrpp.opening import place_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange
+from refbrowser.wings.dmrpp.reading.dmr_text import read_dmr
+from refbrowser.wings.dmrpp.reading.opening import place_of
 
 VALUES = np.random.default_rng(5).normal(280, 9, (90, 180)).astype("f4")
 
@@ -231,7 +231,7 @@ def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("xml_size", b"<Dataset>" + b" " * 90),
     ):
         changed = type(LIMITS)(**{name: 3 if name == "xml_elements" else 50})
-        monkeypatch.setattr("refbrowser.formats.dmrpp.dmr_text.LIMITS", changed)
+        monkeypatch.setattr("refbrowser.formats.xml_elements.LIMITS", changed)
         with pytest.raises(RefbrowserError, match="more than") as raised:
             read_dmr([text], "much")
         assert raised.value.kind is ErrorKind.BUDGET

@@ -1,0 +1,1 @@
+"""Comparing DMR++ with the files that they describe."""

@@ -1,0 +1,1 @@
+"""Reading DMR++: nodes, and where their chunks are."""
