@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, tell, tell_error, write_json, write_line
@@ -20,11 +18,11 @@ from refbrowser.cli.options import (
     add_yes,
     job_control,
     opening_of,
-    request_of,
     said_of_fields,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import is_same_file
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobControl
@@ -72,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Merge, write, and tell what is at odds."""
     sides, target, name = _named(arguments)
-    if not _is_same_file(sides[1], target):
+    if not is_same_file(sides[1], target):
         return _merge_documents(sides, target, name, arguments, token)
     # In place: no side is lost, whatever the files are.
     with ProgressBar("opening") as bar:
@@ -106,23 +104,20 @@ def _named(arguments: argparse.Namespace) -> tuple[list[str], str, str]:
 def _merge_documents(
     sides: list[str], target: str, name: str, arguments: argparse.Namespace, token: CancelToken
 ) -> int:
-    from refbrowser.cli.git_texts import marked
-    from refbrowser.exporting.saving.merged_file import MergeRequest, merge_files
+    from refbrowser.exporting.saving.merged_file import MergeRequest
     from refbrowser.io.files.atomic import write_own
     from refbrowser.references.merging.conflict_file import conflict_file_text
     from refbrowser.references.merging.merge import Choice
     from refbrowser.tools.merge.merge_words import merge_lines
+    from refbrowser.tools.merge.public import merge
 
-    def mark(mine: bytes, other: bytes) -> Iterator[bytes]:
-        return marked(mine, other, name)
-
-    in_place = _is_same_file(sides[1], target)
+    in_place = is_same_file(sides[1], target)
     is_marked = in_place and not arguments.conflicts
+    said = {**said_of_fields(arguments, MergeRequest), "target": target}
     base, ours, theirs = (opening_of(each, arguments) for each in sides)
-    asked = request_of(arguments, MergeRequest, base=base, ours=ours, theirs=theirs)
-    request = replace(asked, target=target, mark=mark if is_marked else None)
     with ProgressBar("merging") as bar:
-        merged = merge_files(request, job_control(token, bar))
+        control = job_control(token, bar)
+        merged = merge(base, ours, theirs, marks=name if is_marked else "", progress=control, **said)
     if arguments.conflicts and merged.conflicts:
         named = dict(zip(map(str, Choice), sides, strict=True))
         text = conflict_file_text(merged, name, named, arguments.conflicts)
@@ -134,7 +129,7 @@ def _merge_documents(
             # Somebody else's file, or a link, is in its place: no side gets lost for that.
             tell_error(error)
             is_marked = True
-            merged = merge_files(replace(request, mark=mark), job_control(token, bar))
+            merged = merge(base, ours, theirs, marks=name, progress=control, **said)
     if arguments.json:
         write_json({"target": target, **merged.to_json()})
     else:
@@ -172,10 +167,3 @@ def _merge_texts(sides: list[str], target: str, name: str) -> int:
         return CONFLICTS
     write_line(f"{shown}: merged line by line, it is no reference document")
     return 0
-
-
-def _is_same_file(one: str, other: str) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False
