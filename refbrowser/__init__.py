@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.make.public import combine, make
     from refbrowser.tools.merge.public import merge
     from refbrowser.tools.move.public import move, places
+    from refbrowser.tools.read.public import write_values
     from refbrowser.tools.sample.public import sample
     from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
     from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
@@ -81,6 +82,7 @@ __all__ = [
     "sample",
     "to_virtualizarr",
     "with_attributes",
+    "write_values",
     "zarr_draft",
 ]
 
@@ -99,6 +101,7 @@ _PLACES = {
     "places": "refbrowser.tools.move.public",
     "to_virtualizarr": "refbrowser.manifest_stores",
     "with_attributes": "refbrowser.api",
+    "write_values": "refbrowser.tools.read.public",
 }
 _MODULES = {"ncstream", "zarr_draft"}
 

@@ -530,7 +530,6 @@ def test_work_off_the_thread_is_asked_for_by_latest(sources: list[Source]) -> No
 #: Verbs that call engine or exports beside the function that ``import refbrowser`` gives, with why.
 BESIDE_FUNCTIONS = {
     "refbrowser.tools.export.verb": "estimates, asks, and has other software check what was written",
-    "refbrowser.tools.read.verb": "writes files of values as they come; programs have `array[...]`",
 }
 
 

@@ -257,7 +257,12 @@ class ExportReport(Report):
             f"{self.verified:,} verified{missing}"
         )
         yield from first_of([f"left out: {error.message}" for error in self.skipped])
-        yield from first_of([f"not kept: {line}" for line in loss_lines(self.losses)])
+        yield from first_of([f"not kept: {line}" for line in self.lost])
+
+    @property
+    def lost(self) -> list[str]:
+        """A line for each thing that the target cannot hold: where, or how often and the first places."""
+        return loss_lines(self.losses)
 
 
 @dataclass(slots=True)

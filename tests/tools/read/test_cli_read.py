@@ -12,7 +12,7 @@ import pytest
 
 from refbrowser.cli import main
 from refbrowser.model.json_values import duration_text, json_values
-from refbrowser.tools.read.verb import _npy_blocks
+from refbrowser.tools.read.value_files import npy_portions
 
 
 @pytest.fixture
@@ -329,4 +329,4 @@ def test_npy_bytes_are_those_of_numpy() -> None:
             # Of a header that needs a later version of the format.
             warnings.simplefilter("ignore")
             np.lib.format.write_array(wanted, values, allow_pickle=False)
-        assert b"".join(_npy_blocks(values)) == wanted.getvalue(), values.dtype
+        assert b"".join(npy_portions(values)) == wanted.getvalue(), values.dtype
