@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.compare.public import diff
     from refbrowser.tools.expand.public import expand
     from refbrowser.tools.explain.public import explain
-    from refbrowser.tools.export.public import export
+    from refbrowser.tools.export.public import export, plan_export
     from refbrowser.tools.fold.public import fold
     from refbrowser.tools.info.public import info
     from refbrowser.tools.lock.public import lock
@@ -79,6 +79,7 @@ __all__ = [
     "open",
     "places",
     "plan",
+    "plan_export",
     "sample",
     "to_virtualizarr",
     "with_attributes",
@@ -99,6 +100,7 @@ _PLACES = {
     "fix": "refbrowser.tools.audit.public",
     "open": "refbrowser.api",
     "places": "refbrowser.tools.move.public",
+    "plan_export": "refbrowser.tools.export.public",
     "to_virtualizarr": "refbrowser.manifest_stores",
     "with_attributes": "refbrowser.api",
     "write_values": "refbrowser.tools.read.public",

@@ -204,6 +204,11 @@ class ExportEstimate:
     here: str = ""
     partly_here: str = ""
 
+    @property
+    def lost(self) -> list[str]:
+        """A line for each thing that the target cannot hold: where, or how often and the first places."""
+        return loss_lines(self.losses)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ExportReport(Report):

@@ -1,4 +1,4 @@
-"""Exporting as a function."""
+"""Exports, and exports that are planned, as functions."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
 
 if TYPE_CHECKING:
     from refbrowser.exporting.option_fields import ExportOptions
-    from refbrowser.exporting.request import ExportReport
+    from refbrowser.exporting.request import ArrayChoice, ExportReport
     from refbrowser.exporting.targets.keywords import ExportKeywords
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.tools.export.planned_export import PlannedExport
 
 
 @native_errors()
@@ -87,26 +89,97 @@ def export(
     >>> refbrowser.export("sea_surface.json", "sea", format="zarr-v3", codec="zstd:3").arrays
     13
     """
-    from refbrowser.engine.compute import Compute
-    from refbrowser.exporting.exporter import run_export
-    from refbrowser.exporting.request import ArrayChoice, ExportRequest
-    from refbrowser.exporting.targets.keywords import options_said
-
     with dataset_of(dataset, allow) as opened:
-        if options is not None and said:
-            message = f"options say how it is written: {quoted(min(said))} is said besides"
-            raise RefbrowserError(ErrorKind.USAGE, message)
-        chosen = None
-        if arrays is not None:
-            indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(texts_of(arrays), ...)
-            chosen = tuple(ArrayChoice.of(opened, path, index) for path, index in indices.items())
-        request = ExportRequest(
-            path_of(target),
-            format,
-            chosen,
+        planned = plan_export(
+            opened,
+            target,
+            format=format,
+            arrays=arrays,
             force=force,
             resume=resume,
             skip_bad=skip_bad,
-            options=options or options_said(format, said, path_of(target)),
+            options=options,
+            client=client,
+            progress=progress,
+            **said,
         )
-        return run_export(opened, request, control_of(progress), compute=Compute.of(client))
+        return planned.write(progress)
+
+
+@native_errors()
+def plan_export(
+    dataset: Dataset,
+    target: Path,
+    *,
+    format: str,
+    arrays: Iterable[str] | Mapping[str, Any] | None = None,
+    force: bool = False,
+    resume: bool = False,
+    skip_bad: bool = False,
+    options: ExportOptions | None = None,
+    client: Any = None,
+    progress: Progress | None = None,
+    **said: Unpack[ExportKeywords],
+) -> PlannedExport:
+    """Return an export that can be estimated, carried out, and checked with other software.
+
+    Parameters
+    ----------
+    dataset
+        An opened dataset.
+    target, format, arrays, force, resume, skip_bad, options, client, progress, said
+        As `export` has them.
+
+    Returns
+    -------
+    PlannedExport
+        `estimate()` tells what it costs and what the target cannot hold, `write()` does what `export` does,
+        `check()` has other software read what was written.
+
+    Raises
+    ------
+    RefbrowserError
+        There is no such array, format or option.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> with refbrowser.open("sea_surface.json") as dataset:
+    ...     planned = refbrowser.plan_export(dataset, "sst.zarr", format="zarr-v3", arrays=["/ocean/sst"])
+    ...     print(planned.estimate().chunks, planned.write().chunks)
+    24 24
+    """
+    from refbrowser.engine.compute import Compute
+    from refbrowser.exporting.request import ExportRequest
+    from refbrowser.exporting.targets.keywords import options_said
+    from refbrowser.tools.export.planned_export import PlannedExport
+
+    if options is not None and said:
+        message = f"options say how it is written: {quoted(min(said))} is said besides"
+        raise RefbrowserError(ErrorKind.USAGE, message)
+    chosen = None
+    if arrays is not None:
+        indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(texts_of(arrays), ...)
+        token = control_of(progress).token
+        chosen = tuple(_choice(dataset, path, index, token) for path, index in indices.items())
+    request = ExportRequest(
+        path_of(target),
+        format,
+        chosen,
+        force=force,
+        resume=resume,
+        skip_bad=skip_bad,
+        options=options or options_said(format, said, path_of(target)),
+    )
+    return PlannedExport(dataset, request, Compute.of(client))
+
+
+def _choice(dataset: Dataset, path: str, index: Any, token: CancelToken) -> ArrayChoice:
+    from refbrowser.exporting.request import ArrayChoice
+
+    if not isinstance(index, str) or not index:
+        return ArrayChoice.of(dataset, path, index)
+    from refbrowser.views.plot.named_selection import selection_at
+
+    array = dataset.array(ArrayChoice.of(dataset, path).path)
+    return ArrayChoice(array.path, selection_at(array, index, token))

@@ -48,11 +48,11 @@ from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.words import binary_size_text
 
 if TYPE_CHECKING:
-    from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.check import CheckReport
-    from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
+    from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, Loss
     from refbrowser.formats.format import Written
+    from refbrowser.tools.export.planned_export import PlannedExport
 
 
 def check_as_json(checked: CheckReport) -> dict[str, Any]:
@@ -233,9 +233,9 @@ def export_options(arguments: argparse.Namespace, form: Written) -> ExportOption
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
-    from refbrowser.engine.dataset import damage_of
     from refbrowser.exporting.combining.made_references import FORMS
     from refbrowser.exporting.request import ExportRequest
+    from refbrowser.tools.export.planned_export import PlannedExport
 
     take_output(arguments)
     asked = request_of(arguments, ExportRequest, target=arguments.target, skip_bad=arguments.skip_bad)
@@ -248,14 +248,15 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         raise RefbrowserError(ErrorKind.USAGE, "--lock is for references that are written")
     with open_dataset(arguments, token) as dataset:
         request = replace(asked, arrays=_chosen(dataset, arguments.arrays, token))
+        planned = PlannedExport(dataset, request, compute)
         if arguments.json or arguments.estimate:
             # Without them it is told with all else that cannot be kept.
-            tell_damage(damage_of(dataset, request.paths))
+            tell_damage(dataset.damage if request.paths is None else dataset.damage_at(*request.paths))
         if arguments.estimate:
-            return _estimate(dataset, request, arguments, compute, token)
+            return _estimate(planned, arguments, token)
         before = _Before()
-        report = _export(dataset, request, arguments, compute, token, before)
-        checked = _check(dataset, request, token) if arguments.check else None
+        report = _export(planned, arguments, token, before)
+        checked = _check(planned, token) if arguments.check else None
         tell_findings(dataset.access.memory.warnings)
     for error in report.skipped:
         tell_warning(error)
@@ -270,71 +271,49 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _export(
-    dataset: Dataset,
-    request: ExportRequest,
-    arguments: argparse.Namespace,
-    compute: Compute,
-    token: CancelToken,
-    before: _Before,
+    planned: PlannedExport, arguments: argparse.Namespace, token: CancelToken, before: _Before
 ) -> ExportReport:
-    from refbrowser.exporting.exporter import run_export
-
     try:
         with ProgressBar("exporting") as bar:
-            return run_export(
-                dataset,
-                request,
+            return planned.write(
                 job_control(token, bar),
-                lambda error: ask(arguments, error),
+                question=lambda error: ask(arguments, error),
                 # Programs find it in the report.
-                None if arguments.json else before.tell,
-                compute,
+                told=None if arguments.json else before.tell,
             )
     except Cancelled:
-        if form_named(request.format).resumes:
+        if form_named(planned.request.format).resumes:
             tell("refbrowser: interrupted; --resume goes on from here")
         raise
 
 
-def _check(dataset: Dataset, request: ExportRequest, token: CancelToken) -> CheckReport:
-    from refbrowser.exporting.check import check_export
-
+def _check(planned: PlannedExport, token: CancelToken) -> CheckReport:
     with ProgressBar("checking") as bar:
-        return check_export(dataset, request, job_control(token, bar))
+        return planned.check(job_control(token, bar))
 
 
-def _estimate(
-    dataset: Dataset,
-    request: ExportRequest,
-    arguments: argparse.Namespace,
-    compute: Compute,
-    token: CancelToken,
-) -> int:
-    from refbrowser.exporting.exporter import estimate_export
-
+def _estimate(planned: PlannedExport, arguments: argparse.Namespace, token: CancelToken) -> int:
     with ProgressBar("estimating") as bar:
-        estimate = estimate_export(dataset, request, job_control(token, bar), compute)
+        estimate = planned.estimate(job_control(token, bar))
     if arguments.json:
         shape = asdict(estimate)
         shape["losses"] = [{"path": loss.path, "what": loss.what} for loss in estimate.losses]
         write_json(shape)
         return 0
-    units = form_named(request.format).units
+    units = form_named(planned.request.format).units
     write_line(
         f"{estimate.chunks} {units}, {estimate.missing} missing; "
         f"to read {binary_size_text(estimate.source_bytes)}, "
         f"to write {binary_size_text(estimate.target_bytes)} at most"
     )
-    for line in (*_ways(estimate), *_notes(estimate.losses)):
+    for line in (*_ways(estimate), *_notes(estimate)):
         write_line(line)
     return 0
 
 
-def _notes(losses: Iterable[Loss]) -> list[str]:
+def _notes(told: ExportEstimate | ExportReport) -> list[str]:
     """Return a line for each thing that is not as in the source."""
-    from refbrowser.exporting.request import loss_lines
-
-    return [f"note: {plain(line)}" for line in loss_lines(losses)]
+    return [f"note: {plain(line)}" for line in told.lost]
 
 
 class _Before:
@@ -346,12 +325,13 @@ class _Before:
     def tell(self, estimate: ExportEstimate) -> None:
         """Say what will not be as in the source."""
         self._losses = frozenset(estimate.losses)
-        for line in (*_ways(estimate), *_notes(estimate.losses)):
+        for line in (*_ways(estimate), *_notes(estimate)):
             tell(f"refbrowser: {line}")
 
     def news(self, report: ExportReport) -> list[str]:
         """Return what was found out since."""
-        return _notes(loss for loss in report.losses if loss not in self._losses)
+        news = tuple(loss for loss in report.losses if loss not in self._losses)
+        return _notes(replace(report, losses=news))
 
 
 #: What becomes of what an interrupted export left at the target, where it cannot go on.

@@ -11,21 +11,12 @@ from typing import Any
 
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.locking import refusing_stale
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.check import CheckReport, check_export
-from refbrowser.exporting.exporter import estimate_export, run_export
-from refbrowser.exporting.option_fields import chosen_options
-from refbrowser.exporting.request import (
-    ArrayChoice,
-    ExportEstimate,
-    ExportReport,
-    ExportRequest,
-    Leftover,
-    Loss,
-    loss_lines,
-)
+from refbrowser.exporting.check import CheckReport
+from refbrowser.exporting.request import ExportEstimate, ExportReport, Leftover, Loss, loss_lines
 from refbrowser.formats.registry import form_named
+from refbrowser.tools.export.planned_export import PlannedExport
+from refbrowser.tools.export.public import plan_export
 from refbrowser.views.compute_places import ComputeChoice
 from refbrowser.words import count_text, counted_plain, counted_spaced, size_text
 
@@ -66,8 +57,8 @@ class Order:
     compute: ComputeChoice = field(default_factory=ComputeChoice)
     allow_stale: bool = False
 
-    def request(self, dataset: Dataset) -> ExportRequest:
-        """Return it as the engine takes it.
+    def planned(self, dataset: Dataset, control: TaskControl) -> PlannedExport:
+        """Return the export that is asked for.
 
         Raises
         ------
@@ -76,21 +67,19 @@ class Order:
         """
         if not self.target:
             raise RefbrowserError(ErrorKind.USAGE, "there is no target path")
-        choices = None
-        if self.arrays is not None:
-            if not self.arrays:
-                raise RefbrowserError(ErrorKind.USAGE, "no array is ticked")
-            choices = tuple(ArrayChoice.of(dataset, path, selection) for path, selection in self.arrays)
-        target = os.path.expanduser(self.target)
-        options = chosen_options(form_named(self.format), self.options, target)
-        return ExportRequest(
-            target,
-            self.format,
-            choices,
-            self.force,
-            self.resume,
-            self.skip_bad,
-            options,
+        if self.arrays is not None and not self.arrays:
+            raise RefbrowserError(ErrorKind.USAGE, "no array is ticked")
+        return plan_export(
+            dataset,
+            self.target,
+            format=self.format,
+            arrays=None if self.arrays is None else dict(self.arrays),
+            force=self.force,
+            resume=self.resume,
+            skip_bad=self.skip_bad,
+            client=self.compute.compute(),
+            progress=control,
+            **self.options,
         )
 
 
@@ -124,7 +113,8 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
     RefbrowserError
         It cannot be made; `E_IO`: something is at the target and nothing was said about it.
     """
-    request = order.request(dataset)
+    planned = order.planned(dataset, control)
+    request = planned.request
     form = form_named(request.format)
     is_meant = request.force or request.resume or request.keeps or form.adds
     if os.path.lexists(request.target) and not is_meant:
@@ -134,23 +124,18 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
             Place(path=request.target),
             "Choose another name, or tick the box that replaces or continues it",
         )
-    return Cost(
-        estimate_export(dataset, request, control, order.compute.compute()),
-        _free_space(request.target),
-        form.unit,
-    )
+    return Cost(planned.estimate(control), _free_space(request.target), form.unit)
 
 
 def carry_out(dataset: Dataset, order: Order, control: TaskControl) -> ExportReport:
     """Carry out an order; what is written bears no marks: stale files are read where it says so."""
-    if not order.allow_stale:
-        dataset = refusing_stale(dataset)
-    return run_export(dataset, order.request(dataset), control, compute=order.compute.compute())
+    planned = order.planned(dataset, control)
+    return (planned if order.allow_stale else planned.refusing_stale()).write(control)
 
 
 def check_with_others(dataset: Dataset, order: Order, control: TaskControl) -> CheckReport:
     """Read what an order wrote with other software, and compare it with the source."""
-    return check_export(dataset, order.request(dataset), control)
+    return order.planned(dataset, control).check(control)
 
 
 def report_text(report: ExportReport) -> str:
