@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -116,7 +117,7 @@ class CodecPipeline:
 
     @classmethod
     def for_array(cls, node: ArrayNode) -> CodecPipeline:
-        """Return the pipeline of an array.
+        """Return the pipeline of an array, which is made once.
 
         Raises
         ------
@@ -124,7 +125,11 @@ class CodecPipeline:
             `META`: a codec is not known (the advice says which package brings it, if one does) or its
             configuration is wrong; `UNSAFE`: it would run code. An error that the node holds is raised.
         """
-        return _build(node)
+        known = _known.get(ref(node))
+        if known is None:
+            # The entry goes with the array.
+            known = _known[ref(node, _known.pop)] = _build(node)
+        return known
 
     @property
     def shard(self) -> ShardLayout | None:
@@ -262,6 +267,10 @@ def _decoded(stage: Stage, buffer: Bytes, target: Bytes | None) -> Bytes:
 
 def _fault(name: str, error: BaseException) -> RefbrowserError:
     return RefbrowserError(ErrorKind.DECODE, f"codec {quoted(name)} cannot decode: {quoted(error)}")
+
+
+#: Of arrays that are alive: each read of one asks for its pipeline.
+_known: dict[ref[ArrayNode], CodecPipeline] = {}
 
 
 def _build(node: ArrayNode) -> CodecPipeline:

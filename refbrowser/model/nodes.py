@@ -40,7 +40,7 @@ class Dimension:
     unlimited: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True, eq=False)
 class ArrayNode:
     """One array (variable): its metadata and the references of its chunks.
 

@@ -1,5 +1,7 @@
 """Round trips, and the same results as numcodecs gives, for every codec of the table."""
 
+import weakref
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numcodecs
@@ -10,9 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from looped import looped
 
+from refbrowser.codecs.pipeline import CodecPipeline, _known
 from refbrowser.codecs.table import known_codecs
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import DataType
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, CodecSpec
+from refbrowser.model.values import Chunks
 
 INTEGERS = np.arange(-15, 15, dtype="<i4").reshape(6, 5)
 FLOATS = np.linspace(-3, 5, 30, dtype="<f4").reshape(6, 5)
@@ -338,3 +345,16 @@ def test_only_so_many_codecs(pipeline):
     with pytest.raises(RefbrowserError) as caught:
         pipeline("u1", [{"id": "crc32"}] * (LIMITS.filters + 1))
     assert caught.value.kind is ErrorKind.BUDGET
+
+
+def test_the_pipeline_of_an_array_is_made_once_and_kept_as_long_as_the_array() -> None:
+    values = Chunks(grid=RegularChunkGrid((6, 5), (6, 5)), codecs=(CodecSpec("zlib", {}),))
+    node = ArrayNode(path="/a", shape=(6, 5), type=DataType.of(np.dtype("<i4")), values=values)
+    pipeline = CodecPipeline.for_array(node)
+    assert CodecPipeline.for_array(node) is pipeline
+    edited = replace(node, values=replace(values, codecs=()))
+    assert CodecPipeline.for_array(edited).is_raw, "an edited array is another one"
+    alive, count = weakref.ref(node), len(_known)
+    del node
+    assert alive() is None
+    assert len(_known) == count - 1

@@ -173,11 +173,14 @@ class GenRule:
 
     def may_give(self, prefix: str) -> bool:
         """Return whether keys may start with `prefix`; False is certain."""
+        start = self._key_start
+        return start is not None and (start.startswith(prefix) or prefix.startswith(start))
+
+    @cached_property
+    def _key_start(self) -> str | None:
+        """The text of the key before its first expression; None where there is no key."""
         key = self.fields.get("key")
-        if key is None or key.template is None:
-            return False
-        static = key.template.static_prefix
-        return static.startswith(prefix) or prefix.startswith(static)
+        return None if key is None or key.template is None else key.template.static_prefix
 
     @cached_property
     def count(self) -> int:
