@@ -15,8 +15,11 @@ from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.commands.plotting import DataCommands
 from refbrowser.app.commands.references import EditCommands
 from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.frame.centre import PLOT, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.exporting.saving.save import SaveOrder
 from refbrowser.references.edits.edits import SetMetadata, SetReference
+from refbrowser.views.rows import RowStyle
 
 Settle = Callable[[], None]
 
@@ -103,7 +106,12 @@ def test_an_edit_of_one_reference_leaves_the_tree_as_it_is(
 
 @pytest.mark.slow
 def test_commands_that_nothing_concerns_are_not_asked_again(
-    window: MainWindow, opened: Open, settle: Settle, small: Path, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow,
+    opened: Open,
+    settle: Settle,
+    qtbot: QtBot,
+    small: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     document = opened(small)
     settle()
@@ -120,6 +128,58 @@ def test_commands_that_nothing_concerns_are_not_asked_again(
     assert set(asked) == {"SaveCommands", "EditCommands"}
     assert window.actions_["save"].isEnabled()
     assert window.actions_["undo"].isEnabled()
+    asked.clear()
+    with qtbot.waitSignal(document.saved):
+        window.actions_["save"].trigger()
+    assert set(asked) == {"SaveCommands"}, "the steps are the same"
+    assert not window.actions_["save"].isEnabled()
+    assert window.actions_["undo"].isEnabled()
+
+
+@pytest.mark.slow
+def test_what_is_saved_is_told_apart_from_that_it_is_being_written(
+    opened: Open, settle: Settle, qtbot: QtBot, small: Path, tmp_path: Path
+) -> None:
+    document, told = opened(small), []
+    settle()
+    document.apply(SetReference("note", "text"))
+    settle()
+    document.saving.runningChanged.connect(lambda: told.append(document.saving.is_running))
+    document.savedChanged.connect(lambda: told.append("saved"))
+    with qtbot.waitSignal(document.saved):
+        document.saving.save(SaveOrder(str(tmp_path / "copy.json"), is_copy=True))
+    assert told == [True, False], "a copy leaves what is saved as it is"
+    with qtbot.waitSignal(document.saved):
+        document.saving.save()
+    assert told[2:] == [True, False, "saved"]
+
+
+@pytest.mark.slow
+def test_rows_that_nobody_sees_take_their_marks_when_they_are_seen(
+    window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, small: Path
+) -> None:
+    document = opened(small)
+    settle()
+    window.centre.show_tab(REFERENCES)
+    document.apply(SetReference("depth/0", ["data.bin", 8, 4]))
+    settle()
+    table = window.centre.references.table
+
+    def style(row: int) -> RowStyle:
+        return table._page(row // table.page_rows)[1][row % table.page_rows]
+
+    row = document.document.expansion.find("depth/0")
+    qtbot.waitUntil(lambda: RowStyle.CHANGED in style(row))
+    window.centre.show_tab(PLOT)
+    asked: list[str] = []
+    table.show_styles, plain = (lambda: asked.append("styles")), table.show_styles
+    with qtbot.waitSignal(document.saved):
+        window.actions_["save"].trigger()
+    settle()
+    assert asked == []
+    table.show_styles = plain
+    window.centre.show_tab(REFERENCES)
+    qtbot.waitUntil(lambda: RowStyle.CHANGED not in style(row))
 
 
 @pytest.mark.slow

@@ -12,7 +12,9 @@ class Changed(Flag):
     Attributes
     ----------
     HISTORY
-        The steps of the current document, and which of them is saved.
+        The steps of the current document.
+    SAVED
+        What of it is saved, and whether it is being written.
     FORMAT
         What the format of the current document adds to the window.
     FINDINGS
@@ -22,10 +24,11 @@ class Changed(Flag):
     """
 
     HISTORY = auto()
+    SAVED = auto()
     FORMAT = auto()
     FINDINGS = auto()
     OTHER = auto()
-    ALL = HISTORY | FORMAT | FINDINGS | OTHER
+    ALL = HISTORY | SAVED | FORMAT | FINDINGS | OTHER
 
 
 class ActionSpec(NamedTuple):

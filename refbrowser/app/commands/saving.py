@@ -30,7 +30,7 @@ _OUTSIDE = "Its keys are no place for references: choose a place outside it."
 class SaveCommands(CommandGroup):
     """The commands of the menu File that write, or give edits up."""
 
-    follows = Changed.ALL
+    follows = Changed.SAVED | Changed.FORMAT | Changed.OTHER
     _closing = False
 
     def __init__(self, workspace: Workspace) -> None:

@@ -246,7 +246,14 @@ class DocumentSaving(QObject):
     ----------
     is_running
         It is being written.
+
+    Signals
+    -------
+    runningChanged()
+        `is_running` is another one.
     """
+
+    runningChanged = Signal()
 
     def __init__(self, document: EditedDocument, store: DocumentStore) -> None:
         super().__init__(document)
@@ -299,27 +306,30 @@ class DocumentSaving(QObject):
         opened = self._document
         if self.is_running:
             return
-        self.is_running = True
-        opened.savedChanged.emit()
+        self._set_running(True)
 
         def done(saved: Saved) -> None:
-            self.is_running = False
+            self._set_running(False)
             self._store.written = saved.into
             if saved.into is not None:
                 self._store.ours = {}
             if not is_copy:
                 opened.take_saved(state, saved, path)
-            opened.savedChanged.emit()
+                opened.savedChanged.emit()
             opened.saved.emit(path)
             opened.saveLost.emit(saved.losses)
 
         def failed(error: BaseException) -> None:
-            self.is_running = False
+            self._set_running(False)
             self._store.not_saved(error)
             opened.savedChanged.emit()
             opened.saveFailed.emit(error)
 
         opened.tasks.run(opened.owner("save"), f"Save {opened.title}", write, done, failed)
+
+    def _set_running(self, is_running: bool) -> None:
+        self.is_running = is_running
+        self.runningChanged.emit()
 
 
 class FileState(StrEnum):

@@ -57,7 +57,7 @@ class EditedDocument(QObject):
     trustChanged()
         `access` or `wants` is another one.
     savedChanged()
-        `is_dirty`, `pending_count`, `path` or `saved_document` changed, or saving began or ended.
+        `is_dirty`, `pending_count`, `path` or `saved_document` changed.
     identityChanged()
         `identity`, the state of the file that is no news, or `path` is another one.
     firstRows(object)

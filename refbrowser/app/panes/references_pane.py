@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
@@ -291,6 +291,8 @@ class ReferencesPane(QWidget):
         self._document: OpenDocument | None = None
         self._search = Latest(self, "references")
         self._quiet = False
+        #: Whether marks or count are to be shown anew when they are seen.
+        self._is_behind = False
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_PAUSE)
@@ -362,14 +364,25 @@ class ReferencesPane(QWidget):
         """Show which rows differ where nothing else changed: the document was saved."""
         if self.changed_only.isChecked():
             self._show_rows(keep=True)
-        else:
+        elif self.isVisible():
             self.table.show_styles()
+        else:
+            self._is_behind = True
 
     def show_changes(self) -> None:
         """Show which rows differ, now that it is known."""
         if self.changed_only.isChecked():
             self._show_rows(keep=True)
+        elif self.isVisible():
+            self._show_count()
         else:
+            self._is_behind = True
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_behind:
+            self._is_behind = False
+            self.table.show_styles()
             self._show_count()
 
     def show_changed_only(self, on: bool) -> None:

@@ -77,6 +77,7 @@ class DocumentFollower(QObject):
         document.hierarchyChanged.connect(lambda extent: self._hierarchy_changed(document, extent))
         document.differenceChanged.connect(lambda: self._difference_changed(document))
         document.savedChanged.connect(lambda: self._saved_changed(document))
+        document.saving.runningChanged.connect(lambda: self._workspace.update_actions(Changed.SAVED))
         document.trustChanged.connect(lambda: self._trust_changed(document))
         document.store.listed.connect(lambda: self._listed(document))
         confirming = self._confirming[document] = DocumentConfirming(document)
@@ -164,6 +165,7 @@ class DocumentFollower(QObject):
         if document is self._workspace.documents.current:
             self._centre.update_state()
             self._centre.references.refresh()
+            self._workspace.update_actions(Changed.HISTORY)
 
     def _difference_changed(self, document: OpenDocument) -> None:
         if document is self._workspace.documents.current:
@@ -172,8 +174,8 @@ class DocumentFollower(QObject):
     def _hierarchy_changed(self, document: OpenDocument, extent: Extent) -> None:
         if not extent.is_structure:
             self._hierarchy.take_nodes(document)
-            if document is self._workspace.documents.current:
-                self._centre.references.refresh()
+            # Its rows are shown already; which of them differ is known now.
+            self._difference_changed(document)
             return
         self._hierarchy.refresh(document)
         if document is self._workspace.documents.current:
@@ -236,13 +238,14 @@ class DocumentFollower(QObject):
         if document is not None:
             self._hierarchy.update_title(document)
         if document is current:
-            self._centre.recovery_bar.set_document(current)
+            if current is not None and current.journal.recoveries:
+                self._centre.recovery_bar.set_document(current)
             self._status.set_document(current)
             self._show_unconfirmed()
             title = "" if current is None else f"{one_line(current.title).replace('[*]', '[*][*]')}[*] - "
             self._workspace.window().setWindowTitle(f"{title}refbrowser")
             self._workspace.window().setWindowModified(current is not None and current.is_pending)
-        self._workspace.update_actions(Changed.HISTORY)
+        self._workspace.update_actions(Changed.SAVED)
 
     def _edit_failed(self, document: OpenDocument, error: BaseException) -> None:
         self._workspace.documents.set_current(document)

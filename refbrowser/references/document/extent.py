@@ -62,8 +62,10 @@ def extent_of(before: Document, after: Document) -> Extent:
     appended = _other(here.appended, there.appended)
     if len(rows) + len(appended) > KEYS:
         return EVERYTHING
-    keys = {*appended, *here.table.keys(sorted(rows))}
-    keys.update(key for refs in (here, there) for key in _names(refs, rows))
+    keys = set(appended)
+    if rows:
+        keys.update(here.table.keys(sorted(rows)))
+        keys.update(key for refs in (here, there) for key in _names(refs, rows))
     return Extent(frozenset(keys))
 
 
