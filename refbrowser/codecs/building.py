@@ -17,6 +17,7 @@ from refbrowser.codecs.table import CODECS, Kind, byte_codec, codec_of_v3, plain
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.dtypes import with_byte_order
+from refbrowser.model.narrow_types import NarrowType
 from refbrowser.model.nodes import CodecSpec
 
 #: Stands for the type of the elements where a codec does not change it.
@@ -44,11 +45,19 @@ class Row:
         self.stages: list[Stage] = []
         self.dtype: DType | None = dtype
         self.room = Room.of(count * dtype.itemsize)
+        self._bits = 0
 
     @property
     def elements(self) -> Elements:
         """What the next codec gets."""
-        return Elements(self.dtype, self.room)
+        return Elements(self.dtype, self.room, self._bits)
+
+    def narrow(self, type: NarrowType) -> None:
+        """Store elements as a type that numpy has not."""
+        from refbrowser.codecs.narrowing import Narrowed  # Hardly any array needs it.
+
+        self.add(type.name, Narrowed(type, type.stored))
+        self._bits = type.bits
 
     def compressed(self, room: Room) -> None:
         """Go on after a codec whose result is not made of elements."""

@@ -22,10 +22,14 @@ from refbrowser.model.fill_values import parse_fill_value
 
 @dataclass(frozen=True, eq=False)
 class Elements:
-    """What stands before a codec when encoding: elements of `dtype`, or None after a compressor."""
+    """What stands before a codec when encoding: elements of `dtype`, or None after a compressor.
+
+    `bits` are those of an element that has fewer than its bytes have; 0 of others.
+    """
 
     dtype: DType | None
     room: Room
+    bits: int = 0
 
 
 # Classes are imported when a codec is first made: most datasets have one or two of them.
@@ -233,7 +237,7 @@ def bit_packing(settings: Settings, before: Elements) -> ByteCodec:
         raise RefbrowserError(
             ErrorKind.META, "codec 'packbits' works on booleans and little-endian numbers only"
         )
-    most = 0 if dtype.kind == "b" else 8 * dtype.itemsize - 1
+    most = 0 if dtype.kind == "b" else (before.bits or 8 * dtype.itemsize) - 1
     first = settings.integer("first_bit", 0, 0, most)
     last = settings.integer("last_bit", most, first, most)
     padding = settings.choice("padding_encoding", "none", ("none", "first_byte", "last_byte"))

@@ -35,6 +35,7 @@ from refbrowser.codecs.settings import Settings
 from refbrowser.codecs.table import (
     CODECS,
     byte_codec,
+    codec_of_v3,
     codec_or_refusal,
     is_object_codec,
     object_codec,
@@ -43,6 +44,7 @@ from refbrowser.codecs.table import (
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.narrow_types import NarrowType, stored_type
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
 if TYPE_CHECKING:
@@ -326,9 +328,14 @@ def _build_v3(
         for spec in specs:
             byte_codec(plain_name(spec.name), spec.configuration, Elements(None, Room.of(0)))
         raise RefbrowserError(ErrorKind.META, "no codec turns the array into bytes")
-    row = Row(dtype, prod(shape))
+    row, maker = Row(dtype, prod(shape)), specs[at]
+    narrow = stored_type(dtype)
+    if narrow is not None:
+        _check_narrow(narrow, specs[: at + 1])
+        if maker.name != "sharding_indexed":
+            # The chunks of a shard are made narrow one by one.
+            row.narrow(narrow)
     axes, sides = add_array_codecs(specs[:at], shape, row)
-    maker = specs[at]
     objects = shards = None
     if maker.name == "sharding_indexed" and all(map(is_of_each_element, specs[:at])):
         # They do the same to each inner chunk, which is read alone.
@@ -364,6 +371,15 @@ def _build_v3(
     for spec in specs[at + 1 :]:
         row.add(spec.name, after_elements(spec, row.elements))
     return CodecPipeline(shape, dtype, axes, tuple(row.stages), objects, shards)
+
+
+def _check_narrow(narrow: NarrowType, specs: Sequence[CodecSpec]) -> None:
+    """Raise for codecs that calculate with elements, or of which nothing is said of such types."""
+    for spec in specs:
+        row = codec_of_v3(spec.name)
+        if row is None or not (row.is_of_axes or row.packs_bits or row.make is None):
+            message = f"codec {quoted(spec.name)} of elements of type {narrow.name} is not supported"
+            raise RefbrowserError(ErrorKind.META, message)
 
 
 def _lent(

@@ -147,6 +147,8 @@ class Codec:
         Nothing is encoded by it: what is stored anew has other codecs.
     only_v3
         Zarr v2 has none of it: there what is stored has other codecs.
+    packs_bits
+        It stores just the bits that a type has.
     least
         What it stores takes at least: decoded bytes that one of its bytes stands for at most (0: any number),
         and the bytes of its frame.
@@ -175,6 +177,7 @@ class Codec:
     is_of_axes: bool = False
     only_decodes: bool = False
     only_v3: bool = False
+    packs_bits: bool = False
     least: tuple[int, int] = (0, 1)
     module: str = ""
     package: str = ""
@@ -449,6 +452,7 @@ _ROWS = (
         make=makers.bit_packing,
         v3="packbits",
         only_v3=True,
+        packs_bits=True,
     ),
     Codec(name="grib", kind=Kind.SERIALIZER, make=makers.grib, only_decodes=True),
     Codec(name="gribberish", kind=Kind.SERIALIZER, make=makers.gribberish, only_decodes=True, only_v3=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -229,7 +229,7 @@ def codecs_v3(node: ArrayNode) -> CodecsV3:
         return _split_v3([_as_json(codec) for codec in node.codecs])
     filters: list[dict[str, Any]] = []
     compressors: list[dict[str, Any]] = []
-    serializer = _bytes_codec(node.known_dtype)
+    serializer = bytes_codec(node.known_dtype)
     rank = len(node.shape)
     if node.order == "F" and rank > 1:
         filters.append({"name": "transpose", "configuration": {"order": list(reversed(range(rank)))}})
@@ -272,7 +272,22 @@ def _is_extension(entry: Mapping[str, Any]) -> bool:
     return str(entry["name"]).startswith(PREFIX)
 
 
-def _bytes_codec(dtype: np.dtype[Any]) -> dict[str, Any]:
+def extensions_in(codecs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the names of codecs of Zarr v3, in shards too, that not every zarr-python knows."""
+    found: dict[str, None] = {}
+    for each in codecs:
+        row, settings = codec_of_v3(each["name"]), each.get("configuration") or {}
+        if row is not None and row.only_v3:
+            found[each["name"]] = None
+        inner = settings.get("codecs") if each["name"] == _SHARDING else None
+        found |= dict.fromkeys(
+            extensions_in({"name": item} if isinstance(item, str) else item for item in inner or ())
+        )
+    return list(found)
+
+
+def bytes_codec(dtype: np.dtype[Any]) -> dict[str, Any]:
+    """Return what stores elements as they are."""
     if dtype.itemsize == 1 or dtype.kind in "SV":
         return {"name": "bytes"}
     return _named("bytes", {"endian": "big" if dtype.str[0] == ">" else "little"})

@@ -27,6 +27,7 @@ from refbrowser.model.dtypes import closed_up, type_name, with_byte_order
 from refbrowser.model.exact_numbers import narrowed
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.metadata_keys import METADATA_NAMES
+from refbrowser.model.narrow_types import stored_type
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode
 from refbrowser.model.selection import Selection
@@ -328,6 +329,9 @@ def laid_out(
     told = list(losses)
     if target.path != node.path:
         told.append(f"the name is written as {quoted(target.path)}")
+    narrow = stored_type(node.dtype)
+    if narrow is not None and stored_type(target.dtype) is None:
+        told.append(f"{narrow.name} is written as {target.type.name}, which has all of its values")
     lost = tuple(Loss(node.path, what) for what in dict.fromkeys(told))
     copied = _copied(node, selection, target)
     return ArrayLayout(node, selection, wanted, target, folder, copied, lost, convert)
@@ -461,7 +465,8 @@ def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
     if source.format == target.format:
         same = [(codec.name, dict(codec.configuration)) for codec in source.codecs]
         kept = [(codec.name, dict(codec.configuration)) for codec in target.codecs]
-        if same == kept and source.dtype == target.dtype and source.order == target.order:
+        same_type = source.dtype == target.dtype and stored_type(source.dtype) == stored_type(target.dtype)
+        if same == kept and same_type and source.order == target.order:
             return True
     try:
         mine, other = CodecPipeline.for_array(source), CodecPipeline.for_array(target)

@@ -48,7 +48,15 @@ class ChunkReading(Reading):
         node = self.node
         codecs = json.dumps([[codec.name, dict(codec.configuration)] for codec in node.codecs], default=repr)
         shape = node.grid.chunk_shape if node.has_grid else ()
-        return (node.format, str(node.dtype), shape, node.order, codecs, repr(node.fill_value))
+        return (
+            node.format,
+            node.type.name,
+            str(node.dtype),
+            shape,
+            node.order,
+            codecs,
+            repr(node.fill_value),
+        )
 
     def batch(self, reader: Reader, parts: Parts, start: int, stop: int) -> ChunkBatch:
         """Return what reads the parts from `start` to `stop`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from refbrowser.errors import ErrorKind, NotHeldError, Place, RefbrowserError, quoted
-from refbrowser.exporting.codec_names import CodecsV2, codecs_v2, codecs_v3, with_shards
+from refbrowser.exporting.codec_names import (
+    CodecsV2,
+    CodecsV3,
+    bytes_codec,
+    codecs_v2,
+    codecs_v3,
+    extensions_in,
+    with_shards,
+)
 from refbrowser.exporting.layout import (
     ArrayLayout,
     PlainName,
@@ -21,9 +30,11 @@ from refbrowser.exporting.layout import (
 )
 from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import Loss
+from refbrowser.formats.zarr.documents import NODE_V3
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE, build_hierarchy
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.narrow_types import stored_type
 from refbrowser.model.netcdf.fill import marked, with_mark_of_v3
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
 from refbrowser.model.selection import Selection
@@ -46,6 +57,8 @@ class ZarrLayout:
         self._plain_name = plain_name
         #: The arguments of ``zarr.create_array`` by path in the target.
         self._arguments: dict[str, dict[str, Any]] = {}
+        #: Members of the metadata that zarr-python cannot write, by path in the target.
+        self._members: dict[str, dict[str, Any]] = {}
 
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""
@@ -73,6 +86,8 @@ class ZarrLayout:
         }
         keys, told = _made_by_zarr(planned.path, arguments)
         self._arguments[planned.path] = arguments
+        if members := self._members.get(planned.path):
+            keys = {name: _with_members(data, members) for name, data in keys.items()}
         target = _parsed(planned, keys)
         return laid_out(node, selection, wanted, target, [*losses, *names_left_out(node.dtype), *lost, *told])
 
@@ -126,7 +141,12 @@ class ZarrLayout:
                 raise RefbrowserError(
                     ErrorKind.META, f"zarr-python refuses the store: {quoted(error)}"
                 ) from error
-        return {name: value.to_bytes() for name, value in store.items()}
+        keys = {name: value.to_bytes() for name, value in store.items()}
+        for path in paths:
+            if members := self._members.get(path):
+                key = f"{path.strip('/')}/{NODE_V3}".lstrip("/")
+                keys[key] = _with_members(keys[key], members)
+        return keys
 
     def attributes(self, node: ArrayNode | GroupNode) -> dict[str, Any]:
         """Return the attributes that reading a node of the target gives."""
@@ -223,6 +243,20 @@ class ZarrV3Layout(ZarrLayout):
             wanted = with_shards(wanted, shards)
         codecs = codecs_v3(wanted)
         lost = list(codecs.lost)
+        all_codecs = [*codecs.filters, codecs.serializer, *codecs.compressors]
+        own = extensions_in(all_codecs)
+        members: dict[str, Any] = {}
+        if own:
+            lost += [
+                f"codec {name} is kept as an extension of Zarr v3 that few programs know" for name in own
+            ]
+            members["codecs"] = all_codecs
+            codecs = CodecsV3((), bytes_codec(wanted.known_dtype), ())
+        if narrow := stored_type(wanted.dtype):
+            lost.append(f"type {narrow.name} is kept as an extension of Zarr v3 that few programs know")
+            members["data_type"] = narrow.name
+        if members:
+            self._members[escaped_path(wanted.path, self._plain_name)] = members
         arguments: dict[str, Any] = {
             "chunks": wanted.grid.chunk_shape,
             "filters": list(codecs.filters) or None,
@@ -244,6 +278,11 @@ class ZarrV3Layout(ZarrLayout):
     def _plain_type(self, dtype: Any) -> Any:
         # The byte order of v3 is a codec, not part of the type.
         return dtype.newbyteorder("=")
+
+
+def _with_members(data: bytes, members: Mapping[str, Any]) -> bytes:
+    """Return a ``zarr.json`` with other members."""
+    return json.dumps({**json.loads(data), **members}, indent=2).encode()
 
 
 def _made_by_zarr(path: str, arguments: Mapping[str, Any]) -> tuple[dict[str, bytes], list[str]]:

@@ -14,6 +14,7 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType
 from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.narrow_types import narrow_type
 from refbrowser.model.nodes import CodecSpec
 from refbrowser.model.values import Chunks, NoValues
 
@@ -74,10 +75,15 @@ def array_fields(document: Mapping[str, Any]) -> dict[str, Any]:
     try:
         grid = parse_chunk_grid(shape, document.get("chunk_grid"))
         fields["values"] = Chunks(grid=grid, codecs=codecs, keys=keys)
-        dtype = dtypes.with_byte_order(dtypes.parse_v3(document.get("data_type")), _endian(codecs))
-        fields["type"] = DataType.of(dtype, fields["type"].name if dtype.hasobject else None)
-        text_kind = "string" if fields["type"].name == "string" else "bytes"
-        fields["fill_value"] = parse_fill_value(document.get("fill_value"), dtype, text_kind)
+        narrow = narrow_type(fields["type"].name)
+        if narrow is not None:
+            fields["type"] = DataType(narrow.dtype, narrow.name)
+            fields["fill_value"] = narrow.fill_value(document.get("fill_value"))
+        else:
+            dtype = dtypes.with_byte_order(dtypes.parse_v3(document.get("data_type")), _endian(codecs))
+            fields["type"] = DataType.of(dtype, fields["type"].name if dtype.hasobject else None)
+            text_kind = "string" if fields["type"].name == "string" else "bytes"
+            fields["fill_value"] = parse_fill_value(document.get("fill_value"), dtype, text_kind)
         check_extensions(document, _MEMBERS)
     except RefbrowserError as error:
         fields["unreadable"] = error

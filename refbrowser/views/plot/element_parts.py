@@ -215,7 +215,7 @@ class _ChunkSource:
             decode=pipeline.decode,
             name=key,
             place=Place(key=key, path=node.path),
-            how=(str(node.dtype), node.grid.chunk_shape, repr(node.codecs)),
+            how=(node.type.name, str(node.dtype), node.grid.chunk_shape, repr(node.codecs)),
         )
 
     def kinds(self) -> npt.NDArray[np.uint8]:

@@ -172,7 +172,7 @@ UNREADABLE = {
     "fill value": zarray(fill_value="x"),
 }
 UNREADABLE_V3 = {
-    "v3 type": zarr_json(data_type="bfloat16"),
+    "v3 type": zarr_json(data_type="float7"),
     "v3 codec": zarr_json(codecs=["made_up"]),
     "v3 grid": zarr_json(chunk_grid={"name": "rectilinear", "configuration": {}}),
     "v3 transformer": zarr_json(storage_transformers=[{"name": "x"}]),
