@@ -68,6 +68,20 @@ def test_appending_gives_what_combining_all_gives(folder: Path, capsys: pytest.C
 
 
 @pytest.mark.slow
+def test_a_file_with_other_variables_is_not_merged_into_a_document(folder: Path, tmp_path: Path) -> None:
+    first = combine(request(folder, "m[01].nc", target=str(tmp_path / "two.json")))
+    shutil.copy(folder / "m2.nc", tmp_path / "other.nc")
+    with netCDF4.Dataset(tmp_path / "other.nc", "a") as file:
+        name = next(name for name, each in file.variables.items() if len(each.dimensions) > 1)
+        file.renameVariable(name, "other")
+    with open_dataset(OpenRequest(first.target, allow=(str(folder), str(tmp_path)))) as dataset:
+        plan = append_plan(dataset, Combination(sources=(str(tmp_path / "other.nc"),)))
+    lacking = [each for each in plan.blocking if each.kind == "presence" and each.path == f"/{name}"]
+    assert lacking
+    assert "merge" not in {remedy.kind for each in lacking for remedy in each.remedies}
+
+
+@pytest.mark.slow
 def test_what_differs_from_the_document_stops(folder: Path, tmp_path: Path) -> None:
     first = combine(request(folder, "m[01].nc", target=str(tmp_path / "two.json")))
     before = Path(first.target).read_bytes()

@@ -11,6 +11,7 @@ import pytest
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import RefbrowserError
+from refbrowser.tools.read import value_files
 
 
 @pytest.fixture
@@ -31,6 +32,19 @@ def test_values_are_those_of_the_array(sample: str) -> None:
         with pytest.raises(RefbrowserError, match="cannot be written as"):
             refbrowser.write_values(dataset, "/ocean/sst", "a.txt")
     assert json.loads(Path("a.json").read_text()) == [values.tolist()]
+
+
+def test_progress_is_that_of_all_blocks(sample: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(value_files, "_BLOCK", 1)
+    told: list[tuple[int, int | None]] = []
+    refbrowser.write_values(
+        sample,
+        "/ocean/sst",
+        "a.json",
+        (slice(3), 0, 0),
+        progress=lambda done, total, **_: told.append((done, total)),
+    )
+    assert told[-1] == (3, 3)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +24,7 @@ from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, ReplaceUrlPrefix, SetReference
 from refbrowser.views.chunks import chunk_map
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
-from refbrowser.views.chunks.chunk_facts import chunk_facts
+from refbrowser.views.chunks.chunk_facts import ChunkFacts, chunk_facts, facts_line
 from refbrowser.views.chunks.chunk_map import (
     NOTHING,
     OTHER_URL,
@@ -315,3 +316,10 @@ def test_real_documents_are_mapped_as_they_are(shared_data: Path) -> None:
                 layout = ChunkLayout.of(first_chunk_slice(array_node))
                 shown = coloured(filled(MapSource(array_node.manifest), layout), ColourBy.STATE)
                 assert shown.stored + shown.inline + shown.missing == layout.size
+
+
+def test_bytes_are_named_where_there_are_any() -> None:
+    inline = ChunkFacts((0,), "a/0", ReferenceKind.INLINE, length=8, decoded=8)
+    assert "bytes" not in facts_line(inline, 0, math.nan, None)
+    some = replace(inline, kind=ReferenceKind.RANGE, url="x", offset=4)
+    assert "bytes 4 to 12" in facts_line(some, 0, math.nan, None)
