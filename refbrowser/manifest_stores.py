@@ -171,7 +171,7 @@ class _Maker:
         metadata = create_v3_array_metadata(
             shape=node.shape,
             data_type=np.dtypes.StringDType() if is_text else dtype,
-            chunk_shape=node.grid.chunk_shape,
+            chunk_shape=node.grid.regular.chunk_shape,
             chunk_key_encoding={
                 "name": "default",
                 "separator": keys.separator if keys.name == "default" else ".",

@@ -263,7 +263,7 @@ class RefbrowserDataStore(AbstractDataStore):
             # As xarray's own engine: written again, chunks that are not stored hold the same.
             encoding["fill_value"] = node.fill_value
         if node.has_grid and node.shape and dataset.format != _CLASSIC:
-            chunks = node.grid.chunk_shape
+            chunks = node.grid.written_out
             encoding["chunks" if is_zarr else "chunksizes"] = chunks
             encoding["preferred_chunks"] = dict(zip(names, chunks, strict=True))
             if not is_zarr:

@@ -118,8 +118,14 @@ class CodecPipeline:
         object.__setattr__(self, "stored_most", self._stored_most())
 
     @classmethod
-    def for_array(cls, node: ArrayNode) -> CodecPipeline:
+    def for_array(cls, node: ArrayNode, shape: tuple[int, ...] | None = None) -> CodecPipeline:
         """Return the pipeline of an array, which is made once.
+
+        Parameters
+        ----------
+        shape
+            Of the chunks that it is for, as they are stored, where those of the array are unequal; of the
+            largest where it is left out.
 
         Raises
         ------
@@ -127,6 +133,8 @@ class CodecPipeline:
             `META`: a codec is not known (the advice says which package brings it, if one does) or its
             configuration is wrong; `UNSAFE`: it would run code. An error that the node holds is raised.
         """
+        if shape is not None and not node.grid.is_regular:
+            return _build(node, shape)
         known = _known.get(ref(node))
         if known is None:
             # The entry goes with the array.
@@ -275,7 +283,7 @@ def _fault(name: str, error: BaseException) -> RefbrowserError:
 _known: dict[ref[ArrayNode], CodecPipeline] = {}
 
 
-def _build(node: ArrayNode) -> CodecPipeline:
+def _build(node: ArrayNode, shape: tuple[int, ...] | None = None) -> CodecPipeline:
     for error in (node.error, node.unreadable):
         if error is not None:
             raise error
@@ -285,7 +293,8 @@ def _build(node: ArrayNode) -> CodecPipeline:
         raise RefbrowserError(
             ErrorKind.BUDGET, f"{len(node.codecs)} codecs; at most {LIMITS.filters} are decoded"
         )
-    shape = node.grid.chunk_shape
+    if shape is None:
+        shape = node.grid.largest
     if node.format == "zarr-v3":
         return _build_v3(node.codecs, shape, node.dtype, node.fill_value, 0, node.lenders)
     axes = tuple(range(len(shape)))

@@ -442,9 +442,9 @@ class Array:
         return self.node.dtype
 
     @property
-    def chunks(self) -> tuple[int, ...] | None:
-        """Shape of a chunk."""
-        return None if not self.node.has_grid else self.node.grid.chunk_shape
+    def chunks(self) -> tuple[int | tuple[int, ...], ...] | None:
+        """Side of the chunks along each dimension; of unequal ones the sides of all, as Dask has them."""
+        return None if not self.node.has_grid else self.node.grid.written_out
 
     @property
     def dimensions(self) -> tuple[str | None, ...]:

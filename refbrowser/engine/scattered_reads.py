@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from refbrowser.engine.reading.parts import Ints, ReadOptions
 from refbrowser.engine.session import readable_grid, room_for
-from refbrowser.model.grid import AxisPart, ChunkPart, SelectedAxis, part_of
+from refbrowser.model.chunk_axes import AxisPart, ChunkAxis
+from refbrowser.model.grid import ChunkPart, part_of
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def read_outer(session: Session, node: ArrayNode, access: Access, index: tuple[A
     if not any(isinstance(item, np.ndarray) for item in index):
         return session.read(node, access, Selection.from_index(index, node.shape))
     grid = readable_grid(node)
-    sides = zip(index, grid.shape, grid.chunk_shape, strict=True)
-    axes = [_chosen(item, size, side) for item, size, side in sides]
+    axes = [_chosen(item, axis) for item, axis in zip(index, grid.dimensions, strict=True)]
     box = room_for(Selection.whole(tuple(axis.length for axis in axes)), node)
     parts = _Product([axis.parts for axis in axes])
     session.read_parts(node, access, [parts], box, ReadOptions(), total=len(parts))
@@ -77,11 +77,11 @@ def read_points(
     places = np.broadcast_arrays(*(_positive(index[axis], grid.shape[axis]) for axis in pointed))
     shape = places[0].shape
     points = np.stack([each.reshape(-1) for each in places], axis=-1)
-    others = [_chosen(index[axis], grid.shape[axis], grid.chunk_shape[axis]) for axis in sliced]
+    others = [_chosen(index[axis], grid.dimensions[axis]) for axis in sliced]
     lengths = tuple(axis.length for axis in others)
     values = room_for(Selection.whole((len(points), *lengths)), node)
-    sides = np.array([grid.chunk_shape[axis] for axis in pointed], np.int64)
-    for batch in _batches(points, sides, prod(lengths)):
+    dimensions = [grid.dimensions[axis] for axis in pointed]
+    for batch in _batches(points, dimensions, prod(lengths)):
         box_shape = [0] * grid.ndim
         for axis, length in zip(pointed, batch.shape, strict=True):
             box_shape[axis] = length
@@ -119,16 +119,16 @@ def _positive(places: Any, size: int) -> Ints:
     return np.where(found < 0, found + size, found).astype(np.int64)
 
 
-def _chosen(item: Any, size: int, side: int) -> _ChosenAxis:
+def _chosen(item: Any, axis: ChunkAxis) -> _ChosenAxis:
     if isinstance(item, slice):
-        taken = range(*item.indices(size))
+        taken = range(*item.indices(axis.size))
         backwards = taken.step < 0
         ascending = taken[::-1] if backwards else taken
-        parts = list(SelectedAxis(ascending, side, size).parts())
+        parts = list(axis.selected(ascending).parts())
         return _ChosenAxis(parts, len(taken), slice(None, None, -1 if backwards else None))
-    places = _positive(item, size)
+    places = _positive(item, axis.size)
     wanted, back = np.unique(places, return_inverse=True)
-    chunks = wanted // side
+    chunks = axis.find(wanted)
     starts = np.flatnonzero(np.diff(chunks, prepend=-1))
     first = wanted[starts]
     last = wanted[np.append(starts[1:], len(wanted)) - 1] if len(wanted) else first
@@ -136,8 +136,13 @@ def _chosen(item: Any, size: int, side: int) -> _ChosenAxis:
     begins = ends - (last - first + 1)
     parts = [
         AxisPart(at, slice(low, low + end - begin, 1), slice(begin, end), end - begin == side)
-        for at, low, begin, end in zip(
-            chunks[starts].tolist(), (first % side).tolist(), begins.tolist(), ends.tolist(), strict=True
+        for at, low, begin, end, side in zip(
+            chunks[starts].tolist(),
+            (first - axis.starts(chunks[starts])).tolist(),
+            begins.tolist(),
+            ends.tolist(),
+            axis.sides(chunks[starts]).tolist(),
+            strict=True,
         )
     ]
     of_chunk = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(wanted))))
@@ -154,7 +159,7 @@ class _Batch(NamedTuple):
     places: Ints
 
 
-def _batches(points: Ints, sides: Ints, each: int) -> Iterator[_Batch]:
+def _batches(points: Ints, dimensions: Sequence[ChunkAxis], each: int) -> Iterator[_Batch]:
     """Yield points by the chunks that they are in; boxes lie in a row along the first axis.
 
     Parameters
@@ -164,12 +169,16 @@ def _batches(points: Ints, sides: Ints, each: int) -> Iterator[_Batch]:
     """
     if not len(points):
         return
-    chunks, of_chunk = np.unique(points // sides, axis=0, return_inverse=True)
+    found = [axis.find(points[:, at]) for at, axis in enumerate(dimensions)]
+    chunks, of_chunk = np.unique(np.stack(found, axis=1), axis=0, return_inverse=True)
     rows = np.argsort(of_chunk.reshape(-1), kind="stable")
     starts = np.searchsorted(of_chunk.reshape(-1)[rows], np.arange(len(chunks)))
     ends = np.append(starts[1:], len(rows))
     low = np.minimum.reduceat(points[rows], starts, axis=0)
     extents = np.maximum.reduceat(points[rows], starts, axis=0) - low + 1
+    along = list(enumerate(dimensions))
+    starts_of = np.stack([axis.starts(chunks[:, at]) for at, axis in along], axis=1)
+    sides = np.stack([axis.sides(chunks[:, at]) for at, axis in along], axis=1)
     begin = 0
     while begin < len(chunks):
         end = begin + 1
@@ -180,18 +189,19 @@ def _batches(points: Ints, sides: Ints, each: int) -> Iterator[_Batch]:
             if prod(wider.tolist()) * each > _TOGETHER:
                 break
             shape, end = wider, end + 1
-        offsets = np.zeros((end - begin, len(sides)), np.int64)
+        offsets = np.zeros((end - begin, len(dimensions)), np.int64)
         offsets[1:, 0] = np.cumsum(extents[begin : end - 1, 0])
         parts = [
             tuple(
                 AxisPart(at, slice(start, start + size, 1), slice(to, to + size), size == side)
-                for at, start, to, size, side in zip(*columns, sides.tolist(), strict=True)
+                for at, start, to, size, side in zip(*columns, strict=True)
             )
             for columns in zip(
                 chunks[begin:end].tolist(),
-                (low[begin:end] % sides).tolist(),
+                (low[begin:end] - starts_of[begin:end]).tolist(),
                 offsets.tolist(),
                 extents[begin:end].tolist(),
+                sides[begin:end].tolist(),
                 strict=True,
             )
         ]

@@ -13,7 +13,7 @@ from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 
@@ -104,7 +104,7 @@ class Session(Resources):
         from refbrowser.engine.reading_kinds import reading_of
 
         grid = readable_grid(node)
-        chunk_size = int(np.prod(grid.chunk_shape, dtype=object)) * box.dtype.itemsize
+        chunk_size = int(np.prod(grid.largest, dtype=object)) * box.dtype.itemsize
         keep = (
             not options.export
             and total <= KEPT_CHUNKS
@@ -170,7 +170,7 @@ def room_for(selection: Selection, node: ArrayNode) -> npt.NDArray[Any]:
         ) from None
 
 
-def readable_grid(node: ArrayNode) -> RegularChunkGrid:
+def readable_grid(node: ArrayNode) -> ChunkGrid:
     """Return the chunk grid of a readable array.
 
     Raises

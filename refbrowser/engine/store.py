@@ -69,7 +69,7 @@ class AssembledChunks:
         if node.known_dtype.names is not None or (node.known_dtype.hasobject and node.type.name != "string"):
             message = f"Zarr v2 has no form for elements of type {node.type.name}"
             raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
-        values = np.empty(node.grid.chunk_shape, node.known_dtype)
+        values = np.empty(node.grid.stored_shape(chunk.coords), node.known_dtype)
         values[...] = node.fill_element
         values[tuple(map(slice, node.grid.extent(chunk.coords)))] = self._values(node, chunk.coords)
         if node.known_dtype.hasobject:

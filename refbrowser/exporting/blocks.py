@@ -204,11 +204,11 @@ def element_size(node: ArrayNode) -> int:
 def read_shape(node: ArrayNode) -> tuple[int, ...]:
     """Return the shape of what is decoded by itself when an array is read."""
     if node.is_made:
-        return node.grid.chunk_shape
+        return node.grid.largest
     has_shards = CodecPipeline.for_array(node).shard is not None
     found = without_shards(node).grid if has_shards else node.grid
     assert found is not None
-    return found.chunk_shape
+    return found.largest
 
 
 def _may_be_spooled(node: ArrayNode) -> bool:

@@ -53,8 +53,11 @@ class CodecsV3:
 
 
 def without_shards(node: ArrayNode) -> ArrayNode:
-    """Return an array whose chunks are the inner chunks of the shards of `node`; itself where it has none."""
-    chunks, codecs = node.grid.chunk_shape, node.codecs
+    """Return an array whose chunks are the inner chunks of the shards of `node`; itself where it has none.
+
+    Shards hold a whole number of them: they are of one shape where those are not, too.
+    """
+    chunks, codecs = node.grid.largest, node.codecs
     if node.format != "zarr-v3":
         return node
     while (at := _place_of_shards(codecs)) is not None and all(map(is_of_each_element, codecs[:at])):
@@ -96,7 +99,7 @@ def with_shards(node: ArrayNode, sides: Sides) -> ArrayNode:
     """
     node = without_shards(node)
     codecs = codecs_v3(node)
-    inner = node.grid.chunk_shape
+    inner = node.grid.regular.chunk_shape
     shape = sides.tiled(node.shape, inner, node.known_dtype.itemsize)
     sharding = {
         "chunk_shape": list(inner),
@@ -143,9 +146,9 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
     """
     if node.format != "zarr-v3":
         items = [{"id": _known(codec.name), **codec.configuration} for codec in _sized(node)]
-        return _split_v2(node.order, items, node.grid.chunk_shape)
+        return _split_v2(node.order, items, node.grid.regular.chunk_shape)
     plain = without_shards(node)
-    chunks, codecs = plain.grid.chunk_shape, plain.codecs
+    chunks, codecs = plain.grid.regular.chunk_shape, plain.codecs
     lost = ["shards: each inner chunk becomes a chunk"] if plain is not node else []
     order, items = "C", []
     for codec in codecs:

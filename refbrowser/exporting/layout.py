@@ -25,7 +25,7 @@ from refbrowser.model.cf import named_flags
 from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType, leaf_fields, names_of
 from refbrowser.model.dtypes import closed_up, type_name, with_byte_order
 from refbrowser.model.exact_numbers import narrowed
-from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid, RegularChunkGrid, sides_text
 from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.narrow_types import stored_type
 from refbrowser.model.netcdf.types import ATOMIC_OF
@@ -217,7 +217,7 @@ class ArrayLayout:
     @property
     def grid(self) -> RegularChunkGrid:
         """The chunks of the target."""
-        return self.target.grid
+        return self.target.grid.regular
 
     def keys(self, coords: npt.NDArray[np.int64]) -> list[str]:
         """Return the keys of chunks of the target, given by their coordinates, shape (n, ndim)."""
@@ -296,6 +296,9 @@ def asked_for(
         grid = RegularChunkGrid(wanted.shape, chunks)
         wanted = replace(wanted, values=replace(wanted.chunks, grid=grid))
     else:
+        if not node.grid.is_regular:
+            now = sides_text(wanted.grid)
+            losses.append(f"unequal chunks, {sides_text(node.grid)}, become chunks of one shape, {now}")
         wanted, told = _not_too_large(node, wanted)
         losses += told
     return selection, chosen_codecs(wanted, choice) if choice is not None else wanted, losses
@@ -340,7 +343,7 @@ def laid_out(
 def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str]]:
     """Return the node with the shape of the selection, and what cannot be kept."""
     kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
-    chunks = tuple(node.grid.chunk_shape[axis] for axis in kept)
+    chunks = tuple(node.grid.largest[axis] for axis in kept)
     shape = selection.shape
     codecs, losses = node.codecs, []
     reordered = _of_axes(codecs)
@@ -363,7 +366,7 @@ def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str
 
 def _not_too_large(node: ArrayNode, wanted: ArrayNode) -> tuple[ArrayNode, list[str]]:
     """Return the array with chunks that can be held, where those of the source are read in part only."""
-    chunks = wanted.grid.chunk_shape
+    chunks = wanted.grid.largest
     size = prod(chunks) * wanted.known_dtype.itemsize
     if size <= LIMITS.chunk_question or not (node.assembled is not None or reads_elements(node)):
         return wanted, []
@@ -384,7 +387,7 @@ def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
     """Return how stored bytes are copied to the target, None where they cannot be."""
-    stored = None if node.is_made else _stored_as(node, selection)
+    stored = None if node.is_made or not node.grid.is_regular else _stored_as(node, selection)
     if stored is None:
         return None
     pairs = list(product(_with_units(stored), _with_units(target)))
@@ -395,7 +398,7 @@ def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedU
     for mine, yours in pairs:
         units = (without_shards(node) if mine is not stored else node).grid
         assert units is not None
-        first = _aligned(units, selection, yours.grid.chunk_shape[: len(mine.shape)])
+        first = _aligned(units, selection, yours.grid.largest[: len(mine.shape)])
         if first is not None and _same_bytes(mine, yours):
             return CopiedUnits(first, mine is not stored, yours is not target)
     return None
@@ -415,7 +418,7 @@ def _stored_as(node: ArrayNode, selection: Selection) -> ArrayNode | None:
         return None
     kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
     shape = tuple(node.shape[axis] for axis in kept)
-    chunks = tuple(node.grid.chunk_shape[axis] for axis in kept)
+    chunks = tuple(node.grid.largest[axis] for axis in kept)
     return replace(node, shape=shape, values=node.over(RegularChunkGrid(shape, chunks)))
 
 
@@ -442,13 +445,13 @@ def same_fill(source: Any, target: Any) -> bool:
     return one.tobytes() == other.tobytes() or bool(one == other) or bool(one != one and other != other)
 
 
-def _aligned(grid: RegularChunkGrid, selection: Selection, chunks: tuple[int, ...]) -> tuple[int, ...] | None:
+def _aligned(grid: ChunkGrid, selection: Selection, chunks: tuple[int, ...]) -> tuple[int, ...] | None:
     """Return the source's chunk that becomes the target's first, or None where chunks do not coincide."""
+    if not grid.is_regular:
+        return None
     sides = iter(chunks)
     first = []
-    for axis, (taken, side, size) in enumerate(
-        zip(selection.axes, grid.chunk_shape, grid.shape, strict=True)
-    ):
+    for axis, (taken, side, size) in enumerate(zip(selection.axes, grid.largest, grid.shape, strict=True)):
         if axis in selection.dropped:
             coincide = side == 1
         else:

@@ -14,7 +14,7 @@ from refbrowser.findings.finding import Finding
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import UNKNOWN, DataType
 from refbrowser.model.flavour import Flavour
-from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid, ChunkPart
 from refbrowser.model.values import (
     NO_MANIFEST,
     NO_VALUES,
@@ -168,7 +168,7 @@ class ArrayNode:
         return self.has_grid and self.values.encoded is None
 
     @property
-    def grid(self) -> RegularChunkGrid:
+    def grid(self) -> ChunkGrid:
         """The chunks in which it is read; asking an array that has none raises why (`RefbrowserError`)."""
         return self._divided.grid
 
@@ -190,7 +190,7 @@ class ArrayNode:
             raise self._lacking("the array has no encoded chunks")
         return encoded
 
-    def over(self, grid: RegularChunkGrid) -> Values:
+    def over(self, grid: ChunkGrid) -> Values:
         """Return its values over chunks of another grid."""
         return replace(self._divided, grid=grid)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -118,6 +118,28 @@ def taken(columns: ReferenceColumns, rows: npt.NDArray[np.int64]) -> ReferenceCo
     return ReferenceColumns(
         kinds, columns.url[rows], columns.offset[rows], columns.length[rows], columns.urls, inline, faults
     )
+
+
+def joined(parts: Sequence[ReferenceColumns]) -> ReferenceColumns:
+    """Return references that name the same URLs, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    inline: dict[int, bytes] = {}
+    faults: dict[int, RefbrowserError] = {}
+    start = 0
+    for part in parts:
+        inline |= {
+            start + row: part.inline[row]
+            for row in np.flatnonzero(part.kind == ReferenceKind.INLINE).tolist()
+        }
+        faults |= {
+            start + row: part.faults[row]
+            for row in np.flatnonzero(part.kind == ReferenceKind.FAULTY).tolist()
+        }
+        start += len(part)
+    columns = [(part.kind, part.url, part.offset, part.length) for part in parts]
+    kind, url, offset, length = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return ReferenceColumns(kind, url, offset, length, parts[0].urls, inline, faults)
 
 
 def without(columns: ReferenceColumns, rows: npt.NDArray[np.int64]) -> ReferenceColumns:

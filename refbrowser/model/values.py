@@ -12,7 +12,7 @@ import numpy.typing as npt
 from refbrowser.errors import NOWHERE, Place, RefbrowserError
 from refbrowser.findings.finding import Finding
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid, ChunkPart
 from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Values:
         path, as `ArrayNode.key_prefix` gives it.
     """
 
-    grid: RegularChunkGrid
+    grid: ChunkGrid
     manifest: ChunkManifest = NO_MANIFEST
     keys: ChunkKeyEncoding = _USUAL_KEYS
     prefix: str | None = None
@@ -157,7 +157,7 @@ class Values:
         return ""
 
     @property
-    def keyed(self) -> RegularChunkGrid:
+    def keyed(self) -> ChunkGrid:
         """The chunks that keys of references name."""
         return self.grid
 
@@ -221,7 +221,7 @@ class Pieces(Values):
     source: ArraySource
     unreferenced: str = ""
     stored_in: str = "pieces of a file"
-    named: RegularChunkGrid | None = None
+    named: ChunkGrid | None = None
 
     @property
     def why(self) -> str:
@@ -234,7 +234,7 @@ class Pieces(Values):
         return self.stored_in
 
     @property
-    def keyed(self) -> RegularChunkGrid:
+    def keyed(self) -> ChunkGrid:
         """The chunks that keys of references name."""
         return self.named or self.grid
 
@@ -428,7 +428,7 @@ class _Faults(Mapping[int, RefbrowserError]):
     """Why chunks are lost, by row of `kinds`; found out for those that are asked about."""
 
     source: ArraySource
-    grid: RegularChunkGrid
+    grid: ChunkGrid
     coords: npt.NDArray[np.int64]
     kinds: npt.NDArray[np.uint8]
 
@@ -451,7 +451,7 @@ class SourceManifest:
 
     source: ArraySource
     path: str
-    grid: RegularChunkGrid
+    grid: ChunkGrid
 
     @property
     def grid_shape(self) -> tuple[int, ...]:

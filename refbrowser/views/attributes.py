@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, names_of, rows_of
+from refbrowser.model.grid import sides_text
 from refbrowser.model.multiscales.conventions import multiscale_of, pictures_of
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode, GroupNode
@@ -302,14 +303,14 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         pairs.append(("Dimensions", ", ".join([*named, *own])))
     pairs += type_pairs(node)
     if node.has_grid:
-        chunk = shape_text(node.grid.chunk_shape) or "one value"
+        chunk = sides_text(node.grid) or "one value"
         inner = next(filter(None, map(_inner_shape, node.codecs)), None)
         what = "Chunk" if inner is None else "Shard"
         pairs.append((f"{what}s", f"{count_text(node.grid.size)} of {chunk}"))
         if inner is not None:
             pairs.append(("Inner chunks", shape_text(inner)))
         if node.dtype is not None and not node.dtype.hasobject:
-            size = _bytes(node.dtype.itemsize, node.grid.chunk_shape)
+            size = _bytes(node.dtype.itemsize, node.grid.largest)
             pairs.append((f"{what} size", size_text(size)))
     if node.not_referencable:
         pairs.append(("References", f"none: {node.not_referencable}"))

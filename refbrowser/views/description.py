@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from refbrowser.errors import Severity, quoted, sentence
 from refbrowser.findings.finding import Finding
+from refbrowser.model.grid import sides_text
 from refbrowser.model.json_values import json_ready
 from refbrowser.model.multiscales.conventions import pictures_of
 from refbrowser.model.report import Report, first_of
@@ -112,7 +113,7 @@ def _array(node: ArrayNode) -> dict[str, Any]:
         "shape": list(node.shape),
         "dtype": node.type.name,
         "dimensions": list(node.dimensions),
-        "chunks": None if not node.has_grid else list(node.grid.chunk_shape),
+        "chunks": None if not node.has_grid else node.grid.spelling,
         "order": node.order,
         "codecs": [
             {"name": codec.name, "configuration": json_ready(codec.configuration)} for codec in node.codecs
@@ -176,7 +177,8 @@ def _array_lines(node: ArrayNode) -> list[str]:
         stored, missing = _chunk_counts(node)
         counts = "" if stored is None else f", {stored} stored, {missing} missing"
         codecs = ", ".join(codec.name for codec in node.codecs) or "none"
-        lines.append(f"      chunks {list(node.grid.chunk_shape)} {node.order}{counts}; codecs {codecs}")
+        sides = list(node.grid.largest) if node.grid.is_regular else sides_text(node.grid)
+        lines.append(f"      chunks {sides} {node.order}{counts}; codecs {codecs}")
         if node.lenders:
             lines.append(f"      decoded by {', '.join(dict.fromkeys(node.lenders.values()))}")
         fill = "undefined" if node.fill_value is None else str(json_ready(node.fill_value))

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.chunk_axes import axis_of
+from refbrowser.model.grid import RectilinearChunkGrid, RegularChunkGrid, grid_of, sides_text
 from refbrowser.model.selection import Selection
 
 
@@ -21,7 +22,19 @@ def grids_and_selections(draw):
         else draw(st.integers(-size, size - 1))
         for size in shape
     )
-    return RegularChunkGrid(shape, chunks), index
+    if draw(st.booleans()):
+        return RegularChunkGrid(shape, chunks), index
+    return grid_of([draw(axes(size)) for size in shape]), index
+
+
+@st.composite
+def axes(draw, size):
+    """Chunks of any sides, some of them padded, that cover a dimension."""
+    sides, extents = [], []
+    while sum(extents) < size or not sides:
+        sides.append(draw(st.integers(1, 6)))
+        extents.append(draw(st.integers(1, sides[-1])))
+    return axis_of(size, sides, extents=np.array(extents))
 
 
 @given(grids_and_selections())
@@ -33,7 +46,7 @@ def test_parts_put_together_what_numpy_takes(case):
     box = selection.box(result)
     parts = list(grid.parts(selection))
     for part in parts:
-        chunk = np.full(grid.chunk_shape, -2)
+        chunk = np.full(grid.stored_shape(part.coords), -2)
         low, extent = grid.origin(part.coords), grid.extent(part.coords)
         cut = tuple(slice(a, a + n) for a, n in zip(low, extent, strict=True))
         chunk[tuple(slice(n) for n in extent)] = array[cut]
@@ -87,3 +100,46 @@ def test_grids_that_cannot_be(shape, chunks):
     with pytest.raises(RefbrowserError) as caught:
         RegularChunkGrid(shape, chunks)
     assert caught.value.kind is ErrorKind.META
+
+
+@given(grids_and_selections())
+def test_columns_tell_what_each_chunk_does(case):
+    grid, index = case
+    coords = grid.coords(Selection.from_index(index, grid.shape))
+    each = [tuple(row) for row in coords.tolist()]
+    assert grid.extents(coords).tolist() == [list(grid.extent(at)) for at in each]
+    assert grid.origins(coords).tolist() == [list(grid.origin(at)) for at in each]
+    found = {}
+    for shape, rows in grid.by_stored_shape(coords):
+        assert list(rows) == sorted(rows)
+        found |= dict.fromkeys(rows.tolist(), shape)
+    assert [found[row] for row in range(len(each))] == [grid.stored_shape(at) for at in each]
+    assert all(grid.chunk_of(grid.origin(at)) == at for at in each)
+
+
+MONTHS = grid_of([axis_of(90, [31, 28, 31]), axis_of(180, [180])])
+
+
+def test_unequal_chunks_in_words():
+    assert sides_text(MONTHS) == "[31, 28, 31]×180"
+    assert sides_text(grid_of([axis_of(40, [1, 5, 1], np.array([2, 7, 3]))])) == "[2 of 1, 7 of 5, 3 of 1]"
+    many = grid_of([axis_of(55, list(range(1, 11)))])
+    assert sides_text(many) == "[1, 2, 3, 4, 5, 6, … 10 chunks]"
+    padded = grid_of([axis_of(90, [31, 31, 31], extents=np.array([31, 28, 31]))])
+    assert sides_text(padded) == "[31, 28 (stored as 31), 31]"
+    assert sides_text(RegularChunkGrid((4, 6), (2, 3))) == "2×3"
+
+
+def test_a_grid_that_is_not_regular_says_so():
+    assert isinstance(MONTHS, RectilinearChunkGrid)
+    with pytest.raises(RefbrowserError, match="unequal sides") as caught:
+        MONTHS.regular  # noqa: B018
+    assert caught.value.kind is ErrorKind.META
+    assert grid_of([axis_of(9, [3, 3, 3])]) == RegularChunkGrid((9,), (3,))
+
+
+def test_sides_are_written_out_up_to_a_limit():
+    assert MONTHS.written_out == ((31, 28, 31), 180)
+    with pytest.raises(RefbrowserError) as caught:
+        grid_of([axis_of(10**12, [1, 2], np.array([10**12 - 2, 1]))]).written_out  # noqa: B018
+    assert caught.value.kind is ErrorKind.BUDGET

@@ -204,8 +204,7 @@ class CopyCommands(CommandGroup):
         index = None if plot is None else plot.element()
         if node is None or not node.has_manifest or index is None:
             return None
-        sides = node.grid.chunk_shape
-        return node.manifest.key(tuple(at // side for at, side in zip(index, sides, strict=True)))
+        return node.manifest.key(node.grid.chunk_of(index))
 
     def _copy_reference(self, text_of: Callable[[Reference | None], str], without: str) -> None:
         document, key = self._current, self._key()

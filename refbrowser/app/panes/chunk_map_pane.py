@@ -21,7 +21,7 @@ from refbrowser.words import count_text
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.model.grid import RegularChunkGrid
+    from refbrowser.model.grid import ChunkGrid
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.references.document.extent import Extent
     from refbrowser.views.plot.slicing import SliceState
@@ -35,19 +35,16 @@ def plotted_parts(plot: PlotPane, node: ArrayNode) -> tuple[range, ...] | None:
     if shown.path != node.path or state.shape != node.shape:
         return None
     grid = node.grid
-    parts = [
-        range(index // side, index // side + 1)
-        for index, side in zip(state.indices, grid.chunk_shape, strict=True)
-    ]
+    parts = [range(at, at + 1) for at in grid.chunk_of(state.indices)]
     for axis, taken in zip(state.axes, _ranges(plot, state, grid), strict=True):
-        side = grid.chunk_shape[axis]
-        parts[axis] = range(taken[0] // side, taken[-1] // side + 1) if taken else range(0)
+        along = grid.dimensions[axis]
+        parts[axis] = range(along.chunk_of(taken[0]), along.chunk_of(taken[-1]) + 1) if taken else range(0)
     if state.bands is not None:
         parts[state.bands.dimension] = range(grid.grid_shape[state.bands.dimension])
     return tuple(parts)
 
 
-def _ranges(plot: PlotPane, state: SliceState, grid: RegularChunkGrid) -> tuple[range, ...]:
+def _ranges(plot: PlotPane, state: SliceState, grid: ChunkGrid) -> tuple[range, ...]:
     """Return the indices along the axes of the plot; a part of them where only that is read."""
     picture = plot.picture()
     if picture is not None and picture.plan.slice == state:

@@ -199,7 +199,7 @@ class Animation(QObject):
         node = self._subject.node
         assert node is not None
         assert self.dimension is not None
-        return index // node.grid.chunk_shape[self.dimension]
+        return node.grid.dimensions[self.dimension].chunk_of(index)
 
     def _read_ahead(self, state: SliceState) -> None:
         document, node = self._subject.document, self._subject.node

@@ -149,10 +149,10 @@ def read_neighbours(
 
 def neighbour_plans(node: ArrayNode, state: SliceState, dimension: int) -> list[ViewPlan]:
     """Return the reads of the slices beside `state` that need other chunks and are small enough."""
-    index, side = state.indices[dimension], node.grid.chunk_shape[dimension]
+    index, axis = state.indices[dimension], node.grid.dimensions[dimension]
     plans = []
     for other in (index + 1, index - 1):
-        if 0 <= other < state.shape[dimension] and other // side != index // side:
+        if 0 <= other < state.shape[dimension] and axis.chunk_of(other) != axis.chunk_of(index):
             plan = plan_view(node, state.with_index(dimension, other))
             if plan.chunks <= AHEAD_CHUNKS and plan.decoded <= AHEAD_BYTES:
                 plans.append(plan)

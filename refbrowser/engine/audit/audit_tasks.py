@@ -43,7 +43,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf import Packing
-from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid, ChunkPart
 from refbrowser.model.netcdf.fill import mark_of_missing
 from refbrowser.model.nodes import ArrayNode
 
@@ -235,7 +235,7 @@ def _remember(dataset: Dataset, url: str, identity: ObjectIdentity) -> None:
 def together(node: ArrayNode) -> int:
     """Return how many chunks of an array one task reads."""
     try:
-        size = prod(readable_grid(node).chunk_shape) * node.known_dtype.itemsize
+        size = prod(readable_grid(node).largest) * node.known_dtype.itemsize
     except RefbrowserError:
         return _TOGETHER
     return max(1, min(_TOGETHER, _HELD // max(size, 1)))
@@ -244,9 +244,9 @@ def together(node: ArrayNode) -> int:
 class _Stacked:
     """Chunks of an array as parts of a box in which they lie one behind the other."""
 
-    def __init__(self, grid: RegularChunkGrid, coords: Ints) -> None:
+    def __init__(self, grid: ChunkGrid, coords: Ints) -> None:
         self._grid, self._coords = grid, coords
-        self.shape = (len(coords) * grid.chunk_shape[0], *grid.chunk_shape[1:]) if grid.chunk_shape else ()
+        self.shape = (len(coords) * grid.largest[0], *grid.largest[1:]) if grid.largest else ()
 
     def __len__(self) -> int:
         return len(self._coords)
@@ -255,7 +255,7 @@ class _Stacked:
         part = self._grid.whole_part(tuple(self._coords[number].tolist()))
         if not part.target:
             return part
-        first = number * self._grid.chunk_shape[0]
+        first = number * self._grid.largest[0]
         head = slice(first, first + part.target[0].stop, 1)
         return part._replace(target=(head, *part.target[1:]))
 
@@ -315,8 +315,8 @@ class _ReadTask:
         outcomes = tuple(_joined(found) for found in self._outcomes.values())
         return TaskAnswer((), outcomes, self._good, self._blocked, reader.read_bytes, reader.requests)
 
-    def _too_large(self, grid: RegularChunkGrid) -> bool:
-        return prod(grid.chunk_shape) * self._node.known_dtype.itemsize > LIMITS.chunk_size
+    def _too_large(self, grid: ChunkGrid) -> bool:
+        return prod(grid.largest) * self._node.known_dtype.itemsize > LIMITS.chunk_size
 
     def _look(self, number: int, ended: EndedPart | None, values: npt.NDArray[Any]) -> None:
         """Note what became of a chunk."""

@@ -83,7 +83,7 @@ def _obstacle(here: ArrayNode, there: ArrayNode) -> str:
             return "it is not known where the chunks of one of them are"
     if here.grid.ndim != there.grid.ndim:
         return "the arrays differ in their number of dimensions"
-    if here.grid.chunk_shape != there.grid.chunk_shape:
+    if not here.grid.agrees(there.grid):
         return "the chunk shapes differ"
     return ""
 

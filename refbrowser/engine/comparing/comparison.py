@@ -291,7 +291,7 @@ def _array_text(node: ArrayNode) -> str:
 
 def _alike(one: ArrayNode, other: ArrayNode) -> bool:
     """Tell whether nothing but the name and what is said of an array may differ."""
-    if one.shape != other.shape or one.grid.chunk_shape != other.grid.chunk_shape:
+    if one.shape != other.shape or not one.grid.agrees(other.grid):
         return False
     found = array_differences(one, replace(other, path=one.path))
     return all(each.kind in (DifferenceKind.ATTRIBUTE, DifferenceKind.DIMENSION) for each in found)

@@ -20,6 +20,7 @@ from refbrowser.engine.comparing.differences import Difference, DifferenceKind
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model.data_type import leaf_fields, rows_of
+from refbrowser.model.grid import ChunkGrid, sides_text
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.fill import is_complete, mark_of_missing
 from refbrowser.model.nodes import ArrayNode, CodecSpec, GroupNode
@@ -194,9 +195,8 @@ def _layout_differences(here: ArrayNode, there: ArrayNode) -> Iterator[Differenc
         if texts[0] != texts[1]:
             yield Difference(DifferenceKind.LAYOUT, path, "stored in", Side.BOTH, *texts)
         return
-    if mine.grid.chunk_shape != theirs.grid.chunk_shape:
-        shapes = list(mine.grid.chunk_shape), list(theirs.grid.chunk_shape)
-        yield _pair(DifferenceKind.LAYOUT, path, "chunk shape", *shapes)
+    if not mine.grid.agrees(theirs.grid):
+        yield _pair(DifferenceKind.LAYOUT, path, "chunk shape", _sides(mine.grid), _sides(theirs.grid))
     orders = _byte_order(here), _byte_order(there)
     if orders[0] != orders[1] and "" not in orders:
         yield Difference(DifferenceKind.LAYOUT, path, "byte order", Side.BOTH, *orders)
@@ -209,6 +209,10 @@ def _layout_differences(here: ArrayNode, there: ArrayNode) -> Iterator[Differenc
         note = READ_ALIKE if alike[0] == alike[1] else ""
         texts = _codec_words(pipelines[0]), _codec_words(pipelines[1])
         yield Difference(DifferenceKind.LAYOUT, path, "codecs", Side.BOTH, *texts, note)
+
+
+def _sides(grid: ChunkGrid) -> list[int] | str:
+    return list(grid.largest) if grid.is_regular else sides_text(grid)
 
 
 def _held(node: ArrayNode) -> str:

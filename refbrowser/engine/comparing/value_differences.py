@@ -21,6 +21,7 @@ from refbrowser.engine.dataset import Array
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.cf import Packing
+from refbrowser.model.chunk_axes import ChunkAxis
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -151,7 +152,7 @@ class _Values:
     def _grid(self, shape: tuple[int, ...]) -> RegularChunkGrid:
         """Return the blocks: whole chunks where several fit, parts of one that is too large."""
         node = self.here.node
-        sides = [min(side, max(size, 1)) for side, size in zip(node.grid.chunk_shape, shape, strict=True)]
+        sides = [min(side, max(size, 1)) for side, size in zip(node.grid.largest, shape, strict=True)]
         dtype = node.known_dtype
         most = max(BLOCK // (_OBJECT if dtype.hasobject else dtype.itemsize), 1)
         if node.nested is not None or dtype.hasobject:
@@ -172,14 +173,11 @@ class _Values:
             return (_box(grid, number) for number in range(count)), count
         chosen = dict.fromkeys((0, count - 1))
         if self.changed is not None and len(self.changed):
-            chunk = self.here.node.grid.chunk_shape
             step = max(len(self.changed) // (SAMPLED // 2), 1)
-            for coords in self.changed[::step].tolist():
+            for origin in self.here.node.grid.origins(self.changed[::step]).tolist():
                 at = [
-                    min(where * side // box, most - 1)
-                    for where, side, box, most in zip(
-                        coords, chunk, grid.chunk_shape, grid.grid_shape, strict=True
-                    )
+                    min(where // box, most - 1)
+                    for where, box, most in zip(origin, grid.chunk_shape, grid.grid_shape, strict=True)
                 ]
                 if min(at, default=0) >= 0:
                     chosen[int(np.ravel_multi_index(tuple(at), grid.grid_shape))] = None
@@ -281,19 +279,21 @@ class _Values:
 
     def _note_chunks(self, differs: Mask, amount: Values | None, box: Box) -> None:
         """Count what differs in each chunk of here that a block has something of."""
-        sides = self.here.node.grid.chunk_shape
+        dimensions = self.here.node.grid.dimensions
         counts = differs.astype(np.int64)
-        for axis, (each, side) in enumerate(zip(box, sides, strict=True)):
-            counts = np.add.reduceat(counts, _starts(each, side), axis=axis)
-        firsts = [each.start // side for each, side in zip(box, sides, strict=True)]
+        for axis, (each, along) in enumerate(zip(box, dimensions, strict=True)):
+            chunks = _chunks_in(along, each)
+            starts = along.starts(np.arange(chunks.start, chunks.stop)) - each.start
+            counts = np.add.reduceat(counts, np.maximum(starts, 0), axis=axis)
+        firsts = [along.chunk_of(each.start) for each, along in zip(box, dimensions, strict=True)]
         for cell in np.argwhere(counts).tolist():
             coords = tuple(at + first for at, first in zip(cell, firsts, strict=True))
             if coords not in self.chunks and len(self.chunks) >= CHUNKS:
                 self.has_more_chunks = True
                 return
             part = tuple(
-                slice(max(at * side - each.start, 0), (at + 1) * side - each.start)
-                for at, side, each in zip(coords, sides, box, strict=True)
+                slice(max(along.start(at) - each.start, 0), along.start(at + 1) - each.start)
+                for at, along, each in zip(coords, dimensions, box, strict=True)
             )
             self._add_chunk(coords, int(counts[tuple(cell)]), differs[part], amount, part, box)
 
@@ -357,9 +357,9 @@ class _Values:
             self._note_chunks(differs, None, box)
 
 
-def _starts(part: slice, side: int) -> list[int]:
-    """Return where the chunks begin that a part of a dimension has something of, from its beginning on."""
-    return [0, *range(side - part.start % side, part.stop - part.start, side)]
+def _chunks_in(axis: ChunkAxis, part: slice) -> range:
+    """Return the chunks that a part of a dimension has something of."""
+    return range(axis.chunk_of(part.start), axis.chunk_of(part.stop - 1) + 1)
 
 
 def _box(grid: RegularChunkGrid, number: int) -> Box:
@@ -378,8 +378,8 @@ def _of_chunks(node: ArrayNode, box: Box, which: Callable[[ReferenceColumns], Ma
     """Return which elements of a box lie in such chunks; None where none does."""
     if not node.has_manifest:
         return None
-    sides = node.grid.chunk_shape
-    ranges = [range(each.start // side, -(-each.stop // side)) for each, side in zip(box, sides, strict=True)]
+    dimensions = node.grid.dimensions
+    ranges = [_chunks_in(along, each) for each, along in zip(box, dimensions, strict=True)]
     counts = [len(each) for each in ranges]
     cells = np.indices(counts, np.int64).reshape(len(counts), prod(counts))
     firsts = np.array([each.start for each in ranges], np.int64)
@@ -387,9 +387,9 @@ def _of_chunks(node: ArrayNode, box: Box, which: Callable[[ReferenceColumns], Ma
     if not chosen.any():
         return None
     mask = chosen.reshape(counts)
-    for axis, (each, side, chunks) in enumerate(zip(box, sides, ranges, strict=True)):
-        low = chunks.start * side
-        mask = np.repeat(mask, side, axis=axis)
+    for axis, (each, along, chunks) in enumerate(zip(box, dimensions, ranges, strict=True)):
+        low = along.start(chunks.start)
+        mask = np.repeat(mask, along.extents(np.arange(chunks.start, chunks.stop)), axis=axis)
         mask = np.take(mask, np.arange(each.start - low, each.stop - low), axis=axis)
     return mask
 

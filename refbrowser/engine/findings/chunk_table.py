@@ -332,7 +332,10 @@ def _arrays(hierarchy: Hierarchy) -> Iterator[tuple[ArrayNode, ExpansionManifest
 
 
 def stored_sizes(node: ArrayNode) -> tuple[int | None, int, int]:
-    """Return the bytes of a stored chunk of an array: exactly (None: not known), at most and at least."""
+    """Return the bytes of a stored chunk of an array: exactly (None: not known), at most and at least.
+
+    Of unequal chunks it is not known exactly, and at most what the largest one takes.
+    """
     most = _MOST
     try:
         pipeline = CodecPipeline.for_array(node)
@@ -340,6 +343,8 @@ def stored_sizes(node: ArrayNode) -> tuple[int | None, int, int]:
         return None, most, 1
     if pipeline.objects is not None or pipeline.sharding is not None:
         return None, pipeline.stored_most if pipeline.sharding is not None else most, 1
+    if not node.grid.is_regular:
+        return None, pipeline.stored_most, 1
     if not pipeline.stages:
         return pipeline.decoded_size, pipeline.decoded_size, pipeline.decoded_size
     last = pipeline.stages[-1]

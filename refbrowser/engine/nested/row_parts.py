@@ -192,8 +192,8 @@ class RowBatch(Batch[MadeRows]):
         reader, number = self.reader, rows.owners[row]
         part = self.parts[number]
         grid = reader.node.grid
-        first, last, step = part.inside[0].indices(grid.chunk_shape[0])
-        origin = part.coords[0] * grid.chunk_shape[0]
+        first, last, step = part.inside[0].indices(grid.regular.chunk_shape[0])
+        origin = part.coords[0] * grid.regular.chunk_shape[0]
         read = read_rows(
             reader.session,
             reader.node,

@@ -6,7 +6,9 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence, Set
+from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +16,14 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
-from refbrowser.engine.reading.parts import Parts, PartTable
+from refbrowser.engine.reading.parts import Ints, Parts, PartTable
 from refbrowser.engine.reading.reader import AT_ONCE, TINY, Batch, Needed, Reader, Reading
 from refbrowser.engine.reading.shards import ShardMemory, open_shards
 from refbrowser.engine.reading.wanted_ranges import (
     Wanted,
     cut_uncompressed,
     refuse_large,
+    rows_of,
     too_long,
     worth_keeping,
 )
@@ -28,11 +31,14 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind, placed, taken
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind, joined, placed, taken
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.io.access.access import Access
+
+#: Pipelines of unequal chunks that are kept: there may be as many shapes as chunks.
+_KEPT_PIPELINES = 1024
 
 
 class ChunkReading(Reading):
@@ -40,14 +46,16 @@ class ChunkReading(Reading):
 
     def __init__(self, node: ArrayNode) -> None:
         super().__init__(node)
+        #: Decodes the chunks; of unequal ones the largest.
         self.pipeline = CodecPipeline.for_array(node)
+        self._pipelines: dict[tuple[int, ...], CodecPipeline] = {}
 
     @cached_property
     def how(self) -> tuple[Hashable, ...]:
         """What decoding a chunk depends on, as a value."""
         node = self.node
         codecs = json.dumps([[codec.name, dict(codec.configuration)] for codec in node.codecs], default=repr)
-        shape = node.grid.chunk_shape if node.has_grid else ()
+        shape = node.grid.largest if node.has_grid else ()
         return (
             node.format,
             node.type.name,
@@ -57,6 +65,37 @@ class ChunkReading(Reading):
             codecs,
             repr(node.fill_value),
         )
+
+    def pipeline_of(self, shape: tuple[int, ...]) -> CodecPipeline:
+        """Return what decodes chunks that are stored in a shape.
+
+        Raises
+        ------
+        RefbrowserError
+            `META`: the codecs do not fit it.
+        """
+        found = self._pipelines.get(shape)
+        if found is None:
+            if len(self._pipelines) >= _KEPT_PIPELINES:
+                self._pipelines.clear()
+            found = self._pipelines[shape] = CodecPipeline.for_array(self.node, shape)
+        return found
+
+    def of_one_shape(self, wanted: Wanted, coords: Ints) -> list[Wanted]:
+        """Return rows of whole chunks, those at `coords`, by the shape in which they are stored."""
+        grid = self.node.grid
+        if grid.is_regular:
+            return [wanted]
+        found = []
+        for shape, rows in grid.by_stored_shape(coords):
+            same = rows_of(wanted, rows)
+            try:
+                found.append(replace(same, pipeline=self.pipeline_of(shape)))
+            except RefbrowserError as error:
+                faults = dict.fromkeys(range(len(rows)), error)
+                kinds = np.full(len(rows), ReferenceKind.FAULTY, np.uint8)
+                found.append(replace(same, columns=replace(same.columns, kind=kinds, faults=faults)))
+        return found
 
     def batch(self, reader: Reader, parts: Parts, start: int, stop: int) -> ChunkBatch:
         """Return what reads the parts from `start` to `stop`."""
@@ -68,19 +107,20 @@ class ChunkReading(Reading):
         node = self.node
         parts = PartTable(node.grid, selection)
         count = len(parts)
-        columns = node.manifest.columns(parts.coords(0, count))
+        coords = parts.coords(0, count)
+        columns = node.manifest.columns(coords)
         all_whole = parts.all_whole(0, count)
         wanted = Wanted(self.pipeline, parts, range(count), columns, all_whole=all_whole)
-        wanted = cut_uncompressed(wanted, access)
+        cut = [cut_uncompressed(each, access) for each in self.of_one_shape(wanted, coords)]
         kinds = np.bincount(columns.kind, minlength=len(ReferenceKind))
         return Needed(
-            wanted.columns,
+            joined([each.columns for each in cut]) if cut else columns,
             chunks=count,
-            owners=wanted.owners,
+            owners=list(chain.from_iterable(each.owners for each in cut)),
             missing=int(kinds[ReferenceKind.MISSING]),
             inline=int(kinds[ReferenceKind.INLINE]),
             faulty=int(kinds[ReferenceKind.FAULTY]),
-            gaps=_bytes_between_elements(wanted),
+            gaps=sum(map(_bytes_between_elements, cut)),
         )
 
     def chunk_question(self) -> RefbrowserError | None:
@@ -160,17 +200,17 @@ class ChunkBatch(Batch[Wanted]):
         wanted = Wanted(pipeline, _Picked(self.parts, owners), owners, columns, all_whole=all_whole)
         batches = [
             refuse_large(cut_uncompressed(each, reader.access, self._kept_rows(each)))
-            for each in self._without_shards(wanted)
+            for same in self.reading.of_one_shape(wanted, coords[stored])
+            for each in self._without_shards(same)
         ]
         if sum(len(each.owners) for each in batches) > len(owners):
             self._left = Counter(owner for each in batches for owner in each.owners)
         for each in batches:
-            if each.pipeline is not pipeline:
-                # Inner chunks of shards; others were told apart above.
-                for row in np.flatnonzero(each.columns.kind == ReferenceKind.MISSING).tolist():
-                    fill = filled((), each.pipeline.dtype, each.fill_value)[()]
-                    reader.region(each.parts[row])[...] = fill
-                    self.ended(each, row, None)
+            # Inner chunks of shards; others were told apart above.
+            for row in np.flatnonzero(each.columns.kind == ReferenceKind.MISSING).tolist():
+                fill = filled((), each.pipeline.dtype, each.fill_value)[()]
+                reader.region(each.parts[row])[...] = fill
+                self.ended(each, row, None)
             yield each
 
     def _without_shards(self, wanted: Wanted) -> list[Wanted]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.model.grid import AxisPart, ChunkPart, RegularChunkGrid, part_of
+from refbrowser.model.grid import AxisPart, ChunkGrid, ChunkPart, part_of
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Parts(Protocol):
 class PartTable(Sequence[ChunkPart]):
     """The parts that a selection takes, in C order of the chunks; each is made when it is asked for."""
 
-    def __init__(self, grid: RegularChunkGrid, selection: Selection) -> None:
+    def __init__(self, grid: ChunkGrid, selection: Selection) -> None:
         self._axes = grid.axes(selection)
         self._shape = tuple(axis.count() for axis in self._axes)
         self._count = prod(self._shape)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
 from refbrowser.engine.reading.resources import ChunkCache
-from refbrowser.engine.reading.wanted_ranges import WHOLE_LIMIT, Wanted
+from refbrowser.engine.reading.wanted_ranges import WHOLE_LIMIT, Wanted, rows_of
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken
@@ -90,7 +90,7 @@ def open_shards(
     rows = np.flatnonzero(opened)
     if not len(rows):
         return [shards]
-    whole = _rows_of(shards, np.flatnonzero(~opened))
+    whole = rows_of(shards, np.flatnonzero(~opened))
     kept = {} if memory is None else _kept_tables(shards.columns, rows, memory)
     others = np.array([row for row in rows.tolist() if row not in kept], np.int64)
     found = shard_tables(shards.columns, others, layout, fetch, total_of)
@@ -121,16 +121,6 @@ def shard_tables(
         return {}
     sizes = _sizes(columns, rows, fetch, total_of)
     return _indexes(columns, rows, sizes, layout, fetch)
-
-
-def _rows_of(wanted: Wanted, rows: npt.NDArray[np.int64]) -> Wanted:
-    numbers = rows.tolist()
-    return replace(
-        wanted,
-        parts=[wanted.parts[row] for row in numbers],
-        owners=[wanted.owners[row] for row in numbers],
-        columns=taken(wanted.columns, rows),
-    )
 
 
 def _sizes(

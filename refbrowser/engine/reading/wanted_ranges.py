@@ -66,6 +66,17 @@ class Wanted:
         return 0 if row in self.spans else self.pipeline.decoded_size
 
 
+def rows_of(wanted: Wanted, rows: npt.NDArray[np.int64]) -> Wanted:
+    """Return some rows of a batch, none of which is a span."""
+    numbers = rows.tolist()
+    return replace(
+        wanted,
+        parts=[wanted.parts[row] for row in numbers],
+        owners=[wanted.owners[row] for row in numbers],
+        columns=taken(wanted.columns, rows),
+    )
+
+
 def cut_uncompressed(wanted: Wanted, access: Access, kept: Container[int] = ()) -> Wanted:
     """Return the batch with only those bytes of uncompressed chunks that are needed.
 

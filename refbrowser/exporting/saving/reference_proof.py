@@ -22,7 +22,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.library.library_source import LibrarySource, read_boxes
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.data_type import end_texts
-from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline, Missing, Reference, ReferenceColumns, ReferenceKind, columns_of
 
@@ -148,7 +148,7 @@ def _samples(source: Dataset, references: Dataset) -> Iterator[_Sample]:
 def _of_array(source: Dataset, original: Array, array: Array) -> Iterator[_Sample]:
     node = array.node
     grid, library = node.grid, _library_of(source, original, node)
-    if node.values.encoded is not None and prod(grid.chunk_shape) * node.known_dtype.itemsize <= _WHOLE:
+    if node.values.encoded is not None and prod(grid.largest) * node.known_dtype.itemsize <= _WHOLE:
         chosen = _chosen(node)
         columns = node.manifest.columns(np.array(chosen, np.int64).reshape(len(chosen), -1))
         for row, coords in enumerate(chosen):
@@ -198,10 +198,11 @@ def _chosen(node: ArrayNode) -> list[tuple[int, ...]]:
     return list(dict.fromkeys(found))
 
 
-def _edge(grid: RegularChunkGrid) -> tuple[int, ...] | None:
+def _edge(grid: ChunkGrid) -> tuple[int, ...] | None:
     """Return the first chunk that is cut by the end of the array; None where none is."""
-    for axis, (count, side) in enumerate(zip(grid.grid_shape, grid.chunk_shape, strict=True)):
-        if count * side > grid.shape[axis]:
+    for axis, along in enumerate(grid.dimensions):
+        count = along.count
+        if count and along.side(count - 1) > along.extent(count - 1):
             return (*(0,) * axis, count - 1, *(0,) * (grid.ndim - axis - 1))
     return None
 

@@ -128,7 +128,7 @@ class VirtualWriting(Remaking):
         """Return the chunks of an array, all of them to be made; None where they are too many."""
         if node.grid.size > MOST_CHUNKS:
             return None
-        return VirtualChunks(node.grid, made=list(all_chunks(node.grid)))
+        return VirtualChunks(node.grid.regular, made=list(all_chunks(node.grid.regular)))
 
     def _add(self, node: ArrayNode) -> None:
         why = _why_not(node)

@@ -395,7 +395,7 @@ def _chunks_and_compressor(node: ArrayNode) -> tuple[tuple[int, ...], tuple[Code
     try:
         known = codecs_v2(node)
     except RefbrowserError:
-        return node.grid.chunk_shape, (CodecSpec("zlib", {"level": 1}),)
+        return node.grid.regular.chunk_shape, (CodecSpec("zlib", {"level": 1}),)
     if known.compressor is None:
         return known.chunks, ()
     settings = {name: value for name, value in known.compressor.items() if name != "id"}

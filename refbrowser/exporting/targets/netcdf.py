@@ -321,7 +321,9 @@ def netcdf_codecs(node: ArrayNode, elements: Elements, options: StoreOptions) ->
     try:
         known = codecs_v2(node)
     except RefbrowserError:
-        return _compressed(node, node.grid, elements), ["netCDF does not have these codecs: zlib is written"]
+        return _compressed(node, node.grid.regular, elements), [
+            "netCDF does not have these codecs: zlib is written"
+        ]
     grid = RegularChunkGrid(node.shape, known.chunks)
     items = [*known.filters, *([known.compressor] if known.compressor else [])]
     if elements.convert is not None and items and held_type(items[0]["id"]):

@@ -224,7 +224,10 @@ class Netcdf4Target(Target):
         unit = chunk or (1,) * len(node.shape)
         if source.is_made or source.codecs:
             # A chunk of the source is decoded once.
-            own = (min(side, length) for side, length in zip(node.grid.chunk_shape, node.shape, strict=True))
+            own = (
+                min(side, length)
+                for side, length in zip(node.grid.regular.chunk_shape, node.shape, strict=True)
+            )
             unit = tuple(map(max, unit, own))
         return PlannedVariable(
             name=name,
@@ -257,10 +260,13 @@ class Netcdf4Target(Target):
         # Along unlimited dimensions they may be longer than what there is yet.
         lengths = [
             side if each.path in self._unlimited else length
-            for each, side, length in zip(variable.dimensions, node.grid.chunk_shape, shape, strict=True)
+            for each, side, length in zip(
+                variable.dimensions, node.grid.regular.chunk_shape, shape, strict=True
+            )
         ]
         chunk = tuple(
-            max(1, min(side, length)) for side, length in zip(node.grid.chunk_shape, lengths, strict=True)
+            max(1, min(side, length))
+            for side, length in zip(node.grid.regular.chunk_shape, lengths, strict=True)
         )
         if prod(chunk) * size > _CHUNK_BYTES:
             chunk = cut_sides(chunk, _CHUNK_BYTES // size)

@@ -103,7 +103,7 @@ def _part(node: ArrayNode, selection: Selection) -> ArrayNode:
         message = "an export keeps the order of elements: steps are positive"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(path=node.path))
     kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
-    sides = [max(1, min(grid.chunk_shape[axis], len(selection.axes[axis]))) for axis in kept]
+    sides = [max(1, min(grid.largest[axis], len(selection.axes[axis]))) for axis in kept]
     type = node.type
     if isinstance(type, SequenceType) and len(node.shape) - 1 not in kept:
         type = type.structure

@@ -33,7 +33,7 @@ from refbrowser.exporting.request import Loss
 from refbrowser.formats.zarr.documents import NODE_V3
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE, build_hierarchy
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid, RegularChunkGrid
 from refbrowser.model.narrow_types import stored_type
 from refbrowser.model.netcdf.fill import marked, with_mark_of_v3
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
@@ -258,7 +258,7 @@ class ZarrV3Layout(ZarrLayout):
         if members:
             self._members[escaped_path(wanted.path, self._plain_name)] = members
         arguments: dict[str, Any] = {
-            "chunks": wanted.grid.chunk_shape,
+            "chunks": wanted.grid.regular.chunk_shape,
             "filters": list(codecs.filters) or None,
             "serializer": codecs.serializer,
             "compressors": list(codecs.compressors) or None,
@@ -341,7 +341,7 @@ class _OneArray:
 def _parsed(node: ArrayNode, keys: Mapping[str, bytes]) -> ArrayNode:
     """Return `node` as our reader understands the metadata that zarr-python made."""
 
-    def no_manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> Any:
+    def no_manifest(prefix: str, grid: ChunkGrid, encoding: ChunkKeyEncoding) -> Any:
         return NO_MANIFEST
 
     root = build_hierarchy(_OneArray(keys), no_manifest, node.format).root

@@ -420,7 +420,7 @@ class Arrays:
             ndim = len(node.shape) - len(inner)
             size = prod(inner) * node.known_dtype.itemsize
             shape = tuple(self.contents.arrays[path]["shape"])
-            edges = ~odd & stored.unfiltered_edges(shape, node.grid.chunk_shape[:ndim], size)
+            edges = ~odd & stored.unfiltered_edges(shape, node.grid.regular.chunk_shape[:ndim], size)
             if edges.any() and not is_ours_alone and self._refuted(node, path, int(np.argmax(edges)), inner):
                 odd |= edges
         if odd.any() and (why := self._why_not_apart(node, path, odd, inner)):
@@ -453,7 +453,7 @@ class Arrays:
     ) -> str:
         """Have chunks that other filters read be encoded anew; returns why they cannot be, empty else."""
         numbers = np.flatnonzero(odd).tolist()
-        self._room -= len(numbers) * prod(node.grid.chunk_shape) * node.known_dtype.itemsize
+        self._room -= len(numbers) * prod(node.grid.regular.chunk_shape) * node.known_dtype.itemsize
         if self._room < 0:
             return f"{len(numbers)} of its chunks are stored without some of its filters"
         stored = self._stored[path]

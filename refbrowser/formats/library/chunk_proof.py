@@ -127,7 +127,7 @@ def refuted(file: LibraryFile, candidate: Candidate, token: CancelToken | None =
     from refbrowser.codecs.pipeline import CodecPipeline
 
     node = candidate.node
-    if prod(node.grid.chunk_shape) * node.known_dtype.itemsize > LIMITS.chunk_question:
+    if prod(node.grid.regular.chunk_shape) * node.known_dtype.itemsize > LIMITS.chunk_question:
         return ""
     try:
         stored, theirs = _read(file, candidate, token)
@@ -154,7 +154,7 @@ def encoded_anew(file: LibraryFile, candidate: Candidate, token: CancelToken | N
 
     node = candidate.node
     _, theirs = _read(file, candidate, token)
-    room = np.zeros((*node.grid.chunk_shape, theirs.shape[-1]), np.uint8)
+    room = np.zeros((*node.grid.regular.chunk_shape, theirs.shape[-1]), np.uint8)
     room[tuple(map(slice, theirs.shape))] = theirs
-    values = room.reshape(-1).view(node.known_dtype).reshape(node.grid.chunk_shape)
+    values = room.reshape(-1).view(node.known_dtype).reshape(node.grid.regular.chunk_shape)
     return bytes(CodecPipeline.for_array(node).encode(values))

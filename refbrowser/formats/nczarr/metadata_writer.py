@@ -136,7 +136,7 @@ def _array(variable: NetcdfVariable, node: ArrayNode) -> dict[str, Any]:
         "shape": list(node.shape) or [1],
         # Bytes without an order: netCDF reads `<i1` too, zarr-python does not.
         "dtype": CHAR if variable.type is AtomicType.CHAR else node.known_dtype.str,
-        "chunks": list(node.grid.chunk_shape) or [1],
+        "chunks": list(node.grid.regular.chunk_shape) or [1],
         "fill_value": _fill_value(node.fill_value),
         "order": "C",
         "compressor": codecs[-1] if codecs else None,

@@ -122,7 +122,7 @@ def read_together(values: Chunks, run: Run, path: str, dtype: np.dtype[Any]) -> 
         Of the array.
     """
     manifest = values.manifest
-    if run.count <= _MANY or run.step > _NEAR or values.grid.chunk_shape != run.shape:
+    if run.count <= _MANY or run.step > _NEAR or values.grid.regular.chunk_shape != run.shape:
         return values
     if not isinstance(manifest, ExpansionManifest):
         return values

@@ -168,7 +168,7 @@ class TiffArrays:
             why = self._why_not_proved(node, path, told, stored)
         if not why and stored is not None:
             self._look_behind_the_end(path, stored)
-            source = self._source(node, asked_grid(shape, node.grid.chunk_shape, dtype.itemsize))
+            source = self._source(node, asked_grid(shape, node.grid.regular.chunk_shape, dtype.itemsize))
             padded = self._padded(node, source, last, told["short"])
             if not isinstance(padded, str):
                 self.sources[path] = source
@@ -189,7 +189,7 @@ class TiffArrays:
             As the library tells it: an axis, their rows, and those of the others.
         """
         grid = node.grid
-        size = prod(grid.chunk_shape) * node.known_dtype.itemsize
+        size = prod(grid.regular.chunk_shape) * node.known_dtype.itemsize
         if not len(last):
             return {}
         _, rows, usual = short
@@ -204,7 +204,7 @@ class TiffArrays:
             for each, values in zip(coords, found, strict=True):
                 if isinstance(values, RefbrowserError):
                     return why
-                chunk = np.full(grid.chunk_shape, node.fill_value or 0, node.known_dtype)
+                chunk = np.full(grid.regular.chunk_shape, node.fill_value or 0, node.known_dtype)
                 chunk[tuple(map(slice, values.shape))] = values
                 made[node.key_prefix + ".".join(map(str, each))] = pipeline.encode(chunk)
         except (RefbrowserError, ValueError):
@@ -271,7 +271,9 @@ class TiffArrays:
             return ""
         numbers = [int(inside[np.argmin(stored.offsets[inside])])]
         # Some writers leave out what the last tiles have behind the edges of the image.
-        is_ragged = any(size % side for size, side in zip(node.shape, node.grid.chunk_shape, strict=True))
+        is_ragged = any(
+            size % side for size, side in zip(node.shape, node.grid.regular.chunk_shape, strict=True)
+        )
         if is_ragged and not told["short"]:
             numbers.append(int(inside[np.lexsort(stored.coords[inside].T[::-1])[-1]]))
         whys = (refuted(self.file, Candidate(node, path, stored, number), self.token) for number in numbers)

@@ -77,9 +77,9 @@ def _coords(node: ArrayNode, text: str) -> tuple[int, ...] | None:
     divided = node.values.divided
     if divided is None:
         return None
-    named, sides = divided.keyed, divided.grid.chunk_shape
+    named = divided.keyed
     coords = divided.keys.decode(text, named.ndim)
     if coords is None or coords not in named or named is divided.grid:
         return coords if coords in named else None
     # The chunk with the first element of what the key names.
-    return tuple(at // side for at, side in zip(named.origin(coords), sides, strict=True))
+    return divided.grid.chunk_of(named.origin(coords))

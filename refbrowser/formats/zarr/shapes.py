@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
 from refbrowser.limits import LIMITS
-from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.chunk_axes import ChunkAxis, Ints, RegularAxis, axis_of
+from refbrowser.model.grid import ChunkGrid, RegularChunkGrid, grid_of
 from refbrowser.model.nodes import Dimension
+
+_EDGES = "a positive integer, or a list of such integers and of pairs of an edge and how often it is repeated"
 
 
 def parse_shape(value: Any) -> tuple[int, ...]:
@@ -45,6 +50,48 @@ def parse_grid(shape: tuple[int, ...], value: Any) -> RegularChunkGrid:
         raise wrong("chunks", value, f"a list of {len(shape)} positive integers")
     sides = [side or (1 if size == 0 else 0) for side, size in zip(value, shape, strict=True)]
     return RegularChunkGrid(shape, tuple(sides))
+
+
+def parse_edges(shape: tuple[int, ...], configuration: Mapping[str, Any]) -> ChunkGrid:
+    """Return the grid of unequal chunks (zarr-extensions, ``chunk-grids/rectilinear``).
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: its edges are not what they should be, or do not cover the shape. `BUDGET`: they are longer
+        than anything that is counted.
+    """
+    if configuration.get("kind") != "inline":
+        raise wrong("kind", configuration.get("kind"), "'inline', the one of rectilinear grids that is known")
+    told = configuration.get("chunk_shapes")
+    if not isinstance(told, list) or len(told) != len(shape):
+        raise wrong("chunk_shapes", told, f"a list with the edges along each of {len(shape)} dimensions")
+    return grid_of([_axis(size, edges) for size, edges in zip(shape, told, strict=True)])
+
+
+def _axis(size: int, edges: Any) -> ChunkAxis:
+    if _is_count(edges):
+        return RegularAxis(size, edges)
+    if not isinstance(edges, list):
+        raise wrong("chunk_shapes", edges, _EDGES)
+    if all(type(edge) is int for edge in edges):
+        return axis_of(size, _counts(edges))
+    pairs = [edge if isinstance(edge, list) else [edge, 1] for edge in edges]
+    for pair in pairs:
+        if len(pair) != 2:
+            raise wrong("a run of edges", pair, _EDGES)
+    return axis_of(size, _counts([pair[0] for pair in pairs]), _counts([pair[1] for pair in pairs]))
+
+
+def _counts(numbers: list[Any]) -> Ints:
+    for number in numbers:
+        if not _is_count(number):
+            raise wrong("an edge of the chunks", number, _EDGES)
+    return np.array(numbers, np.int64)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 < value <= LIMITS.elements
 
 
 def parse_dimension_names(value: Any, ndim: int) -> tuple[str | None, ...]:

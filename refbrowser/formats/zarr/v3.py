@@ -8,12 +8,12 @@ from typing import Any, Literal
 from refbrowser.codecs.building import endian_of, specs_in
 from refbrowser.codecs.settings import Settings
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.zarr.shapes import parse_grid, parse_shape, wrong
+from refbrowser.formats.zarr.shapes import parse_edges, parse_grid, parse_shape, wrong
 from refbrowser.model import dtypes
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType
 from refbrowser.model.fill_values import parse_fill_value
-from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid
 from refbrowser.model.narrow_types import narrow_type
 from refbrowser.model.nodes import CodecSpec
 from refbrowser.model.values import Chunks, NoValues
@@ -95,15 +95,17 @@ def _written_name(value: Any) -> str:
     return name if isinstance(name, str) else str(value)
 
 
-def parse_chunk_grid(shape: tuple[int, ...], value: Any) -> RegularChunkGrid:
+def parse_chunk_grid(shape: tuple[int, ...], value: Any) -> ChunkGrid:
     """Return the grid of chunks that ``chunk_grid`` describes.
 
     Raises
     ------
     RefbrowserError
-        `META`: it is not known, or does not fit the shape.
+        `META`: it is not known, or does not fit the shape. `BUDGET`: it is beyond the limits.
     """
     name, configuration = _extension("chunk_grid", value)
+    if name == "rectilinear":
+        return parse_edges(shape, configuration)
     if name != "regular":
         raise RefbrowserError(ErrorKind.META, f"the chunk grid {quoted(name)} is not known")
     return parse_grid(shape, configuration.get("chunk_shape"))

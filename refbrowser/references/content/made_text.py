@@ -374,7 +374,7 @@ def spelled_array(node: ArrayNode) -> dict[str, Any]:
     metadata = {
         "zarr_format": 2,
         "shape": list(node.shape),
-        "chunks": list(node.grid.chunk_shape if node.has_grid else node.shape),
+        "chunks": node.grid.spelling if node.has_grid else list(node.shape),
         "dtype": None,
         "compressor": codecs[-1] if codecs else None,
         "filters": codecs[:-1] or None,

@@ -18,6 +18,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading_kinds import reading_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.io.files.atomic import write_atomically
+from refbrowser.model.chunk_axes import RegularAxis
 from refbrowser.model.data_type import without_names
 from refbrowser.model.json_values import json_text
 from refbrowser.model.nested import TypeKind
@@ -180,16 +181,16 @@ def _blocks(node: ArrayNode, selection: Selection) -> Iterator[Selection]:
         yield selection
         return
     taken = selection.axes[kept[0]]
-    each, side = max(selection.size // len(taken), 1), node.grid.chunk_shape[kept[0]]
+    each, axis = max(selection.size // len(taken), 1), node.grid.dimensions[kept[0]]
     if node.nested is not None:
         # Rows are read alone as well as together; lists in them count with what they hold on average.
         size = sum(buffer.nbytes for buffer in node.nested.buffers) // _ELEMENT
-        each, side = max(each, size // max(node.shape[0], 1)), 1
+        each, axis = max(each, size // max(node.shape[0], 1)), RegularAxis(node.shape[0], 1)
     stops = []
     start = 0
     while start < len(taken):
         last = taken[min(start + max(_BLOCK // each, 1), len(taken)) - 1]
-        end = (last // side + 1) * side
+        end = axis.start(axis.chunk_of(last) + 1)
         start = min(-(-(end - taken.start) // taken.step), len(taken))
         stops.append(start)
     bounds = list(pairwise([0, *stops]))

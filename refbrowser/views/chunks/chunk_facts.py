@@ -84,7 +84,7 @@ def chunk_facts(source: MapSource, node: ArrayNode, coords: tuple[int, ...]) -> 
         url,
         offset,
         length,
-        None if itemsize is None else prod(node.grid.chunk_shape) * itemsize,
+        None if itemsize is None else prod(node.grid.stored_shape(coords)) * itemsize,
         node.grid.extent(coords),
         change,
         before,

@@ -206,16 +206,16 @@ class _ChunkSource:
             return
         key = node.manifest.key(part.coords)
 
-        pipeline = CodecPipeline.for_array(node)
+        pipeline = CodecPipeline.for_array(node, node.grid.stored_shape(part.coords))
         yield SourcePiece(
             reference=reference,
-            shape=node.grid.chunk_shape,
+            shape=pipeline.shape,
             inside=part.inside,
             target=part.target,
             decode=pipeline.decode,
             name=key,
             place=Place(key=key, path=node.path),
-            how=(node.type.name, str(node.dtype), node.grid.chunk_shape, repr(node.codecs)),
+            how=(node.type.name, str(node.dtype), pipeline.shape, repr(node.codecs)),
         )
 
     def kinds(self) -> npt.NDArray[np.uint8]:

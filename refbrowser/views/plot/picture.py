@@ -71,10 +71,11 @@ class Picture:
         self.out = np.empty(plan.selection.shape, node.known_dtype.newbyteorder("="))
         state = plan.slice
         self.values = state.arranged(self.out)
-        self._sides = tuple(node.grid.chunk_shape[axis] for axis in state.axes)
+        dimensions = node.grid.dimensions
+        self._dimensions = tuple(dimensions[axis] for axis in state.axes)
         #: Numbers of the chunks touched along each axis, ascending.
         self.chunk_numbers = tuple(
-            _chunks_of(taken, side) for taken, side in zip(plan.ranges, self._sides, strict=True)
+            axis.selected(taken).column() for taken, axis in zip(plan.ranges, self._dimensions, strict=True)
         )
         # As lists: numpy's search leaves the interpreter to others for each chunk that comes, and then waits.
         self._numbers: tuple[list[int], ...] = tuple(numbers.tolist() for numbers in self.chunk_numbers)
@@ -95,8 +96,7 @@ class Picture:
         """Note of which file each chunk is, before any is read: those of stale files are to be marked."""
         state, shape = self.plan.slice, self.states.shape
         grid = np.indices((*shape, self._depth)).reshape(len(shape) + 1, self.states.size * self._depth)
-        side = self.node.grid.chunk_shape
-        at = [index // length for index, length in zip(state.indices, side, strict=True)]
+        at = self.node.grid.chunk_of(state.indices)
         coords = np.tile(np.array(at, np.int64), (grid.shape[1], 1))
         for numbers, axis, cells in zip(self.chunk_numbers, state.axes, grid, strict=False):
             coords[:, axis] = numbers[cells]
@@ -176,7 +176,7 @@ class Picture:
         The first and last are the borders of the picture; with n chunks there are n + 1.
         """
         taken, numbers = self.plan.ranges[axis], self.chunk_numbers[axis]
-        inner = numbers[1:] * self._sides[axis]
+        inner = self._dimensions[axis].starts(numbers[1:])
         # A border lies between the last value taken of one chunk and the first of the next.
         first = taken.start + -(-(inner - taken.start) // taken.step) * taken.step
         return np.concatenate(
@@ -198,18 +198,19 @@ class Picture:
 
     def _cells_of(self, rows: Sequence[npt.NDArray[np.int64]]) -> tuple[npt.NDArray[np.int64], ...]:
         cells = [
-            np.searchsorted(numbers, (taken.start + positions * taken.step) // side)
-            for positions, taken, numbers, side in zip(
-                rows, self.plan.ranges, self.chunk_numbers, self._sides, strict=True
+            np.searchsorted(numbers, axis.find(taken.start + positions * taken.step))
+            for positions, taken, numbers, axis in zip(
+                rows, self.plan.ranges, self.chunk_numbers, self._dimensions, strict=True
             )
         ]
         return np.ix_(*cells)
 
     def cell_span(self, axis: int, first: int, stop: int) -> range:
         """Return the positions in `values` along an axis that belong to the chunks `first` to `stop`."""
-        taken, side = self.plan.ranges[axis], self._sides[axis]
-        begin = max(0, -(-(int(self.chunk_numbers[axis][first]) * side - taken.start) // taken.step))
-        end = -(-((int(self.chunk_numbers[axis][stop - 1]) + 1) * side - taken.start) // taken.step)
+        taken, along = self.plan.ranges[axis], self._dimensions[axis]
+        numbers = self.chunk_numbers[axis]
+        begin = max(0, -(-(along.start(int(numbers[first])) - taken.start) // taken.step))
+        end = -(-(along.start(int(numbers[stop - 1]) + 1) - taken.start) // taken.step)
         return range(begin, min(end, len(taken)))
 
     def position(self, indices: Sequence[int]) -> tuple[int, ...] | None:
@@ -236,19 +237,18 @@ class Picture:
 
     def _cell(self, position: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(
-            int(np.searchsorted(numbers, taken[at] // side))
-            for at, taken, numbers, side in zip(
-                position, self.plan.ranges, self.chunk_numbers, self._sides, strict=True
+            int(np.searchsorted(numbers, axis.chunk_of(taken[at])))
+            for at, taken, numbers, axis in zip(
+                position, self.plan.ranges, self.chunk_numbers, self._dimensions, strict=True
             )
         )
 
     def chunk_coords(self, indices: Sequence[int]) -> tuple[int, ...]:
         """Return the coordinates of the chunk that holds the value at indices along the axes."""
-        grid = self.node.grid
         full = list(self.plan.slice.indices)
         for axis, index in zip(self.plan.slice.axes, indices, strict=True):
             full[axis] = index
-        return tuple(index // side for index, side in zip(full, grid.chunk_shape, strict=True))
+        return self.node.grid.chunk_of(full)
 
     def sample(self, most: int = 40_000) -> npt.NDArray[Any]:
         """Return at most about `most` of the values that have come, spread evenly, one axis."""
@@ -261,13 +261,3 @@ class Picture:
         if self.all_done:
             return taken.ravel()
         return taken[have_values(self.element_states(rows))].ravel()
-
-
-def _chunks_of(taken: range, side: int) -> npt.NDArray[np.int64]:
-    """Return the numbers of the chunks that indices are in, ascending."""
-    if not len(taken):
-        return np.zeros(0, np.int64)
-    if taken.step <= side:
-        # None is left out: of millions of indices not each is looked at.
-        return np.arange(taken[0] // side, taken[-1] // side + 1, dtype=np.int64)
-    return np.unique(np.arange(taken.start, taken.stop, taken.step, dtype=np.int64) // side)

@@ -100,7 +100,7 @@ def _most(state: SliceState) -> int:
 
 def _cost(node: ArrayNode, selection: Selection) -> tuple[int, int]:
     chunks = node.grid.count(selection)
-    chunk_bytes = prod(node.grid.chunk_shape) * node.known_dtype.itemsize
+    chunk_bytes = prod(node.grid.largest) * node.known_dtype.itemsize
     if chunk_bytes > LIMITS.chunk_size:
         # Only a chunk of plain elements may be that large, and of it only the selection is read.
         return chunks, selection.size * node.known_dtype.itemsize
@@ -122,7 +122,7 @@ def _steps_for(lengths: Sequence[int], most: int) -> tuple[int, ...]:
 def sampled_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
     """Return the finest plan of a whole slice that takes every n-th value and needs no question."""
     lengths = [state.shape[axis] for axis in state.axes]
-    sides = [node.grid.chunk_shape[axis] for axis in state.axes]
+    sides = [node.grid.largest[axis] for axis in state.axes]
     steps = list(_steps_for(lengths, _most(state)))
     plan = plan_view(node, state, steps=steps)
     while plan.too_large and any(step < length for step, length in zip(steps, lengths, strict=True)):
@@ -237,18 +237,19 @@ def plans_ahead(
     node: ArrayNode, state: SliceState, dimension: int, indices: Sequence[int]
 ) -> list[tuple[int, ViewPlan]]:
     """Return the reads of the next frames that need other chunks, as far as they are small together."""
-    side = node.grid.chunk_shape[dimension]
-    seen, found = {state.indices[dimension] // side}, []
+    axis = node.grid.dimensions[dimension]
+    seen, found = {axis.chunk_of(state.indices[dimension])}, []
     chunks = decoded = 0
     for index in indices:
-        if index // side in seen:
+        chunk = axis.chunk_of(index)
+        if chunk in seen:
             continue
-        seen.add(index // side)
+        seen.add(chunk)
         plan = plan_view(node, state.with_index(dimension, index))
         chunks, decoded = chunks + plan.chunks, decoded + plan.decoded
         if chunks > AHEAD_CHUNKS or decoded > AHEAD_BYTES:
             break
-        found.append((index // side, plan))
+        found.append((chunk, plan))
     return found
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.model.chunk_axes import ChunkAxis
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import AxisRole, AxisScale, Coordinate, line_scale
 from refbrowser.views.plot.interpretation import Interpretation, coordinate_text, coordinate_title
@@ -90,9 +91,9 @@ def profile_of(
     steps, ranges = picture.plan.steps, picture.plan.ranges
     at = ((rows - ranges[0].start) // steps[0], (columns - ranges[1].start) // steps[1])
     cells = [
-        np.searchsorted(numbers, indices // side)
-        for numbers, indices, side in zip(
-            picture.chunk_numbers, (rows, columns), _sides(picture), strict=True
+        np.searchsorted(numbers, axis.find(indices))
+        for numbers, indices, axis in zip(
+            picture.chunk_numbers, (rows, columns), _dimensions(picture), strict=True
         )
     ]
     states, stale = picture.states[tuple(cells)], picture.stale_done[tuple(cells)]
@@ -174,8 +175,9 @@ def profile_rows(
         yield [*place, *where, texts[number], *mark]
 
 
-def _sides(picture: Picture) -> list[int]:
-    return [picture.node.grid.chunk_shape[axis] for axis in picture.plan.slice.axes]
+def _dimensions(picture: Picture) -> list[ChunkAxis]:
+    dimensions = picture.node.grid.dimensions
+    return [dimensions[axis] for axis in picture.plan.slice.axes]
 
 
 def _places(

@@ -88,10 +88,7 @@ def plan_series(node: ArrayNode, state: SliceState, dimension: int, index: Seque
 def column_of(plan: ViewPlan, node: ArrayNode) -> tuple[int, ...]:
     """Return the column of chunks that a series is in: their coordinates, -1 along the dimension."""
     state = plan.slice
-    return tuple(
-        -1 if axis == state.x else at // side
-        for axis, (at, side) in enumerate(zip(state.indices, node.grid.chunk_shape, strict=True))
-    )
+    return tuple(-1 if axis == state.x else at for axis, at in enumerate(node.grid.chunk_of(state.indices)))
 
 
 def cost_of(session: Session, access: Access, node: ArrayNode, plan: ViewPlan) -> SeriesCost:
@@ -117,9 +114,7 @@ def _some_urls(node: ArrayNode, plan: ViewPlan) -> AbstractSet[str]:
     """Return the URLs of the first chunk and the last: of very many chunks not each is looked at."""
     state = plan.slice
     ends = [state.with_index(state.x, at).indices for at in (0, state.shape[state.x] - 1)]
-    coords = np.array(
-        [[at // side for at, side in zip(end, node.grid.chunk_shape, strict=True)] for end in ends]
-    )
+    coords = np.array([node.grid.chunk_of(end) for end in ends])
     return set(node.manifest.columns(coords).urls)
 
 

@@ -175,10 +175,9 @@ def chunk_window(node: ArrayNode, coords: Sequence[int]) -> tuple[range, ...] | 
     grid = node.grid
     if not all(0 <= at < count for at, count in zip(coords, grid.grid_shape, strict=True)):
         return None
-    return tuple(
-        range(at * side, min((at + 1) * side, size))
-        for at, side, size in zip(coords, grid.chunk_shape, node.shape, strict=True)
-    )
+    coords = tuple(coords)
+    starts = zip(grid.origin(coords), grid.extent(coords), strict=True)
+    return tuple(range(start, start + extent) for start, extent in starts)
 
 
 class SliceMemory:

@@ -13,7 +13,7 @@ import numpy as np
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.plan import LOCAL, Link
-from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid, RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.report import Report
@@ -284,7 +284,7 @@ _VERTICAL = frozenset({"depth", "level", "lev", "height", "altitude", "z", "plev
 
 def candidates(node: ArrayNode, reaches: Sequence[Reach], link: Link) -> Iterator[Chunking]:
     """Yield the chunks there are, and those that maps, series, and both are read well with."""
-    shape, now = node.shape, node.grid.chunk_shape
+    shape, now = node.shape, node.grid.largest
     yield Chunking("now", "Now", now)
     itemsize = node.known_dtype.itemsize or 1
     elements = max(1, min(max(prod(now) * itemsize, _LEAST), _MOST) // itemsize)
@@ -453,7 +453,7 @@ def cost_table(
 def _stored(node: ArrayNode) -> tuple[float | None, str]:
     """Return how many bytes chunks take for each decoded one, and the URL of one of them."""
     grid = node.grid
-    decoded = prod(grid.chunk_shape) * node.known_dtype.itemsize
+    decoded = prod(grid.largest) * node.known_dtype.itemsize
     count = min(grid.size, _SAMPLED)
     if not count:
         return None, ""
@@ -472,7 +472,7 @@ def _cost_now(
     session: Session, access: Access, node: ArrayNode, selection: Selection, ratio: float, link: Link
 ) -> Cost | RefbrowserError:
     if node.grid.count(selection) > PLANNED:
-        return cost_with(node, node.grid.chunk_shape, selection, ratio, link)
+        return cost_with(node, node.grid.largest, selection, ratio, link)
     try:
         plan = session.plan(node, access, selection)
         is_raw = node.values.encoded is None or CodecPipeline.for_array(node).is_raw
@@ -502,7 +502,7 @@ def cost_with(
     return Cost(count, read, 0, used, count, link.time(read, count), is_estimate=True)
 
 
-def _share(node: ArrayNode, grid: RegularChunkGrid, selection: Selection) -> float:
+def _share(node: ArrayNode, grid: ChunkGrid, selection: Selection) -> float:
     """Return which share of the elements of the touched chunks is selected."""
-    held = grid.count(selection) * prod(grid.chunk_shape)
+    held = grid.count(selection) * prod(grid.largest)
     return min(1.0, selection.size / held) if held else 1.0

@@ -159,10 +159,10 @@ def rows_of(node: ArrayNode, coords: tuple[int, ...], inside: tuple[int, ...] | 
     """Return the rows of a chunk, or the one that is asked about."""
     if not node.shape:
         return 0, 1
-    start = coords[0] * node.grid.chunk_shape[0]
+    start = coords[0] * node.grid.regular.chunk_shape[0]
     if inside is not None:
         return start + inside[0], start + inside[0] + 1
-    return start, min(start + node.grid.chunk_shape[0], node.shape[0])
+    return start, min(start + node.grid.regular.chunk_shape[0], node.shape[0])
 
 
 def buffers_step(node: ArrayNode, start: int, stop: int) -> Step:

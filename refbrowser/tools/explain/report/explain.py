@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import sub
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -232,9 +233,8 @@ class _Explaining:
         if node.error is not None or not node.has_manifest:
             return self._unreadable(node)
         index = self.question.index
-        side = node.grid.chunk_shape
-        self.coords = tuple(at // length for at, length in zip(index, side, strict=True))
-        self.inside = tuple(at % length for at, length in zip(index, side, strict=True))
+        self.coords = node.grid.chunk_of(index)
+        self.inside = tuple(map(sub, index, node.grid.origin(self.coords)))
         self.key = node.manifest.key(self.coords)
         self.steps += [self._element_step(node), self._chunk_step(node)]
         return self._of_chunk(node)
@@ -262,7 +262,7 @@ class _Explaining:
         key = node.manifest.key(self.coords) if node.has_manifest else self.key
         self.key = key
         grid = " × ".join(map(str, node.grid.grid_shape)) or "one chunk"
-        shape = " × ".join(map(str, node.grid.chunk_shape)) or "one element"
+        shape = " × ".join(map(str, node.grid.stored_shape(self.coords))) or "one element"
         lines = [
             Line(plain(key), "Key"),
             Line(f"{list(self.coords)} in a grid of {grid}", "Chunk"),
@@ -352,7 +352,7 @@ class _Explaining:
                 return self._valued(node, self.question.seen)
             return verdict
         try:
-            pipeline = CodecPipeline.for_array(node)
+            pipeline = CodecPipeline.for_array(node, node.grid.stored_shape(self.coords))
         except RefbrowserError as error:
             self.steps.append(
                 Step(name="codec", title="The codecs", state=StepState.FAULT, lines=[Line(error.message)])

@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from refbrowser.app.widgets import theme
+from refbrowser.model.grid import sides_text
 from refbrowser.model.nodes import GroupNode
 from refbrowser.views.hierarchy import is_buffer, shape_text, type_text
 from refbrowser.views.words import one_line
@@ -135,7 +136,7 @@ def _row(node: ArrayNode, is_part: bool) -> QTreeWidgetItem:
     item.setToolTip(
         _SELECTION, theme.plain_tooltip(f"All of it when empty; else for example 0,:,10:20:2\n[{names}]")
     )
-    now = shape_text(node.grid.chunk_shape) if node.has_grid else ""
+    now = sides_text(node.grid) if node.has_grid else ""
     item.setToolTip(
         _CHUNKS,
         theme.plain_tooltip(f"As chosen above when empty; else for example 100,100 or auto:8MiB\nNow {now}"),

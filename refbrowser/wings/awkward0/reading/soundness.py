@@ -132,7 +132,7 @@ def _blocks(node: ArrayNode) -> Iterator[tuple[int, int]]:
     if not node.shape:
         yield 0, 1
         return
-    rows, side = node.shape[0], node.grid.chunk_shape[0]
+    rows, side = node.shape[0], node.grid.regular.chunk_shape[0]
     if node.nested is not None:
         # A row takes a byte at least, but of sparse arrays: they may have more than anybody can wait for.
         rows = min(rows, sum(buffer.nbytes for buffer in node.nested.buffers) + _ROWS_WITHOUT_BYTES)

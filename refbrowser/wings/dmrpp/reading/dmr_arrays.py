@@ -282,7 +282,7 @@ class DmrArrays:
             raise _wrong("its chunks are put together from blocks of HDF4, which references cannot say")
         if columns.masks:
             raise _wrong("filters were left out for some of its chunks, which references cannot say")
-        sides = np.array(node.grid.chunk_shape, np.int64)
+        sides = np.array(node.grid.regular.chunk_shape, np.int64)
         if len(columns.places):
             try:
                 positions = columns.positions(len(node.shape))

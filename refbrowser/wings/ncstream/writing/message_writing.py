@@ -201,12 +201,12 @@ def copied_tiles(run: StreamRun, plan: VariablePlan, most: int) -> Iterator[Copi
     node = plan.source
     grid, manifest = node.grid, node.manifest
     units = StoredUnits(node, CodecPipeline.for_array(node), run.access)
-    decoded = prod(grid.chunk_shape) * (node.dtype.itemsize if node.dtype is not None else 1)
+    decoded = prod(grid.regular.chunk_shape) * (node.dtype.itemsize if node.dtype is not None else 1)
     for start in range(0, grid.size, PAGE):
         numbers = np.arange(start, min(start + PAGE, grid.size))
         coords = _coords(numbers, grid.grid_shape)
         columns = manifest.columns(coords)
-        cut = np.array([grid.extent(tuple(at)) != grid.chunk_shape for at in coords.tolist()], bool)
+        cut = np.array([grid.extent(tuple(at)) != grid.regular.chunk_shape for at in coords.tolist()], bool)
         sizes = np.where(columns.kind == ReferenceKind.RANGE, columns.length, decoded)
         sizes = np.where((columns.kind == ReferenceKind.MISSING) | cut, 0, sizes)
         for first, stop in _batches(sizes, most):
@@ -418,7 +418,7 @@ def _tiles(run: StreamRun, plan: VariablePlan) -> None:
         return
     reader = StreamBlockReader(run.session, run.access, plan, run.token)
     # One chunk of the source that is bad is not to hide the others of its tile.
-    finer = replace(plan, tile=plan.streamed.node.grid.chunk_shape)
+    finer = replace(plan, tile=plan.streamed.node.grid.regular.chunk_shape)
     again = StreamBlockReader(run.session, run.access, finer, run.token)
 
     def made(box: Box) -> list[_Tile | None]:

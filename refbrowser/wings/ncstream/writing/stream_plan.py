@@ -197,7 +197,7 @@ def _tiled(
     shape, size = plan.shape, element_size(plan.source)
     copied = pipeline is not None and options.codec == "keep" and _is_copied(plan, pipeline)
     if copied:
-        tile = block = plan.source.grid.chunk_shape
+        tile = block = plan.source.grid.regular.chunk_shape
     else:
         tile = tile_sides(shape, _unit(plan.streamed.node), size, options.tile_size)
         both = tuple(max(one, other) for one, other in zip(tile, unit, strict=True))
@@ -233,7 +233,7 @@ def _itemsize(streamed: StreamedVariable) -> int:
 
 def _unit(node: ArrayNode) -> tuple[int, ...]:
     """Return the sides of what is decoded together."""
-    return node.grid.chunk_shape
+    return node.grid.regular.chunk_shape
 
 
 def fills_agree(streamed: StreamedVariable) -> bool:

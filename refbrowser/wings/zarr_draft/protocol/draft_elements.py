@@ -37,7 +37,7 @@ class DraftArray:
                 raise error
         self.node = node
         self._store = store
-        self._grid: RegularChunkGrid = node.grid
+        self._grid: RegularChunkGrid = node.grid.regular
         self._dtype: np.dtype[Any] = node.known_dtype
         self._spellings = tuple(spellings)
         self._pipeline = CodecPipeline.for_array(node)

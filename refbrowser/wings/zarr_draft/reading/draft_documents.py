@@ -41,7 +41,7 @@ def array_document(node: ArrayNode) -> dict[str, Any]:
     RefbrowserError
         `E_META`: the draft has no such type or codec.
     """
-    grid: dict[str, Any] = {"type": "regular", "chunk_shape": list(node.grid.chunk_shape)}
+    grid: dict[str, Any] = {"type": "regular", "chunk_shape": list(node.grid.regular.chunk_shape)}
     if node.chunk_keys.separator != ".":
         grid["separator"] = node.chunk_keys.separator
     return {
