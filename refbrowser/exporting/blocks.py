@@ -25,7 +25,8 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.codec_names import without_shards
 from refbrowser.exporting.layout import ArrayLayout, reads_elements
 from refbrowser.limits import LIMITS
-from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.chunk_axes import ChunkAxis
+from refbrowser.model.grid import ChunkGrid, ChunkPart, RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 
@@ -123,13 +124,87 @@ class BlockPlan:
         return tuple(slice(part.start, min(part.stop, end)) for part, end in zip(box, ends, strict=True))
 
 
-def copy_plan(layout: ArrayLayout, most: int = TASK_OBJECTS) -> BlockPlan:
-    """Return the blocks of an array whose stored bytes are copied, of `most` objects each."""
+@dataclass(frozen=True, slots=True)
+class UnequalPlan:
+    """The blocks of an array whose objects are of unequal sides: each object is one.
+
+    Attributes
+    ----------
+    objects
+        Objects of the target.
+    tasks
+        The objects of each task, as chunks of the grid of objects.
+    reads
+        How often a chunk of the source is read, on average.
+    spooled
+        There is no intermediate store.
+    """
+
+    objects: ChunkGrid
+    tasks: RegularChunkGrid
+    reads: float = 1.0
+    spooled: bool = False
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """Elements of a block along each axis, at most."""
+        return self.objects.largest
+
+    task_sides = sides
+
+    def boxes(self, task: int) -> Iterator[Box]:
+        """Yield the blocks of a task, those over the array's edge as long as they are stored."""
+        for at in self.coords(task):
+            yield object_box(self.objects, at)
+
+    def coords(self, task: int) -> list[tuple[int, ...]]:
+        """Return the coordinates of the objects of a task, in C order."""
+        at = tuple(map(int, np.unravel_index(task, self.tasks.grid_shape)))
+        ends = zip(self.tasks.origin(at), self.tasks.extent(at), strict=True)
+        return list(product(*(range(start, start + count) for start, count in ends)))
+
+
+def object_box(grid: ChunkGrid, at: tuple[int, ...]) -> Box:
+    """Return the elements of an object, those over the array's edge too."""
+    ends = zip(grid.origin(at), grid.stored_shape(at), strict=True)
+    return tuple(slice(start, start + side) for start, side in ends)
+
+
+def unequal_plan(layout: ArrayLayout, most: int = TASK_OBJECTS) -> UnequalPlan:
+    """Return the blocks of an array of unequal chunks, at most `most` of them in a task."""
+    grid = layout.grid
     axes = [
-        _Axis(size, side, None) for size, side in zip(layout.grid.shape, layout.grid.chunk_shape, strict=True)
+        _Axis(count * side, side, None) for count, side in zip(grid.grid_shape, grid.largest, strict=True)
     ]
     counts = _grown(axes, [1] * len(axes), element_size(layout.source), most)
-    return BlockPlan(layout.grid, _sides(axes, counts))
+    tasks = RegularChunkGrid(grid.grid_shape, tuple(max(count, 1) for count in counts))
+    if layout.copied is not None:
+        return UnequalPlan(grid, tasks)
+    sources = [layout.source.grid.dimensions[axis] for axis in layout.kept_axes]
+    selected = [layout.selection.axes[axis] for axis in layout.kept_axes]
+    along = zip(grid.dimensions, sources, selected, strict=False)
+    return UnequalPlan(grid, tasks, prod(_reads(*each) for each in along))
+
+
+def _reads(target: ChunkAxis, source: ChunkAxis, taken: range) -> float:
+    """Return how often a chunk of the source is read when each of the target is made by itself."""
+    chunks = np.arange(min(target.count, _SAMPLED), dtype=np.int64)
+    if not len(chunks):
+        return 1.0
+    starts = target.starts(chunks)
+    first = source.find(taken.start + starts * taken.step)
+    last = source.find(taken.start + (starts + target.extents(chunks) - 1) * taken.step)
+    return float((last - first + 1).sum() / (last[-1] - first[0] + 1))
+
+
+def copy_plan(layout: ArrayLayout, most: int = TASK_OBJECTS) -> BlockPlan | UnequalPlan:
+    """Return the blocks of an array whose stored bytes are copied, of `most` objects each."""
+    if not layout.grid.is_regular:
+        return unequal_plan(layout, most)
+    grid = layout.grid.regular
+    axes = [_Axis(size, side, None) for size, side in zip(grid.shape, grid.chunk_shape, strict=True)]
+    counts = _grown(axes, [1] * len(axes), element_size(layout.source), most)
+    return BlockPlan(grid, _sides(axes, counts))
 
 
 def encode_plan(
@@ -137,7 +212,7 @@ def encode_plan(
     unit: tuple[int, ...],
     memory: int = LIMITS.export_block,
     most: int = TASK_OBJECTS,
-) -> BlockPlan:
+) -> BlockPlan | UnequalPlan:
     """Return the blocks of an array whose chunks are encoded anew.
 
     Parameters
@@ -149,9 +224,11 @@ def encode_plan(
     most
         Objects of a block, where smaller ones have the source read as often.
     """
+    if not layout.grid.is_regular:
+        return unequal_plan(layout, most)
     itemsize = element_size(layout.source)
     sources = _source_axes(layout)
-    grid = layout.grid
+    grid = layout.grid.regular
     whole = [_Axis(*axis) for axis in zip(grid.shape, grid.chunk_shape, sources, strict=True)]
     spools = _may_be_spooled(layout.source) and not layout.spreads
     if prod(grid.chunk_shape) * itemsize <= memory or unit == grid.chunk_shape:

@@ -18,12 +18,13 @@ from refbrowser.exporting.blocks import (
     TASK_OBJECTS,
     BlockPlan,
     BlockReader,
+    UnequalPlan,
     copy_plan,
     element_size,
     encode_plan,
 )
 from refbrowser.exporting.buffers import Buffers
-from refbrowser.exporting.layout import ArrayLayout
+from refbrowser.exporting.layout import ArrayLayout, node_key
 from refbrowser.exporting.objects import Assembled, Assembly, ObjectCoder
 from refbrowser.exporting.request import ExportEstimate, Tally
 from refbrowser.io.cancel import CancelToken
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 
 Coords = tuple[int, ...]
+
+#: Shapes of unequal objects whose coders are kept.
+_KEPT_CODERS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,8 @@ class ArrayExport:
     def __init__(self, layout: ArrayLayout, most: int = TASK_OBJECTS) -> None:
         self.layout = layout
         self.coder = ObjectCoder(layout)
-        self.plan: BlockPlan = (
+        self._coders = {self.coder.pipeline.shape: self.coder}
+        self.plan: BlockPlan | UnequalPlan = (
             copy_plan(layout, most)
             if layout.copied is not None
             else encode_plan(layout, self.coder.unit_shape, most=most)
@@ -110,6 +115,27 @@ class ArrayExport:
         #: Set before the first task of an array whose blocks do not come from its source: it goes through an
         #: intermediate store, or is made of another array.
         self.spool: BlockSource | None = None
+
+    def coder_of(self, shape: Coords) -> ObjectCoder:
+        """Return how objects are coded that are stored in a shape; equal ones in one way."""
+        if self.layout.grid.is_regular:
+            return self.coder
+        found = self._coders.get(shape)
+        if found is None:
+            if len(self._coders) >= _KEPT_CODERS:
+                self._coders.clear()
+            found = self._coders[shape] = ObjectCoder(self.layout, shape)
+        return found
+
+    def coder_for(self, key: str) -> ObjectCoder:
+        """Return how the object is coded that has a key."""
+        layout = self.layout
+        if layout.grid.is_regular:
+            return self.coder
+        start = layout.folder + node_key(layout.target.path, "")
+        coords = layout.target.chunk_keys.decode(key.removeprefix(start), layout.grid.ndim)
+        assert coords is not None
+        return self.coder_of(layout.grid.stored_shape(coords))
 
     @property
     def is_direct(self) -> bool:
@@ -221,9 +247,9 @@ class ExportRun:
         with self._lock:
             self.tally.skipped.append(error)
 
-    def assembly(self, array: ArrayExport) -> Assembly:
+    def assembly(self, coder: ObjectCoder) -> Assembly:
         """Return an object that is put together from units."""
-        return Assembly(array.coder, self.spool, self.buffers)
+        return Assembly(coder, self.spool, self.buffers)
 
     def reader(self, array: ArrayExport) -> BlockReader:
         """Return what reads blocks of an array."""
@@ -256,7 +282,7 @@ def estimated(arrays: Iterable[ArrayExport], token: CancelToken) -> ExportEstima
         if prod(layout.grid.shape) > LIMITS.elements:
             message = f"the array has more than the {LIMITS.elements} elements that are exported (elements)"
             raise RefbrowserError(ErrorKind.BUDGET, message, Place(path=layout.source.path))
-        decoded = prod(layout.grid.chunk_shape) * element_size(layout.source)
+        decoded = prod(layout.grid.largest) * element_size(layout.source)
         if not layout.copies_objects:
             # Objects do not coincide: each may be stored, and is written as it is decoded at most.
             reads = 1.0 if array.plan.spooled else array.plan.reads

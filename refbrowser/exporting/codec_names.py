@@ -146,9 +146,9 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
     """
     if node.format != "zarr-v3":
         items = [{"id": _known(codec.name), **codec.configuration} for codec in _sized(node)]
-        return _split_v2(node.order, items, node.grid.regular.chunk_shape)
+        return _split_v2(node.order, items, node.grid.largest)
     plain = without_shards(node)
-    chunks, codecs = plain.grid.regular.chunk_shape, plain.codecs
+    chunks, codecs = plain.grid.largest, plain.codecs
     lost = ["shards: each inner chunk becomes a chunk"] if plain is not node else []
     order, items = "C", []
     for codec in codecs:

@@ -21,7 +21,7 @@ from refbrowser.engine.reading.wanted_ranges import too_long, without_large
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.exporting.buffers import Buffers
 from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, unit_numbers
-from refbrowser.exporting.objects import Assembled, Assembly
+from refbrowser.exporting.objects import Assembled, Assembly, ObjectCoder
 from refbrowser.findings.finding import Finding
 from refbrowser.io.access.access import Access, Location
 from refbrowser.io.access.local_files import open_regular, read_in_passing
@@ -246,6 +246,13 @@ class _Copier:
         pipeline = coder.pipeline if array.layout.copies_objects else coder.unit_pipeline
         self.units = StoredUnits(array.layout.source, pipeline, run.access)
 
+    def units_at(self, coords: Coords) -> StoredUnits:
+        """Return how the unit of the target at `coords` is stored."""
+        grid = self.array.layout.grid
+        if grid.is_regular:
+            return self.units
+        return replace(self.units, pipeline=self.array.coder_of(grid.stored_shape(coords)).pipeline)
+
     def fetch(self, coords: Ints) -> npt.NDArray[np.bool_]:
         """Fetch the source's units for the target's units at `coords`; returns which are missing."""
         run, layout = self.run, self.array.layout
@@ -277,7 +284,7 @@ class _Copier:
                 queue.put(partial(confirm, row, data), len(data) + self.units.decoded_size)
 
         def confirm(row: int, data: bytes | memoryview) -> None:
-            error = self.units.error(columns, row, key(row), data)
+            error = self.units_at(tuple(coords[row].tolist())).error(columns, row, key(row), data)
             if error is None:
                 self.take(row, data)
             else:
@@ -340,13 +347,19 @@ class _ChunkCopier(_Copier):
         if self.array.layout.keeps_missing:
             self.run.missing(len(missing))
         elif len(missing):
-            filling = Assembled.of(self._filling())
+            places = list(self.objects)
+            fillings: dict[Coords, Assembled] = {}
             for row in missing.tolist():
+                coder = self.array.coder_of(self.array.layout.grid.stored_shape(places[row]))
+                filling = fillings.get(coder.pipeline.shape)
+                if filling is None:
+                    fillings = {coder.pipeline.shape: Assembled.of(self._filling(coder))}
+                    filling = fillings[coder.pipeline.shape]
                 self.run.put(self.array, self._keys[row], filling)
 
-    def _filling(self) -> bytes | memoryview:
+    def _filling(self, coder: ObjectCoder) -> bytes | memoryview:
         """Return a chunk of what missing ones of the source hold: those of the target hold something else."""
-        layout, coder = self.array.layout, self.array.coder
+        layout = self.array.layout
         source = layout.source
         values = filled(coder.unit_shape, source.known_dtype, source.fill_value)
         return coder.pipeline.encode(layout.converted(values))
@@ -359,9 +372,10 @@ class _ChunkCopier(_Copier):
         """Write a shard with those of its inner chunks that can be decoded; of a plain chunk nothing is."""
         if self.units.pipeline.shard is None:
             return
-        shard = self.run.assembly(self.array)
+        at = list(self.objects)[row]
+        shard = self.run.assembly(self.array.coder_of(self.array.layout.grid.stored_shape(at)))
         try:
-            for number, inner in self.units.sound_inner(data):
+            for number, inner in self.units_at(at).sound_inner(data):
                 shard.add(number, inner, None)
             if not shard.is_empty:
                 self.run.put(self.array, self._keys[row], shard.finish())
@@ -378,7 +392,7 @@ class _ShardCopier(_Copier):
         coder = self.array.coder
         count = max(1, self.array.block_bytes // max(1, coder.unit_pipeline.decoded_size))
         for at, key in self.objects.items():
-            self._shard: Assembly = self.run.assembly(self.array)
+            self._shard: Assembly = self.run.assembly(coder)
             try:
                 coords = self._inner_coords(at)
                 for start in range(0, len(coords), count):

@@ -25,7 +25,7 @@ from refbrowser.model.cf import named_flags
 from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType, leaf_fields, names_of
 from refbrowser.model.dtypes import closed_up, type_name, with_byte_order
 from refbrowser.model.exact_numbers import narrowed
-from refbrowser.model.grid import ChunkGrid, RegularChunkGrid, sides_text
+from refbrowser.model.grid import ChunkGrid, RectilinearChunkGrid, RegularChunkGrid, grid_of, sides_text
 from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.narrow_types import stored_type
 from refbrowser.model.netcdf.types import ATOMIC_OF
@@ -215,9 +215,9 @@ class ArrayLayout:
         return tuple(axis for axis in range(len(self.source.shape)) if axis not in self.selection.dropped)
 
     @property
-    def grid(self) -> RegularChunkGrid:
+    def grid(self) -> ChunkGrid:
         """The chunks of the target."""
-        return self.target.grid.regular
+        return self.target.grid
 
     def keys(self, coords: npt.NDArray[np.int64]) -> list[str]:
         """Return the keys of chunks of the target, given by their coordinates, shape (n, ndim)."""
@@ -261,17 +261,22 @@ def _escaped_name(name: str) -> str:
 
 
 def asked_for(
-    node: ArrayNode, selection: Selection | None, options: StoreOptions
+    node: ArrayNode, selection: Selection | None, options: StoreOptions, *, unequal: bool = False
 ) -> tuple[Selection, ArrayNode, list[str]]:
     """Return what is taken of an array, the array that is asked for, and what cannot be kept.
 
     The array that is asked for has the shape, chunks and codecs of the target in the words of its own
     format; where a codec was chosen, in those of Zarr v2. Chunks that were chosen are never shards.
 
+    Parameters
+    ----------
+    unequal
+        The target has chunks of unequal sides.
+
     Raises
     ------
     RefbrowserError
-        The array is not readable, or the selection goes backwards.
+        The array is not readable, the selection goes backwards, or edges were chosen that the target lacks.
     """
     for error in (node.error, node.unreadable):
         if error is not None:
@@ -289,18 +294,32 @@ def asked_for(
         losses += told
     wanted = without_gaps(wanted)
     sides, choice = options.sides_of(node.path, wanted.shape), options.codec_choice
+    stored = wanted
     if sides is not None or choice is not None:
         wanted = without_shards(wanted)
     if sides is not None:
-        chunks = sides.within(wanted.shape, wanted.known_dtype.itemsize)
-        grid = RegularChunkGrid(wanted.shape, chunks)
+        grid = sides.grid(wanted.shape, wanted.known_dtype.itemsize)
+        if not (unequal or grid.is_regular):
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                f"the chunks {sides_text(grid)} are of unequal sides, which this format does not have",
+                Place(path=node.path),
+                "export to zarr-v3 or icechunk, or choose chunks of one shape",
+            )
         wanted = replace(wanted, values=replace(wanted.chunks, grid=grid))
     else:
-        if not node.grid.is_regular:
-            now = sides_text(wanted.grid)
-            losses.append(f"unequal chunks, {sides_text(node.grid)}, become chunks of one shape, {now}")
+        # Inner chunks are of one shape, whatever their shards are.
+        kept = _edges_kept(node, selection) if unequal and wanted is stored else None
+        if kept is not None:
+            wanted = replace(wanted, values=replace(wanted.chunks, grid=kept))
+        elif not node.grid.is_regular and wanted is stored:
+            losses.append(made_equal(node.grid, wanted.grid.largest))
+        if isinstance(node.grid, RectilinearChunkGrid) and node.grid.is_padded and kept is not None:
+            losses.append(f"chunks {sides_text(node.grid)} are stored no longer than they are")
         wanted, told = _not_too_large(node, wanted)
         losses += told
+    if not wanted.grid.is_regular:
+        losses.append(f"its chunks have unequal sides, {sides_text(wanted.grid)}: {WHO_READS_THEM}")
     return selection, chosen_codecs(wanted, choice) if choice is not None else wanted, losses
 
 
@@ -364,11 +383,37 @@ def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str
     return reduced, losses
 
 
+def made_equal(grid: ChunkGrid, sides: Sequence[int]) -> str:
+    """Return what is told where unequal chunks are written as chunks of one shape."""
+    return f"unequal chunks, {sides_text(grid)}, become chunks of one shape, {'×'.join(map(str, sides))}"
+
+
+#: What is told where chunks of unequal sides are written.
+WHO_READS_THEM = (
+    "zarr-python reads them from 3.2 on, where ZARR_ARRAY__RECTILINEAR_CHUNKS=True says so; xarray by it"
+)
+
+
+def _edges_kept(node: ArrayNode, selection: Selection) -> ChunkGrid | None:
+    """Return the chunks of a selection, divided where those of unequal ones are; None elsewhere."""
+    if node.grid.is_regular:
+        return None
+    kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
+    if any(len(selection.axes[axis]) > 1 and selection.axes[axis].step > 1 for axis in kept):
+        return None
+    dimensions = node.grid.dimensions
+    ends = [(selection.axes[axis].start, len(selection.axes[axis])) for axis in kept]
+    cut = [dimensions[axis].between(at, at + n) for axis, (at, n) in zip(kept, ends, strict=True)]
+    return grid_of(cut)
+
+
 def _not_too_large(node: ArrayNode, wanted: ArrayNode) -> tuple[ArrayNode, list[str]]:
     """Return the array with chunks that can be held, where those of the source are read in part only."""
     chunks = wanted.grid.largest
     size = prod(chunks) * wanted.known_dtype.itemsize
-    if size <= LIMITS.chunk_question or not (node.assembled is not None or reads_elements(node)):
+    if not wanted.grid.is_regular or size <= LIMITS.chunk_question:
+        return wanted, []
+    if not (node.assembled is not None or reads_elements(node)):
         return wanted, []
     cut = _cut(chunks, wanted.known_dtype.itemsize)
     told = f"chunks of {size} bytes are cut into chunks of shape {list(cut)}"
@@ -387,7 +432,9 @@ def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
     """Return how stored bytes are copied to the target, None where they cannot be."""
-    stored = None if node.is_made or not node.grid.is_regular else _stored_as(node, selection)
+    if not (node.grid.is_regular and target.grid.is_regular):
+        return _copied_unequal(node, selection, target)
+    stored = None if node.is_made else _stored_as(node, selection)
     if stored is None:
         return None
     pairs = list(product(_with_units(stored), _with_units(target)))
@@ -402,6 +449,23 @@ def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedU
         if first is not None and _same_bytes(mine, yours):
             return CopiedUnits(first, mine is not stored, yours is not target)
     return None
+
+
+def _copied_unequal(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
+    """Return how the objects of unequal chunks are copied whole, None where they cannot be."""
+    if node.is_made or selection.dropped or len(target.shape) != len(node.shape):
+        return None
+    first = []
+    for taken, mine, yours in zip(selection.axes, node.grid.dimensions, target.grid.dimensions, strict=True):
+        if not taken or (len(taken) > 1 and taken.step > 1):
+            return None
+        stop = taken[-1] + 1
+        at, last = mine.chunk_of(taken[0]), mine.chunk_of(taken[-1])
+        is_whole = mine.start(at) == taken[0] and mine.start(last) + mine.extent(last) == stop
+        if not is_whole or mine.is_padded or mine.between(taken[0], stop) != yours:
+            return None
+        first.append(at)
+    return CopiedUnits(tuple(first)) if _same_bytes(node, target) else None
 
 
 def _of_axes(codecs: Sequence[CodecSpec]) -> list[str]:

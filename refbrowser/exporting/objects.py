@@ -46,10 +46,16 @@ class Stored(Protocol):
 
 
 class ObjectCoder:
-    """How the objects of one array are made of units, and read again."""
+    """How the objects of one array are made of units, and read again.
 
-    def __init__(self, layout: ArrayLayout) -> None:
-        self.pipeline = CodecPipeline.for_array(layout.target)
+    Parameters
+    ----------
+    shape
+        Of the objects as they are stored, where those of the array are unequal.
+    """
+
+    def __init__(self, layout: ArrayLayout, shape: tuple[int, ...] | None = None) -> None:
+        self.pipeline = CodecPipeline.for_array(layout.target, shape)
         self.shard: ShardLayout | None = self.pipeline.shard
         inner = self.shard.inner if self.shard is not None else self.pipeline
         assert isinstance(inner, CodecPipeline)

@@ -6,11 +6,14 @@ the command line, what is said of it, and how a dialog asks for it. `documented`
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, ClassVar
+
+import numpy as np
 
 from refbrowser.codecs.table import CODECS, Codec, Offer, offered
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
@@ -18,6 +21,8 @@ from refbrowser.formats.format import Written
 from refbrowser.formats.option_fields import declared
 from refbrowser.formats.registry import form_named, written
 from refbrowser.loading import load_if_there
+from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis, axis_of
+from refbrowser.model.grid import ChunkGrid, RegularChunkGrid, grid_of
 
 #: Bytes of a chunk or shard whose size is only said to be ``auto``.
 AUTO_SIZE = 8 * 1024 * 1024
@@ -27,6 +32,9 @@ _SIZE = re.compile(r"([0-9]{1,15})\s*([A-Za-z]*)\Z")
 
 # Values
 
+#: Edges of unequal chunks: sides, and how often each is repeated.
+Runs = tuple[tuple[int, int], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Sides:
@@ -35,17 +43,18 @@ class Sides:
     Attributes
     ----------
     shape
-        The sides; -1 is the whole axis. Empty where the size decides.
+        The sides; -1 is the whole axis, a tuple the edges of unequal chunks as runs of a side and a count.
+        Empty where the size decides.
     size
         Bytes of a decoded chunk, at most; 0 where `shape` decides.
     """
 
-    shape: tuple[int, ...] = ()
+    shape: tuple[int | Runs, ...] = ()
     size: int = 0
 
     @classmethod
     def from_text(cls, text: str) -> Sides:
-        """Return the sides that a user wrote: ``100,100``, ``1,:,:``, ``auto`` or ``auto:8MiB``.
+        """Return the sides that a user wrote: ``100,100``, ``1,:,:``, ``[31,28,31],*``, ``auto:8MiB``.
 
         Raises
         ------
@@ -55,14 +64,15 @@ class Sides:
         name, colon, size = text.partition(":")
         if name.strip() == "auto":
             return cls(size=size_of(size) if colon else AUTO_SIZE)
-        parts = ["-1" if part.strip() == ":" else part.strip() for part in text.split(",")]
-        if not all(re.fullmatch(r"-1|[1-9][0-9]{0,17}", part) for part in parts):
+        sides = _sides_in(text)
+        if not sides or not all(map(_is_side, sides)):
             raise RefbrowserError(
                 ErrorKind.USAGE,
                 f"{quoted(text)} is not a chunk shape",
-                advice="write 100,100 or auto:8MiB; : is a whole axis",
+                advice="write 100,100 or auto:8MiB; : or * is a whole axis, [31,28,31] the edges of unequal "
+                "chunks, [[30,11],35] a run of eleven and one more",
             )
-        return cls(tuple(map(int, parts)))
+        return cls(tuple(side if isinstance(side, int) else _runs(side) for side in sides))
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Tell whether these sides can be those of an array of `shape`."""
@@ -70,12 +80,20 @@ class Sides:
 
     def within(self, shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
         """Return the chunk shape for an array of `shape`; no side reaches over the array."""
-        if not self.size:
-            return tuple(
-                max(1, length if side < 0 else min(side, length))
-                for side, length in zip(self.shape, shape, strict=True)
-            )
-        return _halved(tuple(max(1, length) for length in shape), max(1, self.size // max(1, itemsize)))
+        return self.grid(shape, itemsize).regular.chunk_shape
+
+    def grid(self, shape: tuple[int, ...], itemsize: int) -> ChunkGrid:
+        """Return the chunks for an array of `shape`; no equal side reaches over the array.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: the edges of unequal chunks do not cover the array.
+        """
+        if self.size:
+            most = max(1, self.size // max(1, itemsize))
+            return RegularChunkGrid(shape, _halved(tuple(max(1, length) for length in shape), most))
+        return grid_of([_axis(side, length) for side, length in zip(self.shape, shape, strict=True)])
 
     def tiled(self, shape: tuple[int, ...], chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
         """Return the shard shape for an array of `shape` and inner `chunks`, a whole number of them.
@@ -89,9 +107,12 @@ class Sides:
         if self.size:
             counts = _halved(most, max(1, self.size // max(1, prod(chunks) * itemsize)))
             return tuple(count * side for count, side in zip(counts, chunks, strict=True))
+        given_sides = [given for given in self.shape if isinstance(given, int)]
+        if len(given_sides) < len(chunks):
+            raise RefbrowserError(ErrorKind.USAGE, "shards are of one shape: edges are for chunks alone")
         whole = [
             count * side if given < 0 else given
-            for given, count, side in zip(self.shape, most, chunks, strict=True)
+            for given, count, side in zip(given_sides, most, chunks, strict=True)
         ]
         if any(given % side for given, side in zip(whole, chunks, strict=True)):
             raise RefbrowserError(
@@ -100,6 +121,41 @@ class Sides:
                 advice="choose shards that hold a whole number of chunks along each axis",
             )
         return tuple(min(given, count * side) for given, count, side in zip(whole, most, chunks, strict=True))
+
+
+def _sides_in(text: str) -> list[Any]:
+    """Return what a user wrote of each axis; nothing where it is not to be understood."""
+    plain = re.sub(r"(?<![^,\s])\s*[:*]\s*(?![^,])", "-1", text)
+    try:
+        found: list[Any] = json.loads(f"[{plain}]")
+    except (ValueError, RecursionError):
+        return []
+    return found
+
+
+def _is_side(side: Any) -> bool:
+    if isinstance(side, list):
+        pairs = [each if isinstance(each, list) else [each, 1] for each in side]
+        return bool(pairs) and all(len(pair) == 2 and all(map(_is_length, pair)) for pair in pairs)
+    return side == -1 or _is_length(side)
+
+
+def _is_length(number: Any) -> bool:
+    return type(number) is int and 0 < number < 10**18
+
+
+def _runs(side: list[Any]) -> Runs:
+    return tuple((each[0], each[1]) if isinstance(each, list) else (each, 1) for each in side)
+
+
+def _axis(side: int | Runs, length: int) -> ChunkAxis:
+    if isinstance(side, int):
+        return RegularAxis(length, max(1, length if side < 0 else min(side, length)))
+    edges, counts = np.array(side, np.int64).T
+    try:
+        return axis_of(length, edges, counts)
+    except RefbrowserError as error:
+        raise RefbrowserError(ErrorKind.USAGE, error.message) from None
 
 
 def size_of(text: str) -> int:

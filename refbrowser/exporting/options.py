@@ -41,7 +41,8 @@ class StoreOptions(ExportOptions):
         default=None,
         metadata=option(
             "--chunks SIDES",
-            "of all arrays with as many dimensions: 100,100 (: is a whole axis), or auto:8MiB",
+            "of all arrays with as many dimensions: 100,100 (: or * is a whole axis), auto:8MiB, or in "
+            "zarr-v3 and icechunk the edges of unequal chunks, [31,28,31],*",
             about="Of all arrays; a shape is that of arrays with as many dimensions, others keep their "
             "chunks.",
             kind=Kind.SIDES,

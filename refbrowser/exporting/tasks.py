@@ -35,6 +35,7 @@ from refbrowser.exporting.blocks import (
     Box,
     Values,
     element_size,
+    object_box,
     overlap,
     part_of,
     read_cuts,
@@ -90,7 +91,8 @@ def carry(run: ExportRun, array: ArrayExport, task: ExportTask) -> None:
 def _read(array: ArrayExport, reader: BlockReader, box: Box) -> tuple[npt.NDArray[Any], BlockState]:
     if array.spool is not None:
         return array.spool.take(box)
-    values, state = reader.room(box), BlockState(box, array.coder.unit_shape)
+    unit = array.coder_of(tuple(part.stop - part.start for part in box)).unit_shape
+    values, state = reader.room(box), BlockState(box, unit)
     reader.read(box, values, [state])
     return values, state
 
@@ -108,11 +110,12 @@ class _Encoder:
 
     def add(self, box: Box, values: npt.NDArray[Any], state: BlockState) -> None:
         """Encode the units of a block."""
-        coder, layout = self.array.coder, self.array.layout
-        pipeline = coder.unit_pipeline
+        layout = self.array.layout
         queue = self.run.session.pool.queue(self.run.token)
-        for at, object_box in self._objects_in(box):
-            common = overlap(box, object_box)
+        for at, whole in self._objects_in(box):
+            coder = self.array.coder_of(layout.grid.stored_shape(at))
+            pipeline = coder.unit_pipeline
+            common = overlap(box, whole)
             assert common is not None
             for unit in _units(common, coder.unit_shape):
                 inside = within(unit, box)
@@ -122,7 +125,7 @@ class _Encoder:
                     self.run.bad(error)
                 elif state.stored(place) or not layout.keeps_missing:
                     self.stored.add(at)
-                    number = _number(within(unit, object_box), coder.unit_shape, coder.units)
+                    number = _number(within(unit, whole), coder.unit_shape, coder.units)
                     size = _TIMES * max(pipeline.decoded_size, 1)
                     queue.put(partial(self._encode, at, number, part_of(values, inside)), size)
         queue.join()
@@ -141,7 +144,7 @@ class _Encoder:
             shard.discard()
 
     def _encode(self, at: Coords, number: int, values: npt.NDArray[Any]) -> None:
-        coder = self.array.coder
+        coder = self.array.coder_of(self.array.layout.grid.stored_shape(at))
         try:
             values = self.array.layout.converted(values)
         except RefbrowserError as error:
@@ -155,22 +158,18 @@ class _Encoder:
         with self._lock:
             shard = self.shards.get(at)
             if shard is None:
-                shard = self.shards[at] = self.run.assembly(self.array)
+                shard = self.shards[at] = self.run.assembly(coder)
             shard.add(number, data, digest)
 
     def _objects_in(self, box: Box) -> Iterator[tuple[Coords, Box]]:
-        sides = self.array.layout.grid.chunk_shape
+        grid = self.array.layout.grid
         axes = [
-            range(part.start // side, -(-part.stop // side)) for part, side in zip(box, sides, strict=True)
+            range(along.chunk_of(part.start), along.chunk_of(part.stop - 1) + 1)
+            for part, along in zip(box, grid.dimensions, strict=True)
         ]
         for at in product(*axes):
             if at in self.objects:
-                yield (
-                    at,
-                    tuple(
-                        slice(place * side, (place + 1) * side) for place, side in zip(at, sides, strict=True)
-                    ),
-                )
+                yield at, object_box(grid, at)
 
 
 def _units(box: Box, sides: Coords) -> Iterator[Box]:
@@ -282,6 +281,7 @@ class _Progress:
             if not all(map(run.sink.has, array.keys(task.number).values()))
         ]
         reader = run.reader(array)
+        assert isinstance(array.plan, BlockPlan)
         spool = array.spool = Spool(folder, reader, array.plan, array.coder.unit_shape, numbers)
         boxes = list(spool.boxes())
         size = element_size(array.layout.source)
@@ -345,7 +345,12 @@ class Spool:
     """
 
     def __init__(
-        self, folder: Path, reader: BlockReader, plan: BlockPlan, unit: Coords, tasks: Iterable[int]
+        self,
+        folder: Path,
+        reader: BlockReader,
+        plan: BlockPlan,
+        unit: Coords,
+        tasks: Iterable[int],
     ) -> None:
         self.folder = folder
         self.reader = reader

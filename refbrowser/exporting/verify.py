@@ -116,7 +116,7 @@ class CompareSink:
             stored = self.target.stored(key)
             same = _digest(stored) == digest.hexdigest()
             if not same and made.digest is not None:
-                same = array.coder.digest(stored) == made.digest
+                same = array.coder_for(key).digest(stored) == made.digest
         except (OSError, RefbrowserError):
             same = False
         with self._lock:
@@ -148,12 +148,13 @@ def verify_chunks(
     RefbrowserError
         `E_IO`: objects are not what was written; they are written again by the next run.
     """
-    coders = {array.layout.target.path: array.coder for array in arrays}
+    exports = {array.layout.target.path: array for array in arrays}
     different: list[str] = []
     queue = pool.queue(token)
 
     def check(entry: Written) -> None:
-        if not is_good(target, entry, coders.get(entry.array)):
+        array = exports.get(entry.array)
+        if not is_good(target, entry, None if array is None else array.coder_for(entry.key)):
             different.append(entry.key)
 
     entries = journal.entries()

@@ -474,7 +474,7 @@ ICECHUNK = Format(
             "Icechunk repository",
             ".icechunk",
             f"{_ICECHUNK}.writing.icechunk_target:IcechunkTarget",
-            layout=f"{_ICECHUNK}.writing.icechunk_target:IcechunkLayout",
+            layout=f"{_ICECHUNK}.writing.icechunk_layout:IcechunkLayout",
             options=f"{_ICECHUNK}.writing.commit_options:CommitOptions",
             adds=True,
             rank=13,

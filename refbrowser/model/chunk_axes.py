@@ -216,6 +216,13 @@ class ChunkAxis(ABC):
     def selected(self, taken: range) -> SelectedAxis:
         """Return what a selection takes of the chunks."""
 
+    @abstractmethod
+    def between(self, start: int, stop: int) -> ChunkAxis:
+        """Return the axis of the elements from `start` to `stop`, divided where this one is.
+
+        A first chunk that is cut is stored as long as what is left of it; no chunk within is padded.
+        """
+
     def agrees(self, other: ChunkAxis) -> bool:
         """Tell whether chunks are divided alike as far as both dimensions reach."""
         count = min(self.count, other.count)
@@ -297,6 +304,14 @@ class RegularAxis(ChunkAxis):
     def selected(self, taken: range) -> SelectedAxis:
         """Return what a selection takes of the chunks."""
         return SelectedSides(taken, self.length, self.size)
+
+    def between(self, start: int, stop: int) -> ChunkAxis:
+        """Return the axis of the elements from `start` to `stop`, divided where this one is."""
+        cut = -start % self.length
+        if not cut:
+            return RegularAxis(stop - start, self.length)
+        count = max(1, -(-(stop - start - cut) // self.length))
+        return axis_of(stop - start, [cut, self.length], np.array([1, count]))
 
     @property
     def spelling(self) -> int:
@@ -416,6 +431,24 @@ class EdgeAxis(ChunkAxis):
     def selected(self, taken: range) -> SelectedAxis:
         """Return what a selection takes of the chunks."""
         return SelectedEdges(taken, self)
+
+    def between(self, start: int, stop: int) -> ChunkAxis:
+        """Return the axis of the elements from `start` to `stop`, divided where this one is.
+
+        A first chunk that is cut is stored as long as what is left of it; no chunk within is padded.
+        """
+        if stop <= start:
+            return RegularAxis(0, self.largest)
+        first = self.chunk_of(start)
+        run = self._run(first)
+        lengths, counts = self.run_extents[run:].copy(), np.diff(self.run_chunks[run:])
+        counts[0] -= first - self.run_chunks[run]
+        cut = self.start(first) + self.extent(first) - start
+        if cut < self.extent(first):
+            counts[0] -= 1
+            lengths, counts = np.append(cut, lengths), np.append(1, counts)
+        kept = counts > 0
+        return axis_of(stop - start, lengths[kept], counts[kept])
 
     def cut(self, at: int, taken: range) -> AxisPart | None:
         """Return what `taken` takes of chunk number `at`, or None where it is nothing."""

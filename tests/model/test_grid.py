@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unequal_grids import grids
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.chunk_axes import axis_of
@@ -14,7 +15,7 @@ from refbrowser.model.selection import Selection
 @st.composite
 def grids_and_selections(draw):
     shape = tuple(draw(st.lists(st.integers(0, 11), max_size=3)))
-    chunks = tuple(draw(st.integers(1, 6)) for _ in shape)
+    grid = draw(grids(shape))
     bound = st.none() | st.integers(-12, 12)
     index = tuple(
         draw(st.builds(slice, bound, bound, st.integers(-7, 7).filter(bool)))
@@ -22,19 +23,7 @@ def grids_and_selections(draw):
         else draw(st.integers(-size, size - 1))
         for size in shape
     )
-    if draw(st.booleans()):
-        return RegularChunkGrid(shape, chunks), index
-    return grid_of([draw(axes(size)) for size in shape]), index
-
-
-@st.composite
-def axes(draw, size):
-    """Chunks of any sides, some of them padded, that cover a dimension."""
-    sides, extents = [], []
-    while sum(extents) < size or not sides:
-        sides.append(draw(st.integers(1, 6)))
-        extents.append(draw(st.integers(1, sides[-1])))
-    return axis_of(size, sides, extents=np.array(extents))
+    return grid, index
 
 
 @given(grids_and_selections())

@@ -196,7 +196,8 @@ def _layout_differences(here: ArrayNode, there: ArrayNode) -> Iterator[Differenc
             yield Difference(DifferenceKind.LAYOUT, path, "stored in", Side.BOTH, *texts)
         return
     if not mine.grid.agrees(theirs.grid):
-        yield _pair(DifferenceKind.LAYOUT, path, "chunk shape", _sides(mine.grid), _sides(theirs.grid))
+        texts = _sides(mine.grid), _sides(theirs.grid)
+        yield Difference(DifferenceKind.LAYOUT, path, "chunk shape", Side.BOTH, *texts)
     orders = _byte_order(here), _byte_order(there)
     if orders[0] != orders[1] and "" not in orders:
         yield Difference(DifferenceKind.LAYOUT, path, "byte order", Side.BOTH, *orders)
@@ -211,8 +212,8 @@ def _layout_differences(here: ArrayNode, there: ArrayNode) -> Iterator[Differenc
         yield Difference(DifferenceKind.LAYOUT, path, "codecs", Side.BOTH, *texts, note)
 
 
-def _sides(grid: ChunkGrid) -> list[int] | str:
-    return list(grid.largest) if grid.is_regular else sides_text(grid)
+def _sides(grid: ChunkGrid) -> str:
+    return str(list(grid.largest)) if grid.is_regular else sides_text(grid)
 
 
 def _held(node: ArrayNode) -> str:

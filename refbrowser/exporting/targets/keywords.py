@@ -10,8 +10,8 @@ from refbrowser.exporting.option_fields import ExportOptions, chosen_options, gr
 from refbrowser.formats.option_fields import Kind, Option, declared
 from refbrowser.formats.registry import form_named
 
-#: A shape of chunks, or as the command line takes it: ``100,100``, ``auto:8MiB``.
-SidesSaid = str | Sequence[int]
+#: A shape of chunks, or the edges of unequal ones; or as the command line has it: ``100,100``, ``auto:8MiB``.
+SidesSaid = str | Sequence[int | Sequence[int | Sequence[int]]]
 
 
 class ExportKeywords(TypedDict, total=False):
@@ -87,4 +87,8 @@ def _spelled(option: Option, value: Any) -> Any:
 
 
 def _sides(value: Any) -> str:
-    return value if isinstance(value, str) else ",".join(map(str, value))
+    return value if isinstance(value, str) else ",".join(map(_side, value))
+
+
+def _side(value: Any) -> str:
+    return f"[{','.join(map(_side, value))}]" if isinstance(value, Sequence) else str(value)

@@ -15,6 +15,7 @@ from refbrowser.exporting.block_sides import count_boxes, cut_sides, grown_sides
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.exporter import LeftOut, Target, coding
 from refbrowser.exporting.folder import SPOOL, TargetPlace
+from refbrowser.exporting.layout import made_equal
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, unread_attributes
 from refbrowser.exporting.targets.netcdf import Netcdf4Options, dimension_name, is_reserved
@@ -219,15 +220,14 @@ class Netcdf4Target(Target):
             told += lost or ([] if with_mark.fill_value is None else [ADDED])
             fill = None if with_mark.fill_value is None else fill
         filters, chunk = self._stored(node, source, variable, told)
+        if chunk is not None and not source.grid.is_regular:
+            told.append(made_equal(source.grid, chunk))
         self._told += (Loss(node.path, text) for text in told)
         size = item_size(variable.type, node)
         unit = chunk or (1,) * len(node.shape)
         if source.is_made or source.codecs:
             # A chunk of the source is decoded once.
-            own = (
-                min(side, length)
-                for side, length in zip(node.grid.regular.chunk_shape, node.shape, strict=True)
-            )
+            own = (min(side, length) for side, length in zip(node.grid.largest, node.shape, strict=True))
             unit = tuple(map(max, unit, own))
         return PlannedVariable(
             name=name,
@@ -260,13 +260,10 @@ class Netcdf4Target(Target):
         # Along unlimited dimensions they may be longer than what there is yet.
         lengths = [
             side if each.path in self._unlimited else length
-            for each, side, length in zip(
-                variable.dimensions, node.grid.regular.chunk_shape, shape, strict=True
-            )
+            for each, side, length in zip(variable.dimensions, node.grid.largest, shape, strict=True)
         ]
         chunk = tuple(
-            max(1, min(side, length))
-            for side, length in zip(node.grid.regular.chunk_shape, lengths, strict=True)
+            max(1, min(side, length)) for side, length in zip(node.grid.largest, lengths, strict=True)
         )
         if prod(chunk) * size > _CHUNK_BYTES:
             chunk = cut_sides(chunk, _CHUNK_BYTES // size)

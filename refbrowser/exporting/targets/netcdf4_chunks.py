@@ -277,7 +277,7 @@ def verify_chunks(
                     raise failed(plan.node.path, f"{count} chunks are stored, {len(numbers)} were written")
                 if not count:
                     continue
-                sides = list(layout.grid.chunk_shape)
+                sides = list(layout.grid.regular.chunk_shape)
                 found = columns_of(variable.id, sides, count, stored.read, file.userblock_size)
             coords, offsets, found_sizes, masks = found
             places = np.ravel_multi_index(tuple(coords.T), layout.grid.grid_shape)

@@ -366,7 +366,7 @@ class StoreTarget(Target):
                 layout.target.path,
                 [[taken.start, taken.stop, taken.step] for taken in layout.selection.axes],
                 sorted(layout.selection.dropped),
-                list(layout.grid.chunk_shape),
+                layout.grid.spelling,
                 str(layout.target.dtype),
                 layout.copied is not None,
             ]

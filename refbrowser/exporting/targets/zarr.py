@@ -62,7 +62,7 @@ class ZarrLayout:
 
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""
-        selection, wanted, losses = asked_for(node, selection, self.options)
+        selection, wanted, losses = asked_for(node, selection, self.options, unequal=self.has_edges())
         wanted, told = self._with_mark(wanted, node)
         losses += told
         planned, arguments, lost = self._planned(wanted)
@@ -148,6 +148,10 @@ class ZarrLayout:
                 keys[key] = _with_members(keys[key], members)
         return keys
 
+    def has_edges(self) -> bool:
+        """Tell whether chunks may be of unequal sides."""
+        return False
+
     def attributes(self, node: ArrayNode | GroupNode) -> dict[str, Any]:
         """Return the attributes that reading a node of the target gives."""
         raise NotImplementedError
@@ -227,6 +231,14 @@ class ZarrV3Layout(ZarrLayout):
     flavour = Flavour.ZARR_V3
     usual_keys = ChunkKeyEncoding("default", "/")
 
+    def has_edges(self) -> bool:
+        """Tell whether chunks may be of unequal sides: by an extension."""
+        return True
+
+    def _edges(self, grid: ChunkGrid) -> list[Any]:
+        """Return the edges of unequal chunks as the metadata has them."""
+        return grid.spelling
+
     def attributes(self, node: ArrayNode | GroupNode) -> dict[str, Any]:
         """Return the attributes without the names of dimensions, which have a member of their own."""
         attributes = dict(node.attributes)
@@ -255,10 +267,13 @@ class ZarrV3Layout(ZarrLayout):
         if narrow := stored_type(wanted.dtype):
             lost.append(f"type {narrow.name} is kept as an extension of Zarr v3 that few programs know")
             members["data_type"] = narrow.name
+        if not wanted.grid.is_regular:
+            configuration = {"kind": "inline", "chunk_shapes": self._edges(wanted.grid)}
+            members["chunk_grid"] = {"name": "rectilinear", "configuration": configuration}
         if members:
             self._members[escaped_path(wanted.path, self._plain_name)] = members
         arguments: dict[str, Any] = {
-            "chunks": wanted.grid.regular.chunk_shape,
+            "chunks": wanted.grid.largest,
             "filters": list(codecs.filters) or None,
             "serializer": codecs.serializer,
             "compressors": list(codecs.compressors) or None,

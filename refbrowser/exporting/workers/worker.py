@@ -199,7 +199,7 @@ class _Opened:
         """Yield the keys of objects that are not what was written."""
         for entry in entries:
             array = self.arrays.get(entry.array)
-            if not is_good(self.place, entry, None if array is None else array.coder):
+            if not is_good(self.place, entry, None if array is None else array.coder_for(entry.key)):
                 yield entry.key
 
     def _warnings(self) -> tuple[Finding, ...]:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from unequal_grids import grids
 from view_arrays import node
 
+from refbrowser.model.chunk_axes import axis_of
+from refbrowser.model.grid import grid_of
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.plan import plan_view
@@ -16,7 +20,7 @@ from refbrowser.views.plot.slicing import SliceState, first_slice
 @st.composite
 def pictures(draw: st.DrawFn) -> Picture:
     shape = tuple(draw(st.integers(1, 13)) for _ in range(3))
-    chunks = tuple(draw(st.integers(1, 6)) for _ in range(3))
+    grid = draw(grids(shape))
     axes = draw(st.permutations([0, 1, 2]))
     indices = tuple(draw(st.integers(0, size - 1)) for size in shape)
     state = SliceState(shape, ("a", "b", "c"), axes[0], draw(st.sampled_from([axes[1], None])), indices)
@@ -25,7 +29,8 @@ def pictures(draw: st.DrawFn) -> Picture:
         start = draw(st.integers(0, shape[axis] - 1))
         window.append(range(start, draw(st.integers(start + 1, shape[axis]))))
     steps = [draw(st.integers(1, 7)) for _ in state.axes]
-    array = node(shape, chunks, dtype=">i4", dimensions=("a", "b", "c"))
+    array = node(shape, dtype=">i4", dimensions=("a", "b", "c"))
+    array = replace(array, values=array.over(grid))
     return Picture(array, plan_view(array, state, window, steps))
 
 
@@ -64,7 +69,8 @@ def test_values_states_and_places_agree(picture: Picture, random: object) -> Non
             full[axis] = index
         assert picture.values[position] == whole[tuple(full)]
         at = picture.chunk_coords(indices)
-        assert at == tuple(index // side for index, side in zip(full, grid.chunk_shape, strict=True))
+        assert (np.array(grid.origin(at)) <= full).all()
+        assert (np.add(grid.origin(at), grid.extent(at)) > full).all()
         assert of_elements[position] == picture.state_at(position) == states[at]
         assert picture.position(indices) == position
 
@@ -76,10 +82,10 @@ def test_edges_enclose_the_values_of_each_chunk(picture: Picture) -> None:
         numbers = picture.chunk_numbers[axis]
         assert len(edges) == len(numbers) + 1
         assert (np.diff(edges) > 0).all()
-        side = picture.node.grid.chunk_shape[dimension]
+        along = picture.node.grid.dimensions[dimension]
         for index in picture.plan.ranges[axis]:
             cell = int(np.searchsorted(edges, index)) - 1
-            assert numbers[cell] == index // side
+            assert numbers[cell] == along.chunk_of(index)
 
 
 @given(pictures())
@@ -108,3 +114,11 @@ def test_large_samples_are_thinned() -> None:
     picture = Picture(array, plan_view(array, first_slice(array, [AxisRole.NONE] * 2)))
     picture.states[:] = ChunkState.DONE
     assert 10_000 < picture.sample().size < 60_000
+
+
+def test_the_positions_of_a_run_of_chunks() -> None:
+    array = node((90,))
+    array = replace(array, values=array.over(grid_of([axis_of(90, [31, 28, 31])])))
+    picture = Picture(array, plan_view(array, first_slice(array, [AxisRole.NONE]), [range(10, 90)], [5]))
+    assert [picture.cell_span(0, at, at + 1) for at in range(3)] == [range(5), range(5, 10), range(10, 16)]
+    assert picture.chunk_edges(0).tolist() == [7.5, 32.5, 57.5, 87.5]

@@ -362,7 +362,7 @@ def _arrays(dataset: Dataset) -> Iterator[_Array]:
         if not is_described or not isinstance(node, ArrayNode) or not node.has_manifest:
             continue
         is_plain = not node.codecs or all(codec.name == "bytes" for codec in node.codecs)
-        size = prod(node.grid.regular.chunk_shape) * node.dtype.itemsize if node.dtype is not None else None
+        size = prod(node.grid.largest) * node.dtype.itemsize if node.dtype is not None else None
         for manifest in single_manifests(node.manifest):
             yield _Array(node, manifest, size if is_plain else None)
             break

@@ -29,7 +29,6 @@ from refbrowser.exporting.objects import Assembled, values_digest
 from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.targets.store import StoreTarget
-from refbrowser.exporting.targets.zarr import ZarrV3Layout
 from refbrowser.exporting.verify import SAMPLED
 from refbrowser.formats.zarr.documents import NODE_V3
 from refbrowser.io.access.access import Location
@@ -55,12 +54,6 @@ _ASKED = 1024
 _TOGETHER = 64
 #: URLs that one line names.
 _NAMED = 3
-
-
-class IcechunkLayout(ZarrV3Layout):
-    """Zarr of version 3, with the only keys of chunks that Icechunk knows."""
-
-    keeps_keys = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -533,7 +526,7 @@ class IcechunkTarget(StoreTarget):
     def _check_sample(self, written: _Written, control: JobControl) -> int:
         """Compare some chunks of an array: their bytes are those of the source, and can be decoded."""
         layout, store = written.layout, self._session.store
-        coder = next(each.coder for each in self.exports if each.layout is layout)
+        export = next(each for each in self.exports if each.layout is layout)
         compared = 0
         numbers = np.array(written.sample, np.int64)
         if not len(numbers):
@@ -549,7 +542,7 @@ class IcechunkTarget(StoreTarget):
                 # It was told that there is no checksum.
                 continue
             try:
-                pipeline = coder.pipeline
+                pipeline = export.coder_for(key).pipeline
                 mine = values_digest(pipeline.decode(memoryview(answer)), pipeline.dtype)
             except RefbrowserError as error:
                 raise error.at(Place(path=layout.source.path, key=key)) from error

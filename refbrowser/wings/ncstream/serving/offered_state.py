@@ -167,7 +167,7 @@ class SectionSource:
         """Yield the elements in C order."""
         if not self.size:
             return
-        chunks = [*self.streamed.node.grid.regular.chunk_shape]
+        chunks = [*self.streamed.node.grid.largest]
         # Axes that only the stream has are read with those of the array.
         chunks += [1] * (len(self.section) - len(chunks))
         for part in blocks(self.section, chunks, max(LIMITS.serve_block // item, 1)):

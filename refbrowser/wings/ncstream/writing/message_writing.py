@@ -418,7 +418,7 @@ def _tiles(run: StreamRun, plan: VariablePlan) -> None:
         return
     reader = StreamBlockReader(run.session, run.access, plan, run.token)
     # One chunk of the source that is bad is not to hide the others of its tile.
-    finer = replace(plan, tile=plan.streamed.node.grid.regular.chunk_shape)
+    finer = replace(plan, tile=plan.streamed.node.grid.largest)
     again = StreamBlockReader(run.session, run.access, finer, run.token)
 
     def made(box: Box) -> list[_Tile | None]:

@@ -210,7 +210,7 @@ def _is_copied(plan: VariablePlan, pipeline: CodecPipeline) -> bool:
     plain = pipeline.objects is None and pipeline.sharding is None
     in_order = pipeline.axes == tuple(range(len(pipeline.axes)))
     only_zlib = [type(stage.codec) for stage in pipeline.stages] == [Zlib]
-    whole = plan.selection == Selection.whole(plan.source.shape)
+    whole = plan.source.grid.is_regular and plan.selection == Selection.whole(plan.source.shape)
     small = pipeline.decoded_size <= LIMITS.chunk_size
     own = plan.streamed.convert is None and _is_as_sent(plan.streamed)
     return plain and in_order and only_zlib and whole and small and own
@@ -233,7 +233,7 @@ def _itemsize(streamed: StreamedVariable) -> int:
 
 def _unit(node: ArrayNode) -> tuple[int, ...]:
     """Return the sides of what is decoded together."""
-    return node.grid.regular.chunk_shape
+    return node.grid.largest
 
 
 def fills_agree(streamed: StreamedVariable) -> bool:

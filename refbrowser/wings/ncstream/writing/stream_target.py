@@ -102,7 +102,7 @@ def _stored(plan: VariablePlan, token: CancelToken) -> tuple[int, int]:
         gone += int(np.count_nonzero(columns.kind == ReferenceKind.MISSING))
         whole = int(np.count_nonzero(columns.kind == ReferenceKind.WHOLE))
         stored += int(columns.length[columns.kind == ReferenceKind.RANGE].sum())
-        stored += whole * prod(grid.regular.chunk_shape) * element_size(node)
+        stored += whole * prod(grid.largest) * element_size(node)
     return int(stored * taken), gone
 
 
