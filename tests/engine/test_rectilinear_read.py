@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray
 import zarr
-from rectilinear_stores import BYTES, GZIP, rectilinear_keys, write_rectilinear
+from rectilinear_stores import BYTES, GZIP, needs_zarr_with_edges, rectilinear_keys, write_rectilinear
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -170,11 +170,7 @@ def test_shards_that_hold_no_whole_number_of_chunks_fail_alone(tmp_path):
     assert caught.value.kind is ErrorKind.META
 
 
-#: The first of zarr-python that has such grids, behind a switch.
-NEEDS = "the installed zarr-python has no rectilinear chunk grids"
-
-
-@pytest.mark.skipif("array.rectilinear_chunks" not in zarr.config, reason=NEEDS)
+@needs_zarr_with_edges
 @pytest.mark.parametrize("compressed", [False, True])
 def test_zarr_python_reads_and_writes_the_same(tmp_path, compressed):
     with zarr.config.set({"array.rectilinear_chunks": True}):

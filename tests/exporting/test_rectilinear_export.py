@@ -11,7 +11,7 @@ import pytest
 import zarr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rectilinear_stores import write_rectilinear
+from rectilinear_stores import needs_zarr_with_edges, write_rectilinear
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -236,9 +236,7 @@ def test_shards_have_one_shape(dataset, tmp_path):
     assert caught.value.kind is ErrorKind.USAGE
 
 
-@pytest.mark.skipif(
-    "array.rectilinear_chunks" not in zarr.config, reason="zarr-python lacks rectilinear grids"
-)
+@needs_zarr_with_edges
 def test_zarr_python_reads_what_is_written(dataset, tmp_path):
     refbrowser.export(dataset, tmp_path / "t", format="zarr-v3")
     with zarr.config.set({"array.rectilinear_chunks": True}):

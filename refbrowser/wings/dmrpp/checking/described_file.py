@@ -198,9 +198,7 @@ def _other_form(said: ArrayNode, there: ArrayNode) -> str:
     if there.values.encoded is None:
         return ""
     if said.grid != there.grid:
-        return (
-            f"its chunks are of {list(there.grid.chunk_shape)} in the file, not {list(said.grid.chunk_shape)}"
-        )
+        return f"its chunks are of {list(there.grid.largest)} in the file, not {list(said.grid.largest)}"
     ours, theirs = said.known_dtype, there.known_dtype
     if ours.itemsize != theirs.itemsize or ours.str[0] != theirs.str[0]:
         return f"its elements are {theirs.str} in the file, not {ours.str}"

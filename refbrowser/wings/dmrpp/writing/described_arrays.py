@@ -17,6 +17,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import endings_in
 from refbrowser.model.dtypes import members_of
+from refbrowser.model.grid import sides_text
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
 from refbrowser.wings.dmrpp.reading.dmr_arrays import SIZED
@@ -169,7 +170,9 @@ def planned(node: ArrayNode) -> Planned:
     type = described(node)
     is_encoded = node.values.encoded is not None and not node.known_dtype.hasobject
     filters = filters_of(node) if is_encoded else DapFilters()
-    chunk = node.grid.chunk_shape
+    if not node.grid.is_regular:
+        raise not_held(node, f"its chunks have unequal sides, {sides_text(node.grid)}: a DMR++ has one shape")
+    chunk = node.grid.largest
     is_plain = not filters.names and node.grid.size <= 1 and chunk == node.shape
     return Planned(node, type, filters, () if is_plain else chunk)
 
