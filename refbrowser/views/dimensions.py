@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
+from refbrowser.model.multiscales.conventions import multiscale_of
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy
 
 #: Variables of one dimension that are listed at most.
@@ -115,7 +116,8 @@ _BOUNDS = ("bnds", "bounds")
 def first_array(hierarchy: Hierarchy) -> ArrayNode | None:
     """Return the variable to show first: numbers, no coordinates, of most dimensions; None for none.
 
-    Of several the one that stands first. What cannot be read is not chosen.
+    Of several the one that stands first; of an image in several resolutions the finest. What cannot be read
+    is not chosen.
     """
     nodes = [node for node in islice(hierarchy.walk(), LOOKED_AT) if isinstance(node, ArrayNode)]
     told = _told_of(nodes)
@@ -130,7 +132,11 @@ def first_array(hierarchy: Hierarchy) -> ArrayNode | None:
         worth = (is_data, _is_number(node), sum(size > 1 for size in node.shape))
         if best is None or worth > best[0]:
             best = (worth, node)
-    return None if best is None else best[1]
+    if best is None:
+        return None
+    image = multiscale_of(hierarchy, best[1])
+    finest = best[1] if image is None else image.levels[0].node
+    return finest if finest.unreadable is None else best[1]
 
 
 def _told_of(nodes: list[ArrayNode]) -> set[str]:

@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from multiscale_stores import write_geozarr
 from nczarr_documents import nczarr_document
 from PySide6.QtCore import QElapsedTimer, QMimeData, QPoint, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
@@ -257,6 +258,18 @@ def histogram(stage: Stage) -> None:
     stage.sample("/atmosphere/wind_speed")
     stage.trigger("toggle_histogram")
     stage.settle()
+
+
+@scene
+def resolutions(stage: Stage) -> None:
+    document = stage.open(write_geozarr(stage.folder / "scene.zarr", size=1024), "/r10m/red")
+    stage.settle()
+    plot = stage.window.centre.plot
+    assert plot is not None
+    plot.canvas.show_range((120.0, 250.0), (120.0, 250.0))
+    QTest.qWait(500)
+    stage.settle()
+    stage.select(document, "array", "/r10m/red")
 
 
 @scene

@@ -196,7 +196,10 @@ class Navigation(QObject):
         self._item = self._hierarchy.current_item()
         self._attributes.set_item(self._item)
         self._show_summary(self._item)
-        self._plot(self._item)
+        plot = self._centre.plot
+        shown = None if plot is None else plot.array()
+        if self.plotted_document() is not document or shown is None or shown.path != path:
+            self._plot(self._item)
         self.followed.emit(self._item)
 
     def show_row(self, row: int) -> None:

@@ -17,6 +17,7 @@ from refbrowser.app.plot.colour_bar import Table
 from refbrowser.app.plot.legends import ChunkStateItem, ground_color
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
+from refbrowser.model.multiscales.axis_transform import IndexMap
 from refbrowser.views.plot.colouring import Colouring, boxes_of, decimation, extremes, window
 from refbrowser.views.plot.coordinates import AxisScale
 from refbrowser.views.plot.interpretation import Interpretation
@@ -42,6 +43,8 @@ class ImageLayer:
         self.item = ImageItem(axisOrder="row-major")
         self.item.setZValue(z)
         self.picture: Picture | None = None
+        #: Where its rows and columns are drawn, which may be of another level than those of the axes.
+        self.rows = self.columns = IndexMap()
         self._drawn: tuple[Any, ...] | None = None
         self._states: npt.NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
         self._windows: tuple[range, range] | None = None
@@ -123,6 +126,7 @@ class ImageLayer:
     def _windows_for(self, picture: Picture, view: View) -> tuple[range, range]:
         """Return the rows and columns of `values` to draw; those drawn already while they will do."""
         across, upwards, (width, height) = view
+        upwards, across = _inside(upwards, self.rows), _inside(across, self.columns)
         found = []
         for axis, (span, pixels) in enumerate(((upwards, height), (across, width))):
             taken = picture.plan.ranges[axis]
@@ -138,9 +142,9 @@ class ImageLayer:
         return self._windows
 
     def _rect(self, picture: Picture, rows: range, columns: range) -> QRectF:
-        """Return what the cells cover, in array indices; each is drawn as wide as what it stands for."""
-        top, height = _extent(picture.plan.ranges[0], rows)
-        left, width = _extent(picture.plan.ranges[1], columns)
+        """Return what the cells cover, in indices of the axes; each as wide as what it stands for."""
+        top, height = _extent(picture.plan.ranges[0], rows, self.rows)
+        left, width = _extent(picture.plan.ranges[1], columns, self.columns)
         return QRectF(left, top, width, height)
 
 
@@ -159,9 +163,13 @@ def _positions(cells: range) -> npt.NDArray[np.int64]:
     return np.arange(cells.start, cells.stop, cells.step, dtype=np.int64)
 
 
-def _extent(taken: range, cells: range) -> tuple[float, float]:
+def _extent(taken: range, cells: range, drawn: IndexMap) -> tuple[float, float]:
     start = taken.start + (cells.start - 0.5) * taken.step
-    return start, len(cells) * cells.step * taken.step
+    return drawn.position(start), len(cells) * cells.step * taken.step * drawn.scale
+
+
+def _inside(span: Extent, drawn: IndexMap) -> Extent:
+    return drawn.inverse.position(span[0]), drawn.inverse.position(span[1])
 
 
 #: Lines of at most so many points show each of them.
@@ -335,13 +343,16 @@ class PlotCanvas(AxesView):
         self.shift_keys: set[Qt.Key] = set()
         #: Whether Shift was held at the last click or key: what is there already is to be kept.
         self.extends = False
+        #: Behind the image: a coarser level of the same.
+        self.backdrop = ImageLayer(-0.5)
         self.image = ImageLayer(0)
         self.detail = ImageLayer(1)
         self.line = LineLayer()
         self.states = ChunkStateItem()
         #: Dark lines under light ones, so that the cross is seen on every colour.
         self._cross = tuple(InfiniteLine(angle=angle) for angle in (90, 0, 90, 0))
-        for item in (self.image.item, self.detail.item, self.line.item, self.states, *self._cross):
+        layers = (self.backdrop, self.image, self.detail, self.line)
+        for item in (*(layer.item for layer in layers), self.states, *self._cross):
             self.box.addItem(item, ignoreBounds=True)
         for line in self._cross:
             line.setZValue(20)

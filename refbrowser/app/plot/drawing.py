@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from refbrowser.app.plot.reader import PictureLoader, PlotSource
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.loading import load
+from refbrowser.model.multiscales.axis_transform import IndexMap
 from refbrowser.views.plot.bands import Bands, TrueColouring, white_of
 from refbrowser.views.plot.colouring import Colouring, FlagColouring, LevelColouring
 from refbrowser.views.plot.coordinates import (
@@ -209,6 +211,24 @@ class DrawnKind:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class Backdrop:
+    """The picture of a coarser level, behind a part of a finer one.
+
+    Attributes
+    ----------
+    shown
+        What its elements mean.
+    rows, columns
+        Where its elements are along the axes of the slice that is drawn.
+    """
+
+    picture: Picture
+    shown: Interpretation
+    rows: IndexMap
+    columns: IndexMap
+
+
 class Drawing(QObject):
     """The canvas and the colour bar, as one thing that shows a slice."""
 
@@ -231,6 +251,8 @@ class Drawing(QObject):
         self.auxiliary: Sequence[Auxiliary] = ()
         self.across = AxisScale(plain_coordinate("", 1))
         self.upwards: AxisScale | None = None
+        #: What is seen behind the base picture where that is one of a part; set before that.
+        self.backdrop: Backdrop | None = None
         self.base: Picture | None = None
         self.detail: Picture | None = None
         #: What draws the kind of plot that is shown, and its row in the table of kinds.
@@ -267,6 +289,7 @@ class Drawing(QObject):
 
     def clear(self) -> None:
         """Draw nothing, and forget levels and range."""
+        self.backdrop = None
         self.set_pictures(None, None)
         self.palette.forget()
         self.auxiliary = ()
@@ -390,7 +413,9 @@ class Drawing(QObject):
         """Draw what has come; levels and range follow it, as little as may be."""
         if self.shown is None or self.base is None:
             return
-        self.kind.take_news(complete=complete)
+        if self.backdrop is None or self.palette.colouring() is None:
+            # A part of what is seen has the colours of the whole.
+            self.kind.take_news(complete=complete)
         self.draw()
 
     def forget_levels(self) -> None:

@@ -150,6 +150,8 @@ class PlotHeader(QWidget):
     -------
     partChosen(str)
         The user chose a part of each element; empty for the whole.
+    levelChosen(object)
+        The user chose a level of an image by its number; None: the one that fills the view.
     xChosen(int), yChosen(object)
         The user chose a dimension for an axis; None for y: a line.
     colourToggled(bool)
@@ -167,6 +169,7 @@ class PlotHeader(QWidget):
     """
 
     partChosen = Signal(str)
+    levelChosen = Signal(object)
     xChosen = Signal(int)
     yChosen = Signal(object)
     codingToggled = Signal(bool)
@@ -192,6 +195,9 @@ class PlotHeader(QWidget):
         self.slice_label.setFont(theme.mono_font())
         self.part = self._combo("partCombo", "What is plotted of each element")
         self.part.hide()
+        self.level = self._combo("levelCombo", "Resolution level of the image")
+        self._level_label = plain_label("Level", role="muted", wrap=False)
+        self._has_levels = False
         self.x_axis = self._combo("xAxisCombo", "Dimension on the x axis")
         self.y_axis = self._combo("yAxisCombo", "Dimension on the y axis")
         self.coding = self._switch("codingButton", "Apply scale, offset and missing values (CF conventions)")
@@ -220,6 +226,7 @@ class PlotHeader(QWidget):
         self._has_axes = True
         self._lay_out()
         self.part.activated.connect(lambda row: self.partChosen.emit(self.part.itemData(row)))
+        self.level.activated.connect(lambda row: self.levelChosen.emit(self.level.itemData(row)))
         self.x_axis.activated.connect(self._x_activated)
         self.y_axis.activated.connect(self._y_activated)
         self.coding.clicked.connect(self.codingToggled)
@@ -254,6 +261,18 @@ class PlotHeader(QWidget):
         for name in names:
             self.part.addItem(_PARTS.get(name) or one_line(name), name)
         self.part.setCurrentIndex(max(0, self.part.findData(chosen)))
+
+    def set_levels(self, titles: Sequence[str], shown: int, *, is_fixed: bool) -> None:
+        """Offer the levels of an image, and the one that fills the view; there is no choice without any."""
+        self._has_levels = bool(titles)
+        self._show_axes()
+        if [self.level.itemText(row) for row in range(1, self.level.count())] != list(titles):
+            self.level.clear()
+            self.level.addItem("auto", None)
+            for number, title in enumerate(titles):
+                self.level.addItem(title, number)
+        self.level.setItemText(0, f"auto ({titles[shown]})" if titles else "")
+        self.level.setCurrentIndex(shown + 1 if is_fixed else 0)
 
     def add_tools(self, tools: QWidget) -> None:
         """Take the controls of charts that stand in the place of a picture."""
@@ -290,6 +309,8 @@ class PlotHeader(QWidget):
             combo.setVisible(self._has_axes)
         for label in (self._x_label, self._y_label):
             label.setVisible(self._has_axes and self.width() >= _ROOMY)
+        self.level.setVisible(self._has_levels)
+        self._level_label.setVisible(self._has_levels and self.width() >= _ROOMY)
 
     def _share_width(self) -> None:
         """Let the colour map's name give way to the names of dimensions.
@@ -352,7 +373,15 @@ class PlotHeader(QWidget):
         titles.addWidget(self.slice_label)
         controls = self._controls = QHBoxLayout()
         controls.setSpacing(theme.MEDIUM)
-        left: tuple[QWidget, ...] = (self.part, self._x_label, self.x_axis, self._y_label, self.y_axis)
+        left: tuple[QWidget, ...] = (
+            self.part,
+            self._x_label,
+            self.x_axis,
+            self._y_label,
+            self.y_axis,
+            self._level_label,
+            self.level,
+        )
         right: tuple[QWidget, ...] = (
             self.colour,
             self.coding,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from refbrowser.views.plot.slicing import SliceState
 
 
+#: An axis at the side takes about so much, and one below, in pixels.
+_AXIS_WIDTH, _AXIS_HEIGHT = 60, 40
 #: Leaves out Shift, Alt and so on.
 _KEY = ~int(Qt.KeyboardModifier.KeyboardModifierMask.value)
 
@@ -174,6 +176,7 @@ class PlotPane(QWidget):
             self.legend,
             self.sliders,
             self._show_page,
+            self._room,
         )
         self._presenter = Presenter(parts, self)
         self.tools = PlotTools(self._presenter, self._split, self)
@@ -331,6 +334,11 @@ class PlotPane(QWidget):
         self.header.show_tools(page is self.charts)
         self._show_status()
 
+    def _room(self) -> QSize:
+        """Return how large an image can be, in pixels of the screen: beside its axes and colours."""
+        inside = self._pages.size() - QSize(self.bar.sizeHint().width() + _AXIS_WIDTH, _AXIS_HEIGHT)
+        return inside * self.devicePixelRatioF()
+
     def set_alone(self, *, is_alone: bool) -> None:
         """Say what is under the pointer, which the window's status bar says where that is seen."""
         self._is_alone = is_alone
@@ -404,6 +412,7 @@ class PlotPane(QWidget):
         self.header.xChosen.connect(presenter.choose_x)
         self.header.yChosen.connect(presenter.choose_y)
         self.header.partChosen.connect(presenter.choose_part)
+        self.header.levelChosen.connect(presenter.choose_level)
         look = presenter.look
         self.header.codingToggled.connect(look.set_decoded)
         self.header.colourToggled.connect(look.set_colour)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
@@ -22,6 +23,7 @@ from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.document.extent import EVERYTHING, Extent
+from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.views.plot.plot_kind import Control, Page
@@ -33,8 +35,10 @@ from refbrowser.views.plot.reading import (
     roles_of,
     same_packing,
 )
+from refbrowser.views.plot.resolution import level_roles
 from refbrowser.views.plot.series import choices
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
+from refbrowser.views.words import one_line
 
 #: A view that stands still this long, in milliseconds, is read in more detail where there is more.
 IDLE = 200
@@ -49,12 +53,16 @@ class Presenter(QObject):
         Array, axes, coordinates or coding are other ones, or may be.
     moved()
         The slice is held at another index; all else is as it was.
+    turned(object)
+        Another level of the same image is shown from now on; what is emitted returns where a place of the one
+        before is in it: positions along all dimensions, whole numbers at the centres of elements.
     arrayChanged()
         The array is another one, or is none, or was changed.
     """
 
     changed = Signal()
     moved = Signal()
+    turned = Signal(object)
     arrayChanged = Signal()
 
     def __init__(self, pane: PaneParts, parent: QObject) -> None:
@@ -92,7 +100,10 @@ class Presenter(QObject):
         subject, stage = self.subject, self.stage
         self.clear()
         node = self._choice.node(document, whole)
+        if node is whole and document.hierarchy is not None:
+            node = whole = stage.resolution.begin(document.hierarchy, whole)
         subject.document, subject.node, subject.whole = document, node, whole
+        subject.image = one_line(stage.resolution.name)
         subject.is_charted = self._choice.is_charted(document, whole)
         self._pane.header.set_parts(self._choice.names(whole), self._choice.name(document, whole))
         document.hierarchyChanged.connect(self._follow)
@@ -121,11 +132,13 @@ class Presenter(QObject):
         self.coordinates.clear()
         self._auxiliary.clear()
         self.stage.clear()
+        self.stage.resolution.forget()
         self.subject.forget()
         self.stepped = None
         pane = self._pane
         pane.header.set_title("", "")
         pane.header.set_parts((), "")
+        self._show_levels()
         pane.header.set_slice(None, has_axes=False)
         pane.sliders.set_slice(None, ())
         self.stage.show_hint("Nothing to plot yet", "Select an array in the hierarchy to see its picture.")
@@ -136,9 +149,10 @@ class Presenter(QObject):
         assert document.hierarchy is not None
         memory = self._memories.setdefault(document.owner("plot"), SliceMemory())
         beside = coordinate_nodes(document.hierarchy, node)
-        self._roles = roles_of(beside)
-        bands = self.subject.bands = bands_with(node, beside)
-        self.drawing.is_photograph = bands is not None and bands.is_sure
+        self._roles = self._roles_with(beside)
+        bands = self.subject.bands = self._bands_with(node, beside)
+        are_sure = bands is not None and bands.is_sure
+        self.drawing.is_photograph = are_sure or self.stage.resolution.is_photograph
         self.coordinates.begin(node, bands)
         state = memory.first(node, self._roles, bands)
         if bands is not None and self.look.wants_colour(document, node, bands):
@@ -149,9 +163,36 @@ class Presenter(QObject):
         self.stepped = self.first_slider(state)
         self.subject.view_is_new = True
         self.look.begin(document, node)
-        self.coordinates.read(document, node)
+        self._show_levels()
+        self._read_coordinates()
         self._take_slice()
         self.read()
+
+    def _roles_with(self, beside: tuple[ArrayNode | None, ...]) -> tuple[AxisRole, ...]:
+        """Return what the coordinates of an array are: arrays beside it, or what its image tells."""
+        roles, levels = roles_of(beside), self.stage.resolution.levels
+        if levels is None:
+            return roles
+        told = level_roles(levels)
+        return tuple(
+            role if array is not None else other
+            for role, array, other in zip(roles, beside, told, strict=True)
+        )
+
+    def _bands_with(self, node: ArrayNode, beside: tuple[ArrayNode | None, ...]) -> Bands | None:
+        """Return the bands of an array; channels with other names than those of colours are no sure ones."""
+        bands, levels = bands_with(node, beside), self.stage.resolution.levels
+        labels = () if bands is None or levels is None else levels.axes[bands.dimension].labels
+        if bands is None or not any(labels):
+            return bands
+        return replace(bands.called(labels), is_sure=bands.names_colours(labels))
+
+    def _read_coordinates(self) -> None:
+        """Read the coordinates, again after an edit."""
+        document, node = self.subject.document, self.subject.node
+        if document is not None and node is not None:
+            level = self.stage.resolution.view_of(self.subject.slice)
+            self.coordinates.read(document, node, level)
 
     def _follow(self, extent: Extent = EVERYTHING) -> None:
         """Show the array as it is now, after an edit or a permission."""
@@ -162,10 +203,19 @@ class Presenter(QObject):
             self.clear()
             return
         shown, state = self._choice.node(document, found), self.subject.slice
+        resolution = self.stage.resolution
+        image = resolution.levels
+        followed = resolution.follow(hierarchy, found) if shown is found else shown
+        if followed is None:
+            self.set_array(document, found)
+            return
+        shown = followed
         # Any array beside it may tell where its elements are.
         beside = [
             array.path for group in groups_above(hierarchy, node.path) for array in group.arrays.values()
         ]
+        if image is not None:
+            beside.append(image.group)
         if not extent.is_structure and not extent.concerns([node.path, *beside]):
             self.subject.whole, self.subject.node = found, shown
             return
@@ -192,7 +242,7 @@ class Presenter(QObject):
         self._pane.header.set_title(subject.label, node.path)
         self.refiner.drop()
         self.coordinates.begin(node, subject.bands)
-        self.coordinates.read(document, node)
+        self._read_coordinates()
         self._take_slice()
         self.read()
 
@@ -201,7 +251,7 @@ class Presenter(QObject):
         picture, before = self.loader.current, self.subject.node
         self.subject.node = node
         assert document.hierarchy is not None
-        self.subject.bands = bands_with(node, coordinate_nodes(document.hierarchy, node))
+        self.subject.bands = self._bands_with(node, coordinate_nodes(document.hierarchy, node))
         if self.subject.slice is not None and self.subject.bands is None:
             self.subject.slice = self.subject.slice.with_bands(None)
         self._pane.header.set_title(self.subject.label, node.path)
@@ -211,7 +261,7 @@ class Presenter(QObject):
             self.subject.slice = replace(state, names=names)
         if before is not None and not same_packing(before, node) and not self.drawing.keeper.by_user:
             self.drawing.forget_levels()
-        self.coordinates.read(document, node)
+        self._read_coordinates()
         self._take_slice()
         if is_renamed or picture is None or before is None or self.loader.is_reading or not picture.all_ended:
             self.read()
@@ -354,7 +404,7 @@ class Presenter(QObject):
         """Read again what could not be read."""
         document, node = self.subject.document, self.subject.node
         if document is not None and node is not None and self.subject.slice is not None:
-            self.coordinates.read(document, node)
+            self._read_coordinates()
             self.read()
 
     def choose_size(self, choice: str) -> None:
@@ -368,7 +418,9 @@ class Presenter(QObject):
         assert state is not None
         if not self.subject.is_drawn:
             return first_values_plan(node, state)
-        plan = plan_view(node, state)
+        is_part = choice is None and not self.subject.view_is_new
+        part = self.stage.resolution.window(state) if is_part else None
+        plan = plan_view(node, state, part)
         if not plan.too_large or choice == "all":
             return plan
         window = self.subject.window
@@ -383,7 +435,7 @@ class Presenter(QObject):
 
     def _coordinates_came(self, first: bool) -> None:
         # Lines stand over their coordinates: what is visible is then another range.
-        self.subject.view_is_new |= first
+        self.subject.view_is_new |= first and not self.pointing.waits
         is_same = self._name_bands()
         self._take_slice()
         if is_same:
@@ -433,11 +485,57 @@ class Presenter(QObject):
         document, node, state = subject.document, subject.node, subject.slice
         if document is None or node is None or state is None or base is None or not base.finished:
             return
+        if not self.is_animated and self._follow_view():
+            return
         self.refiner.refine(document, base)
         if self.stepped is None or not self.reads_ahead or self.is_animated:
             return
         if subject.is_drawn and not self.loader.is_reading:
             read_neighbours(self._neighbours, document, node, state, self.stepped)
+
+    # Which level of an image
+
+    def choose_level(self, number: int | None) -> None:
+        """Show a level of the image, or the one that fills the view; None for that."""
+        resolution = self.stage.resolution
+        resolution.is_fixed = number is not None
+        if number is None:
+            self._follow_view()
+        elif number != resolution.level:
+            self._turn_to(number)
+        self._show_levels()
+
+    def _follow_view(self) -> bool:
+        """Show the level that fills the view, where that is another one; whether it is."""
+        number = self.stage.resolution.wanted()
+        if number is None or self.loader.is_reading:
+            return False
+        self._turn_to(number)
+        return True
+
+    def _turn_to(self, number: int) -> None:
+        """Show the same part of the image on another level; what is on the screen stays until it comes."""
+        subject, state = self.subject, self.subject.slice
+        if state is None:
+            return
+        before = self.stage.resolution.view_of(state)
+        assert before is not None
+        node, subject.slice = self.stage.resolution.turn_to(number, state)
+        subject.node = subject.whole = node
+        subject.choice = subject.window = None
+        self.pointing.waits = True
+        self.turned.emit(partial(before.place, number=number))
+        self._pane.header.set_title(subject.label, node.path)
+        self._show_levels()
+        self.coordinates.begin(node, subject.bands)
+        self._read_coordinates()
+        self._take_slice()
+        self.read()
+        self.arrayChanged.emit()
+
+    def _show_levels(self) -> None:
+        resolution = self.stage.resolution
+        self._pane.header.set_levels(resolution.titles, resolution.level, is_fixed=resolution.is_fixed)
 
     # One chunk
 
@@ -450,6 +548,9 @@ class Presenter(QObject):
         for dimension in state.sliders:
             if state.indices[dimension] not in places[dimension]:
                 state = state.with_index(dimension, places[dimension].start)
+        # The chunk is one of this level.
+        self.stage.resolution.is_fixed = self.stage.resolution.has_levels
+        self._show_levels()
         window = tuple(places[axis] for axis in state.axes)
         picture, moved = self.loader.current, state != self.subject.slice
         self.subject.slice = state

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from refbrowser.app.plot.axes_view import ARROWS, PlotBox
 from refbrowser.app.plot.chart import ChartPane, chart_line, ringed_text
+from refbrowser.app.plot.resolution import Turn, element_of
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture, have_values
@@ -221,6 +222,8 @@ class ProfileTool(QObject):
         self._drawing = presenter.stage.drawing
         self.line = ProfileLine(self._drawing.canvas.box, self)
         self.ends: tuple[Element, Element] | None = None
+        #: The ends as positions, once another level of an image is shown than that on which they were put.
+        self._places: tuple[tuple[float, float], tuple[float, float]] | None = None
         self.profile: Profile | None = None
         self.is_on = False
         self._axes: tuple[object, ...] = ()
@@ -232,6 +235,8 @@ class ProfileTool(QObject):
         pane.closeRequested.connect(lambda: self.set_on(False))
         presenter.stage.valuesChanged.connect(self.refresh_soon)
         presenter.changed.connect(self.refresh_soon)
+        presenter.stage.turned.connect(self._turn)
+        presenter.stage.resolution.beside = lambda: self.ends if self.is_on and self.ends else ()
 
     def set_on(self, on: bool) -> None:
         """Show the profile, or take it away."""
@@ -252,7 +257,7 @@ class ProfileTool(QObject):
 
     def set_ends(self, start: Element, stop: Element) -> None:
         """Put the line between two elements (row, column)."""
-        self.ends = start, stop
+        self.ends, self._places = (start, stop), None
         self.refresh()
 
     def move_end(self, number: int, across: int, upwards: int) -> None:
@@ -280,6 +285,7 @@ class ProfileTool(QObject):
         is_finer = detail is not None and detail.position(element) is not None
         fixed = held(detail if detail is not None and is_finer else base, element)
         self.ends = (fixed, self.ends[1]) if number == 0 else (self.ends[0], fixed)
+        self._places = None
 
     # What is shown
 
@@ -321,9 +327,18 @@ class ProfileTool(QObject):
         assert state is not None
         axes = (state.x, state.y, state.shape)
         if self.ends is None or axes != self._axes:
-            self._axes = axes
+            self._axes, self._places = axes, None
             window = self._drawing.visible_window()
             self.ends = first_line(window) if all(len(part) for part in window) else ((0, 0), (0, 0))
+
+    def _turn(self, turn: Turn) -> None:
+        """Let the line lie where it does on another level of the image."""
+        state = self._drawing.slice
+        if self.ends is not None and state is not None and state.y is not None:
+            places = self._places or self.ends
+            self._places = turn.place(places[0]), turn.place(places[1])
+            (top, left), (bottom, right) = (element_of(place, state) for place in self._places)
+            self.ends, self._axes = ((top, left), (bottom, right)), (state.x, state.y, state.shape)
 
     def _picture(self) -> Picture | None:
         """Return the picture that shows the whole line in most detail."""

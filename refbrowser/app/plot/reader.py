@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.jobs import JobHandle
     from refbrowser.model.nodes import Hierarchy
+    from refbrowser.views.plot.resolution import LevelView
     from refbrowser.views.plot.series import SeriesCost
 
 
@@ -72,9 +73,13 @@ def read_coordinates(
     document: PlotSource,
     node: ArrayNode,
     arrays: tuple[ArrayNode | None, ...],
+    told: Callable[[], Sequence[Coordinate | None]],
     done: Callable[[CoordinateSet | None], None],
 ) -> None:
-    """Read the coordinates of an array's dimensions; `done` gets None when none could be read."""
+    """Read the coordinates of an array's dimensions; `done` gets None when none could be read.
+
+    `told` makes those that attributes tell, for dimensions without an array of coordinates.
+    """
     dataset = document.dataset
     if dataset is None:
         return
@@ -83,7 +88,7 @@ def read_coordinates(
         from refbrowser.views.plot import reading
 
         return reading.read_coordinates(
-            dataset.session, dataset.access.at_once(), node, arrays, control.token
+            dataset.session, dataset.access.at_once(), node, arrays, control.token, told()
         )
 
     title = f"Read the coordinates of {node.path}"
@@ -381,14 +386,15 @@ class CoordinateReader(QObject):
     def _take(self, coordinates: tuple[Coordinate, ...]) -> None:
         self.coordinates = coordinates if self._bands is None else self._bands.name_in(coordinates)
 
-    def read(self, document: PlotSource, node: ArrayNode) -> None:
-        """Read the coordinates, again after an edit."""
+    def read(self, document: PlotSource, node: ArrayNode, level: LevelView | None = None) -> None:
+        """Read the coordinates, again after an edit; of a level of an image those that attributes tell."""
         assert document.hierarchy is not None
         arrays = coordinate_nodes(document.hierarchy, node)
-        if any(arrays):
+        if any(arrays) or level is not None:
             self.waits = not self._has_values()
             self._timer.start()
-            read_coordinates(self._latest, document, node, arrays, self._came)
+            told = tuple if level is None else level.coordinates
+            read_coordinates(self._latest, document, node, arrays, told, self._came)
         else:
             self._latest.cancel()
             self.begin(node, self._bands)

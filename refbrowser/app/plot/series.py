@@ -31,6 +31,7 @@ from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.small_widgets import hint_label, plain_label, push_button
 from refbrowser.io.cancel import Cancelled
+from refbrowser.model.multiscales.axis_transform import element_at
 from refbrowser.views.plot.coordinates import AxisScale, line_scale
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState
@@ -293,6 +294,8 @@ class Point:
     index: tuple[int, ...]
     mark: Mark
     read: SeriesRead
+    #: The index as positions: levels of an image have elements of other sizes.
+    place: tuple[float, ...]
     _line: ChartLine | None = None
     _drawn: tuple[object, ...] = ()
 
@@ -337,6 +340,7 @@ class SeriesTool(QObject):
         self.reader.changed.connect(self.refresh)
         presenter.changed.connect(self._follow)
         presenter.moved.connect(self._follow)
+        presenter.turned.connect(self._turn)
         pane.closeRequested.connect(lambda: self.set_on(False))
         pane.dimensionChosen.connect(self.set_dimension)
         pane.removeAsked.connect(self.remove)
@@ -381,7 +385,7 @@ class SeriesTool(QObject):
             self.points.pop(0)
         taken = {point.mark for point in self.points}
         mark = same[0].mark if same else next(mark for mark in MARKS if mark not in taken)
-        self.points.append(Point(index, mark, self.reader.request(document, node, plan)))
+        self.points.append(Point(index, mark, self.reader.request(document, node, plan), index))
         self.refresh()
 
     def remove(self, number: int) -> None:
@@ -429,6 +433,17 @@ class SeriesTool(QObject):
         if self.is_on:
             self._read_again(lambda point: point.read.node is not node and not self._still_holds(point))
             self.refresh()
+
+    def _turn(self, moved: Callable[[Sequence[float]], tuple[float, ...]]) -> None:
+        """Show the series of the same places on another level of the image."""
+        subject = self._subject
+        node, state = subject.node, subject.slice
+        if node is None or state is None or not self._followed:
+            return
+        self._followed = (subject.document, node.path, state.x, state.y, state.shape)
+        for point in self.points:
+            point.place = moved(point.place)
+            point.index = tuple(map(element_at, point.place, state.shape))
 
     def _is_current(self) -> bool:
         """Whether the points are of the array and axes that are shown; while these change they are not."""

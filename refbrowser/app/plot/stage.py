@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QSize, Signal
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.plot.canvas import PlotCanvas, View
@@ -16,6 +16,7 @@ from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.legends import FlagLegend, StateLegend
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.reader import CoordinateReader, PictureLoader, PlotSource
+from refbrowser.app.plot.resolution import Resolution, Turn, element_of
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.plot.values_view import ChartsPage, PictureRows, ValuesView
 from refbrowser.model.nodes import ArrayNode
@@ -32,7 +33,10 @@ from refbrowser.views.plot.slicing import SliceState
 
 @dataclass(frozen=True, slots=True)
 class PaneParts:
-    """Widgets of one pane; `show_page` brings `cards`, `canvas`, `values` or `charts` to the front."""
+    """Widgets of one pane; `show_page` brings `cards`, `canvas`, `values` or `charts` to the front.
+
+    `room` returns how large an image can be in it, in pixels of the screen.
+    """
 
     header: PlotHeader
     canvas: PlotCanvas
@@ -44,6 +48,7 @@ class PaneParts:
     legend: StateLegend
     sliders: DimensionSliders
     show_page: Callable[[QWidget], None]
+    room: Callable[[], QSize]
 
 
 class Subject:
@@ -67,6 +72,8 @@ class Subject:
         The part of the slice that is to be seen next, as indices along its axes; None for no certain one.
     bands
         What of the array can be shown as colours; None where nothing can.
+    image
+        What the image is called that the array is a level of; empty where it is none.
     """
 
     def __init__(self) -> None:
@@ -81,6 +88,7 @@ class Subject:
         self.kept_view: View | None = None
         self.window: tuple[range, ...] | None = None
         self.bands: Bands | None = None
+        self.image = ""
         self._shown: Interpretation | None = None
         self._sought: Sought | None = None
         self._kind: PlotKind | None = None
@@ -90,6 +98,7 @@ class Subject:
         self.document = self.node = self.whole = self.slice = None
         self.choice = self._shown = self.window = self.kept_view = self.bands = self._sought = None
         self.view_is_new = self.is_charted = False
+        self.image = ""
 
     @property
     def kind(self) -> PlotKind | None:
@@ -124,9 +133,10 @@ class Subject:
 
     @property
     def label(self) -> str:
-        """What the array is called on the screen."""
+        """What the array is called on the screen; a level as the image that it is of."""
         assert self.node is not None
-        label = attribute_text(self.node.attributes, "long_name") or self.node.name or self.node.path
+        label = attribute_text(self.node.attributes, "long_name")
+        label = label or self.image or self.node.name or self.node.path
         is_complex = self.node.dtype is not None and self.node.dtype.kind == "c"
         return f"{label}: magnitude" if is_complex else label
 
@@ -158,8 +168,12 @@ class Pointing(QObject):
         self.element: tuple[int, ...] | None = None
         #: The one that was clicked, or that the keyboard moved to, last.
         self._kept: tuple[int, ...] | None = None
+        #: The same as positions: levels of an image have elements of other sizes.
+        self._place: tuple[float, ...] | None = None
         #: Whether others were told of an element, and not yet that there is none any more.
         self._is_told = False
+        #: Whether nothing is told: the array is another one already than that of the picture.
+        self.waits = False
         #: Says more of an element by its index along every dimension; empty for nothing.
         self.note: Callable[[tuple[int, ...]], str] = lambda index: ""
 
@@ -243,13 +257,13 @@ class Pointing(QObject):
     def choose(self, element: tuple[int, ...]) -> None:
         """Put the cursor on an element."""
         if self._drawing.base is not None and self._drawing.slice is not None:
-            self.element = self._kept = element
+            self.element = self._kept = self._place = element
             self._drawing.canvas.set_cross(self._position())
             self.say()
 
     def forget(self) -> None:
         """Point at nothing."""
-        self.element = self._kept = None
+        self.element = self._kept = self._place = None
         self._is_told = False
         self._drawing.canvas.set_cross(None)
         self.pointed.emit(None)
@@ -286,7 +300,22 @@ class Pointing(QObject):
         assert self.element is not None
         return self._drawing.kind.place(self.element, self._picture())
 
+    def follow(self, turn: Turn, state: SliceState) -> None:
+        """Point at the element of another level, in a slice of it, that lies at the same place."""
+        is_kept = self.element is not None and self.element == self._kept
+        if self.element is not None:
+            self.element = element_of(turn.place(self.element), state)
+        if self._place is not None:
+            # Not from element to element: of a coarser level that would be another one on the way back.
+            self._place = turn.place(self._place)
+            self._kept = element_of(self._place, state)
+        if is_kept:
+            self.element = self._kept
+            self._drawing.canvas.set_cross(self._position())
+
     def _picture(self) -> Picture | None:
+        if self.waits:
+            return None
         detail = self._drawing.detail
         if detail is not None and self.element is not None and detail.position(self.element) is not None:
             return detail
@@ -313,12 +342,15 @@ class Stage(QObject):
         Something of another kind is shown: a line, an image, values or a card.
     valuesChanged()
         Other values are on the screen, or more of them.
+    turned(object)
+        Another level of the same image is drawn: the `Turn` from the one before.
     """
 
     settled = Signal()
     pictureEnded = Signal()
     controlsChanged = Signal()
     valuesChanged = Signal()
+    turned = Signal(object)
 
     def __init__(
         self, pane: PaneParts, subject: Subject, coordinates: CoordinateReader, parent: QObject
@@ -331,6 +363,7 @@ class Stage(QObject):
         #: The picture whose end is drawn already: most come as a whole.
         self._whole: Picture | None = None
         self.drawing = Drawing(pane.canvas, pane.bar, self)
+        self.resolution = Resolution(self.drawing, pane.room)
         self.pointing = Pointing(self.drawing, self)
         self.loader = PictureLoader("plot", self)
         self.refiner = Refiner(self.drawing, self)
@@ -384,6 +417,10 @@ class Stage(QObject):
     def present(self) -> None:
         """Show what has come, as it is to be taken now."""
         picture = self.loader.current
+        node = self._subject.node
+        if picture is not None and node is not None and picture.node.path != node.path:
+            # Of another level: it stays as it is until the one that is shown next has come.
+            return
         if picture is None:
             if self._subject.kind is not None and self._subject.kind.page is Page.CHARTS:
                 self.tell_settled()
@@ -401,10 +438,17 @@ class Stage(QObject):
         if not subject.is_drawn:
             self._show_values(picture)
             return
-        drawing = self.drawing
+        drawing, turn = self.drawing, self.resolution.take(picture, decoded=subject.decoded)
+        if turn is not None and not subject.view_is_new:
+            # A part of the whole stays in sight where it is.
+            subject.kept_view = turn.view(drawing.canvas.view())
         # The slice that is drawn: the newest one may still be on its way.
         drawing.set_slice(picture.plan.slice, self._coordinates.coordinates, subject.shown, subject.label)
         drawing.set_pictures(picture, self.refiner.picture_for(picture))
+        self.pointing.waits = False
+        if turn is not None:
+            self.pointing.follow(turn, picture.plan.slice)
+            self.turned.emit(turn)
         self._show_page(self._pane.canvas)
         state = subject.slice
         if state is not None and picture.plan.slice.axes == state.axes:

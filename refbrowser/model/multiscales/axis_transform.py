@@ -39,6 +39,11 @@ class AxisTransform:
         return cls(step, corner + step / 2)
 
 
+def element_at(position: float, size: int) -> int:
+    """Return the element that holds a position, or lies nearest to it inside of a dimension."""
+    return max(0, min(size - 1, round(position)))
+
+
 @dataclass(frozen=True, slots=True)
 class IndexMap:
     """Positions along a dimension of one level as positions in another: ``scale * position + shift``.
@@ -53,9 +58,9 @@ class IndexMap:
         """Return where a position of the one level is in the other."""
         return self.scale * at + self.shift
 
-    def index(self, at: int, size: int) -> int:
-        """Return the element that holds the centre of another, inside a dimension of `size` elements."""
-        return max(0, min(size - 1, round(self.position(at))))
+    def index(self, at: float, size: int) -> int:
+        """Return the element that holds a position of the other, inside a dimension of `size` elements."""
+        return element_at(self.position(at), size)
 
     def window(self, indices: range, size: int) -> range:
         """Return the elements that a range of indices (step 1) lies in, inside a dimension of `size`."""

@@ -72,6 +72,11 @@ class Bands:
         named = replace(found, texts=self.names(found.name, found.size))
         return (*coordinates[: self.dimension], named, *coordinates[self.dimension + 1 :])
 
+    @staticmethod
+    def names_colours(texts: Sequence[str] | None) -> bool:
+        """Whether texts name red, green and blue."""
+        return {_WORDS.get(text.strip().lower()) for text in texts or ()} >= {0, 1, 2}
+
     def called(self, texts: Sequence[str] | None) -> Bands:
         """Return the bands in the order that the texts of their coordinate give, where these name colours."""
         places = {_WORDS.get(text.strip().lower()): place for place, text in enumerate(texts or ())}

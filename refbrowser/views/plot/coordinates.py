@@ -31,6 +31,8 @@ class AxisRole(StrEnum):
     DOWN = "depth or pressure"
     UP = "height"
     TIME = "time"
+    #: Numbers of an image's rows, or where these lie: the first is at the top.
+    ROWS = "rows of an image"
     OTHER = "other"
     NONE = "no coordinate"
 
@@ -99,6 +101,8 @@ def _text(attributes: Mapping[str, Any], name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
+#: Coordinates longer than this are not read: the axis shows indices.
+LONGEST_COORDINATE = 1 << 22
 #: Steps that differ from their mean by no more than this part give round ticks between the cells.
 EVEN_ENOUGH = 0.3
 #: A map that is longer than this many times its width is too thin a strip to be seen as one.
@@ -336,7 +340,7 @@ class AxisScale:
             return vertical and self.coordinate.role is AxisRole.DOWN
         if ascending is None:
             return vertical if self.grows is None else not self.grows
-        downwards = vertical and self.coordinate.role is AxisRole.DOWN
+        downwards = vertical and self.coordinate.role in (AxisRole.DOWN, AxisRole.ROWS)
         return ascending == downwards
 
 

@@ -31,15 +31,17 @@ class ElementRows:
     """
 
     def __init__(self, array: Array, token: CancelToken) -> None:
-        from refbrowser.views.plot.reading import coordinate_nodes, read_coordinates
+        from refbrowser.views.plot.reading import coordinate_nodes, read_coordinates, told_coordinates
+        from refbrowser.views.plot.resolution import named_node
 
-        node = array.node
+        node = named_node(array.dataset.hierarchy, array.node)
         if node.nested is not None or node.dtype is None or node.dtype.names is not None:
             message = "elements that are more than one value have no column"
             raise RefbrowserError(ErrorKind.USAGE, message, Place(path=array.path), "use --json")
         dataset = array.dataset
         nodes = coordinate_nodes(dataset.hierarchy, node)
-        read = read_coordinates(dataset.session, dataset.access, node, nodes, token)
+        told = told_coordinates(dataset.hierarchy, node)
+        read = read_coordinates(dataset.session, dataset.access, node, nodes, token, told)
         for error in read.errors.values():
             # Where a coordinate cannot be read its column would be numbers that mean something else.
             raise error

@@ -38,9 +38,10 @@ def selection_of(array: Array, text: str, token: CancelToken) -> Selection:
     """
     if not re.search(r"[=@]", text):
         return array.selection(text)
+    from refbrowser.views.plot.resolution import named_node
     from refbrowser.views.plot.slicing import dimension_names
 
-    names = dimension_names(array.node)
+    names = dimension_names(named_node(array.dataset.hierarchy, array.node))
     index: list[int | slice] = [slice(None)] * len(names)
     for part in text.split(","):
         match = re.fullmatch(r"\s*([^=@]+?)\s*([=@])\s*(.*?)\s*", part)
@@ -80,23 +81,31 @@ def _indices(array: Array, wanted: str) -> int | slice:
 
 def _coordinate(array: Array, axis: int, token: CancelToken) -> Coordinate:
     """Return the coordinate of a dimension, that of a dimension with a variable of its name alone."""
-    from refbrowser.views.plot.reading import coordinate_nodes, made_coordinate, read_coordinates
+    from refbrowser.views.plot.reading import (
+        coordinate_nodes,
+        made_coordinate,
+        read_coordinates,
+        told_coordinates,
+    )
+    from refbrowser.views.plot.resolution import named_node
 
-    dataset, node = array.dataset, array.node
+    dataset = array.dataset
+    node = named_node(dataset.hierarchy, array.node)
     if node.dimensions == (node.name,):
         itself = made_coordinate(node.name, node, array.read(Selection.whole(node.shape)))
         if itself is not None:
             return itself
     nodes = list(coordinate_nodes(dataset.hierarchy, node))
     wanted = tuple(each if place == axis else None for place, each in enumerate(nodes))
-    read = read_coordinates(dataset.session, dataset.access, node, wanted, token)
+    told = told_coordinates(dataset.hierarchy, node)
+    read = read_coordinates(dataset.session, dataset.access, node, wanted, token, told)
     found = read.coordinates[axis]
     if found.values is None and found.texts is None:
         error = next(iter(read.errors.values()), None)
         if error is not None:
             raise error
         advice = f"select by index: {found.name}@0"
-        raise _usage(array, f"the dimension {quoted(found.name)} has no coordinate variable", advice)
+        raise _usage(array, f"the dimension {quoted(found.name)} has no coordinates", advice)
     return found
 
 

@@ -12,15 +12,24 @@ import numpy.typing as npt
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf import fill_is_value
+from refbrowser.model.multiscales.conventions import multiscale_of
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 from refbrowser.views.dimensions import is_coordinate
 from refbrowser.views.numbers import degrees_text, value_text
 from refbrowser.views.plot.bands import Bands, bands_of
-from refbrowser.views.plot.coordinates import AxisRole, Coordinate, attribute_text, plain_coordinate, role_of
+from refbrowser.views.plot.coordinates import (
+    LONGEST_COORDINATE,
+    AxisRole,
+    Coordinate,
+    attribute_text,
+    plain_coordinate,
+    role_of,
+)
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.plan import ViewPlan
+from refbrowser.views.plot.resolution import level_coordinates
 from refbrowser.views.plot.slicing import dimension_names
 
 if TYPE_CHECKING:
@@ -30,8 +39,6 @@ if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
 
 
-#: Coordinates longer than this are not read: the axis shows indices.
-LONGEST_COORDINATE = 1 << 22
 #: Attributes that say which number a stored element stands for.
 _PACKING = ("scale_factor", "add_offset", "_Unsigned")
 
@@ -125,10 +132,18 @@ def read_coordinates(
     node: ArrayNode,
     nodes: tuple[ArrayNode | None, ...],
     cancel: CancelToken,
+    told: Sequence[Coordinate | None] = (),
 ) -> CoordinateSet:
-    """Read the coordinates of an array's dimensions; one that fails is left out and told."""
+    """Read the coordinates of an array's dimensions; one that fails is left out and told.
+
+    Parameters
+    ----------
+    told
+        What attributes tell of each dimension, for those that have no array of coordinates.
+    """
     coordinates, errors = [], {}
-    for name, size, array in zip(dimension_names(node), node.shape, nodes, strict=True):
+    others = told or [None] * len(node.shape)
+    for name, size, array, other in zip(dimension_names(node), node.shape, nodes, others, strict=True):
         coordinate = None
         if array is not None and array.error is None and size <= LONGEST_COORDINATE:
             try:
@@ -136,8 +151,15 @@ def read_coordinates(
                 coordinate = made_coordinate(name, array, values)
             except RefbrowserError as error:
                 errors[name] = error
-        coordinates.append(coordinate or plain_coordinate(name, size))
+        coordinates.append(coordinate or other or plain_coordinate(name, size))
     return CoordinateSet(tuple(coordinates), errors)
+
+
+def told_coordinates(hierarchy: Hierarchy, node: ArrayNode) -> tuple[Coordinate | None, ...]:
+    """Return the coordinates of an array that attributes tell, one per dimension; none of most arrays."""
+    found = multiscale_of(hierarchy, node)
+    number = None if found is None else found.number(node.path)
+    return () if found is None or number is None else level_coordinates(found, number)
 
 
 def made_coordinate(name: str, array: ArrayNode, values: Any) -> Coordinate | None:

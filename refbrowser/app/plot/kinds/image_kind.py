@@ -46,6 +46,12 @@ class ImageKind(DrawnKind):
         return AxisScale(drawing.coordinates[dimension], grows=next(grows, None))
 
     def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
+        layer, behind = self._drawing.canvas.backdrop, self._drawing.backdrop
+        if base is None or behind is None:
+            layer.set_picture(None)
+        else:
+            layer.rows, layer.columns = behind.rows, behind.columns
+            layer.set_picture(behind.picture)
         self._drawing.canvas.image.set_picture(base)
         self._drawing.canvas.detail.set_picture(detail)
 
@@ -53,6 +59,8 @@ class ImageKind(DrawnKind):
         drawing, palette = self._drawing, self._drawing.palette
         assert drawing.shown is not None
         colouring, colours = palette.colouring(), palette.table()
+        if drawing.backdrop is not None:
+            drawing.canvas.backdrop.draw(view, drawing.backdrop.shown, colouring, colours)
         drawing.canvas.image.draw(view, drawing.shown, colouring, colours)
         drawing.canvas.detail.draw(view, drawing.shown, colouring, colours)
         drawing.bar.set_levels(drawing.keeper.levels)

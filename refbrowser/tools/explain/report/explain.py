@@ -54,6 +54,7 @@ from refbrowser.tools.explain.report.verdicts import (
     finding_step,
     of_finding,
 )
+from refbrowser.views.plot.resolution import named_node
 from refbrowser.views.plot.slicing import dimension_names
 from refbrowser.words import counted_plain
 
@@ -249,7 +250,7 @@ class _Explaining:
         return self._of_document(key, role)
 
     def _element_step(self, node: ArrayNode) -> Step:
-        names = dimension_names(node)
+        names = dimension_names(named_node(self.dataset.hierarchy, node))
         places = self.question.places or ("",) * len(names)
         lines = [Line(plain(node.path), "Array")]
         for name, at, place, size in zip(names, self.question.index, places, node.shape, strict=True):
