@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from urllib.parse import urljoin
 
 from refbrowser.formats.format import Opening
 from refbrowser.io.access.access import Access
 from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
+from refbrowser.io.origins import scheme_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +55,12 @@ def named_bytes(opening: Opening) -> Iterator[NamedBytes]:
     access = Access.for_document(opening.path, opening.allow, opening.settings)
     with LocalBytes(opening.seen.local) as source:
         yield NamedBytes(source, source.path, access, identity or source.identity)
+
+
+def place_beside(url: str, name: str) -> str:
+    """Return where a file lies that is named in what lies at a path or URL: beside it, unless it is said."""
+    if scheme_of(name) or os.path.isabs(name):
+        return name
+    if scheme_of(url):
+        return urljoin(url, name)
+    return os.path.normpath(os.path.join(os.path.dirname(url), name))

@@ -11,8 +11,10 @@ from refbrowser.formats.format import Format, Opened, Opening, Score, Seen
 from refbrowser.formats.registry import BUILT_IN, data_suffixes, foreign, formats, openable, opening_options
 from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError
 from refbrowser.io.cancel import Cancelled
-from refbrowser.loading import absent
+from refbrowser.loading import absent, load
 
+#: What reads the files that name others; few do.
+_LED_ON = "refbrowser.formats.leads.leading:led_on"
 #: Documents of a folder that an error names.
 _NAMED = 3
 
@@ -33,7 +35,7 @@ def open_named(opening: Opening) -> Opened:
     while True:
         best = _best(opening, failed)
         if best is None:
-            raise _nobody(failed, opening.seen)
+            raise _led_on(_nobody(failed, opening.seen), opening)
         try:
             opened = _opened(best, opening)
         except NotThisError as error:
@@ -145,6 +147,14 @@ def _opened(format: Format, opening: Opening) -> Opened:
     except Exception as error:
         message = f"the format {quoted(format.name)} of another package failed: {type(error).__name__}: "
         raise RefbrowserError(ErrorKind.FORMAT, message + quoted(error)[1:-1]) from error
+
+
+def _led_on(error: RefbrowserError, opening: Opening) -> RefbrowserError:
+    """Return the error of what no format has with the files that it names, where it names any."""
+    if not isinstance(error, NotReferencesError) or error.found.is_data:
+        return error
+    found: RefbrowserError = load(_LED_ON)(error, opening)
+    return found
 
 
 def _miscalled(found: Found, titles: list[str], name: str | None) -> NotReferencesError:

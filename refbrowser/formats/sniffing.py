@@ -7,10 +7,14 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from refbrowser.errors import DistinctError, ErrorKind, Place, RefbrowserError
 from refbrowser.formats.compression import decompress, find_compression
 from refbrowser.references.text.json_text import BYTE_ORDER_MARK
+
+if TYPE_CHECKING:
+    from refbrowser.formats.lead import Lead
 
 #: Bytes that are looked at.
 HEAD = 4096
@@ -140,6 +144,8 @@ class Found:
         Of a folder: names of what lies in it, those of the first `ENTRIES`; hidden ones are left out.
     is_cut
         Of a folder: it has more entries than were looked at.
+    lead
+        Of a file that names others: these, and what is to become of them.
     """
 
     kind: FileKind
@@ -147,6 +153,7 @@ class Found:
     documents: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     is_cut: bool = False
+    lead: Lead | None = None
 
     @property
     def is_data(self) -> bool:

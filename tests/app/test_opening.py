@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -126,6 +127,50 @@ class TestFilesOfData:
         assert combine._sources == wanted
         combine.close()
         assert window.documents.all() == []
+
+    def test_what_an_ncml_names_is_combined(self, window: MainWindow, opened: Open, tmp_path: Path) -> None:
+        path = tmp_path / "all.ncml"
+        path.write_text(
+            '<netcdf xmlns="http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2">'
+            '<attribute name="title" value="Runs"/><aggregation type="joinExisting" dimName="time">'
+            '<netcdf location="a.nc"/><netcdf location="b.nc"/><promoteGlobalAttribute/>'
+            "</aggregation></netcdf>"
+        )
+        opened(path)
+        card = window.centre.found
+        assert card is not None
+        assert card.heading() == "all.ncml names 2 files"
+        assert f"They are in {tmp_path}." in card.text()
+        assert "Not followed: attributes of files are not made variables" in card.text()
+        assert lines(window).toPlainText().splitlines() == [f"{tmp_path}/a.nc", f"{tmp_path}/b.nc"]
+        assert not button(window, "foundOpenButton").isVisible()
+        assert button(window, "foundCombineButton").isDefault()
+        button(window, "foundCombineButton").click()
+        sheet = window.findChild(CombineSheet)
+        assert sheet is not None
+        order = sheet.order()
+        assert order.sources == (f"{tmp_path}/a.nc", f"{tmp_path}/b.nc")
+        assert (order.concat, order.new_dims, order.merge) == ("time", "", False)
+        assert [each.value for each in order.remedies] == ['/:title="Runs"']
+        sheet.close()
+        assert window.documents.all() == []
+
+    def test_an_asset_of_stac_is_opened_with_one_click(
+        self, window: MainWindow, small: Path, opened: Open, tmp_path: Path, qtbot: QtBot
+    ) -> None:
+        (tmp_path / "virtual.json").write_text(small.read_text())
+        assets = {"meta": {"href": "m.xml"}, "refs": {"href": "virtual.json", "roles": ["references"]}}
+        item = tmp_path / "item.json"
+        item.write_text(json.dumps({"type": "Feature", "stac_version": "1.0.0", "assets": assets}))
+        opened(item)
+        card = window.centre.found
+        assert card is not None
+        assert card.heading() == "item.json names 2 files"
+        assert not button(window, "foundCombineButton").isVisible()
+        assert button(window, "foundOpenButton").text() == "Open refs"
+        button(window, "foundOpenButton").click()
+        qtbot.waitUntil(lambda: any(each.is_open for each in window.documents.all()))
+        assert "virtual.json" in [each.title for each in window.documents.all()]
 
     def test_what_is_nothing_to_be_opened_goes_when_it_was_seen(
         self, window: MainWindow, small: Path, opened: Open, tmp_path: Path, qtbot: QtBot

@@ -127,13 +127,13 @@ def test_objects_of_other_software(keys: set[str], kind: FileKind | None) -> Non
     ("text", "kind", "advice"),
     [
         (
-            '<?xml version="1.0"?>\n<netcdf xmlns="http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2">',
+            '<?xml version="1.0"?>\n<netcdf xmlns="http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2"/>',
             "an NcML description",
-            "refbrowser make",
+            "names nothing",
         ),
-        ('<VRTDataset rasterXSize="2">', "a virtual raster of GDAL", "the files that it names"),
+        ('<VRTDataset rasterXSize="2"/>', "a virtual raster of GDAL", "names nothing"),
         ("# a day\ns3://bucket/a.nc\nhttps://host/b.nc\n", "a list of URLs", "refbrowser make"),
-        ('{"type": "Feature", "stac_version": "1.0.0", "assets": {}}', "a STAC document", "its assets"),
+        ('{"type": "Feature", "stac_version": "1.0.0", "assets": {}}', "a STAC document", "nothing that can"),
         ("<!doctype html>", "a web page", ""),
     ],
 )

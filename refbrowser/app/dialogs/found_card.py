@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -13,10 +14,12 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, error_kind, error_text
 from refbrowser.formats.sniffing import ENTRIES, NAMED
+from refbrowser.io.origins import server_of
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 
 if TYPE_CHECKING:
+    from refbrowser.formats.lead import Lead
     from refbrowser.formats.sniffing import Found
 
 _WIDTH = 760
@@ -39,6 +42,8 @@ class FoundCard(Card):
         Look for references to the file of data that is shown, to offer them; true: to open what was made.
     combineWanted(list), makeWanted(list)
         Make one dataset of the files of data in a folder, or references of each.
+    leadWanted(object)
+        Make one dataset of the files that the file names: a `Lead`.
     """
 
     retry = Signal()
@@ -46,6 +51,7 @@ class FoundCard(Card):
     referencesWanted = Signal(bool)
     combineWanted = Signal(list)
     makeWanted = Signal(list)
+    leadWanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("document", "", "", parent)
@@ -54,6 +60,8 @@ class FoundCard(Card):
         self._paths: list[str] = []
         #: Files of data in a folder.
         self._data: list[str] = []
+        #: What the file names.
+        self._lead: Lead | None = None
         self._made = ""
         self._said = ""
         self._report = ""
@@ -64,9 +72,7 @@ class FoundCard(Card):
         self._lines.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._lines.setFont(theme.mono_font())
         self.add_widget(self._lines)
-        self._combine = self.add_button(
-            "Combine into one…", "foundCombineButton", lambda: self.combineWanted.emit(self._data)
-        )
+        self._combine = self.add_button("Combine into one…", "foundCombineButton", self._combine_clicked)
         self._make = self.add_button(
             "Make references…", "foundMakeButton", lambda: self.makeWanted.emit(self._data)
         )
@@ -82,6 +88,7 @@ class FoundCard(Card):
         name = one_line(path.rstrip("/").rsplit("/", 1)[-1] or path)
         self._paths = [f"{path.rstrip('/')}/{document}" for document in found.documents]
         self._data = [f"{path.rstrip('/')}/{data}" for data in _data_in(found)]
+        self._lead = lead = found.lead if found.lead is not None and found.lead.best is not None else None
         if found.is_data:
             heading = f"{name} holds data, not references"
             what = f"{_article(found.kind)}{'' if found.kind is FileKind.ZARR else ' file'}"
@@ -97,12 +104,20 @@ class FoundCard(Card):
             heading, text = f"{name} is a folder", _folder_words(found, len(self._data))
             listed = found.names if self._data else found.documents
             lines, described, verb = "\n".join(map(one_line, listed[:NAMED])), "Files", "Copy names"
+        elif lead is not None:
+            heading, text = (
+                f"{name} names {counted_plain(len(lead.sources), 'file')}",
+                _lead_words(found, lead),
+            )
+            self._paths = [] if lead.is_one or lead.best is None else [lead.best.url]
+            lines = "\n".join(map(one_line, islice(lead.lines(), NAMED)))
+            described, verb = "Files", "Copy names"
         else:
             heading = f"{name} cannot be opened"
             empty = "The file is empty. " if found.kind is FileKind.EMPTY else ""
             text = f"{empty}{error_text(error)}\n{_openable()}"
             lines, described, verb = "\n".join(hex_lines(found.head)), "First bytes", "Copy"
-        is_known = found.is_data or bool(self._data)
+        is_known = found.is_data or bool(self._data) or lead is not None
         self.set_content(
             "document" if is_known else "warning", heading, text, "accent" if is_known else "warning"
         )
@@ -115,14 +130,19 @@ class FoundCard(Card):
         one = f"Open {one_line(found.documents[0])}" if self._data and found.documents else "Open it"
         several = f"Open {len(self._paths)} documents" if len(self._paths) > 1 else one
         self._open.setText("Open the result" if found.is_data else several)
-        for button in (self._combine, self._make):
-            button.setVisible(bool(self._data))
+        if lead is not None and lead.best is not None:
+            self._open.setText(
+                f"Open {one_line(lead.best.name or lead.best.url.rstrip('/').rpartition('/')[2])}"
+            )
+        is_one = lead is not None and lead.is_one
+        self._combine.setVisible(bool(self._data) or is_one)
+        self._make.setVisible(bool(self._data))
         # There is room for three.
         for button in (self._retry, self._copy):
             button.setVisible(not self._data)
-        self._combine.setDefault(bool(self._data))
-        self._open.setDefault(bool(found.documents) and not self._data)
-        self._copy.setDefault(not found.documents and not self._data)
+        self._combine.setDefault(bool(self._data) or is_one)
+        self._open.setDefault(bool(self._paths) and not self._data)
+        self._copy.setDefault(not self._paths and not self._data and not is_one)
         if found.is_data and "://" not in path:
             self.referencesWanted.emit(False)
 
@@ -156,6 +176,12 @@ class FoundCard(Card):
     def set_note(self, note: str) -> None:
         """Say something of the file of data before what is always said of it."""
         self.set_content("document", self.heading(), f"{note}\n{self._said}")
+
+    def _combine_clicked(self) -> None:
+        if self._lead is not None:
+            self.leadWanted.emit(self._lead)
+        else:
+            self.combineWanted.emit(self._data)
 
     def _open_clicked(self) -> None:
         if self._paths:
@@ -214,5 +240,23 @@ def _folder_words(found: Found, data: int) -> str:
     return "\n".join(lines)
 
 
+def _lead_words(found: Found, lead: Lead) -> str:
+    """Return what a file is that names others, where these are, and what is not followed."""
+    places = list(dict.fromkeys(map(_place_of, (each.url for each in lead.sources))))
+    more = f" and {len(places) - _OFFERED} more" if len(places) > _OFFERED else ""
+    what = "Combine joins them into one dataset" if lead.is_one else "Open what is to be seen"
+    lines = [
+        f"It is {_article(found.kind)}, without arrays of its own. {what}; nothing of them was read yet.",
+        f"They are in {', '.join(map(one_line, places[:_OFFERED]))}{more}.",
+        *(f"Not followed: {one_line(each)}." for each in lead.unsaid[:_OFFERED]),
+    ]
+    return "\n".join(lines)
+
+
+def _place_of(url: str) -> str:
+    """Return the folder of a path, or the server or bucket of a URL."""
+    return server_of(url) or os.path.dirname(url)
+
+
 def _article(kind: str) -> str:
-    return f"{'an' if kind.startswith('HDF') else 'a'} {kind}"
+    return f"{'an' if kind.startswith(('HDF', 'Nc')) else 'a'} {kind}"

@@ -67,6 +67,8 @@ class Centre(QWidget):
         A `ListedFinding` of a document that could not be opened is to be repaired.
     combineWanted(list), makeWanted(list)
         One dataset is to be made of the files of data in a folder, or references of each.
+    leadWanted(object)
+        One dataset is to be made of the files that one names: a `Lead`.
     """
 
     plotMade = Signal(object)
@@ -76,6 +78,7 @@ class Centre(QWidget):
     fixWanted = Signal(object, object)
     combineWanted = Signal(list)
     makeWanted = Signal(list)
+    leadWanted = Signal(object)
 
     def __init__(self, start: StartPane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -292,6 +295,7 @@ class Centre(QWidget):
             self.found.referencesWanted.connect(self.referencesWanted)
             self.found.combineWanted.connect(self.combineWanted)
             self.found.makeWanted.connect(self.makeWanted)
+            self.found.leadWanted.connect(self.leadWanted)
         self.found.set_found(document.path, error, found)
         return self._found_page
 

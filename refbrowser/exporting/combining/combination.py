@@ -26,7 +26,7 @@ ACCEPTED = (
     "presence", "gap", "overlap", "double", "disorder",
 )  # fmt: skip
 #: Attributes that numbers are computed with: they are never said anew for bytes that mean something else.
-_COMPUTED = ("scale_factor", "add_offset", "_Unsigned")
+COMPUTED = ("scale_factor", "add_offset", "_Unsigned")
 #: Where the values of a new dimension come from.
 SOURCES = ("name", "attribute", "variable", "list")
 #: The attribute of a new coordinate that says where its values come from, as ``--new-dim`` does.
@@ -238,7 +238,7 @@ class Combination:
             if not (equals and colon and name and value):
                 advice = "for example t:units=K, or :title=Runs for an attribute of the whole dataset"
                 raise _usage(f"{quoted(text)} is not of the form ARRAY:NAME=VALUE", advice)
-            if name in _COMPUTED:
+            if name in COMPUTED:
                 message = (
                     f"{quoted(name)} cannot be overridden: the stored numbers would change their meaning"
                 )

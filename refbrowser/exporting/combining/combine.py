@@ -20,6 +20,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsErr
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
 from refbrowser.exporting.combining.file_positions import divide, file_ends, no_dimension, placed_axes
+from refbrowser.exporting.combining.led_sources import with_lead
 from refbrowser.exporting.combining.made_references import form_of, sources_of
 from refbrowser.exporting.combining.mismatches import (
     ArrayOfFiles,
@@ -315,6 +316,7 @@ def combine(
         `E_META`: a difference stands against it; as `gather` and `plan_of`; the document cannot be written.
     """
     control = control or JobControl()
+    request, unsaid = with_lead(request, control)
     request = replace(request, format=form_of(request.target, request.format))
     local = local_path(request.target)
     if local is not None and os.path.exists(local) and not (request.force or request.resume):
@@ -331,6 +333,7 @@ def combine(
         raise blocked(plan)
     control.stage("the document is written")
     report = write(plan, control)
+    report.losses = (*(f"of the NcML: {each}" for each in unsaid), *report.losses)
     forget_scans(request.target)
     return report
 

@@ -135,7 +135,8 @@ def combine(
     Parameters
     ----------
     sources
-        Paths, URLs, patterns of paths, and ``@FILE`` with one of these a line.
+        Paths, URLs, patterns of paths, and ``@FILE`` with one of these a line; or one NcML (``NAME.ncml``),
+        which says itself along what the files lie that it names.
     target
         The document.
     concat

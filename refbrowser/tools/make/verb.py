@@ -21,6 +21,7 @@ from refbrowser.cli.options import (
     said_of_fields,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.lead import is_led
 from refbrowser.formats.option_fields import declared
 from refbrowser.io.cancel import CancelToken
 
@@ -51,7 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         help="a file or URL, a pattern ('data/*.nc', 's3://bucket/data/*.nc', 'https://host/data/*.nc' where "
-        "the server lists the folder), or @LIST: a file with one of these a line",
+        "the server lists the folder), or @LIST: a file with one of these a line; one NcML (NAME.ncml) says "
+        "by itself what is put together",
     )
     add_request(parser, Combination)
     add_lock(parser)
@@ -76,7 +78,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         "storage_options": arguments.storage_option,
         "client": compute_of(arguments),
     }
-    if said.keys() & {"concat", "new_dims", "merge"}:
+    if said.keys() & {"concat", "new_dims", "merge"} or is_led(arguments.files):
         return _run_combined(arguments, said, token)
     for name, each in declared(Combination).items():
         if each.heading and name in said:

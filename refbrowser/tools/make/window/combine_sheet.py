@@ -19,6 +19,7 @@ from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.properties import FileSet
+    from refbrowser.formats.lead import Lead
     from refbrowser.tools.make.window.combine_work import Found, Made
 
 _COMBINE = (
@@ -91,6 +92,22 @@ class CombineSheet(FilesSheet):
             ("Runs", self._make_where("Where files are read", "Change where files are read"), None),
         )
         return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
+
+    def take_lead(self, lead: Lead) -> None:
+        """Add the files that one names, and fill in what it says of them."""
+        from refbrowser.exporting.combining.combination import Remedy
+        from refbrowser.exporting.combining.led_sources import attribute_texts
+
+        if self._job is not None:
+            return
+        texts, _ = attribute_texts(lead)
+        self._remedies += [Remedy("set_attr", each) for each in texts]
+        self._merge.setChecked(self._merge.isChecked() or lead.merge)
+        if lead.new_dims:
+            self._new.setText("; ".join(lead.new_dims))
+        self.add([each.url for each in lead.sources])
+        if lead.concat:
+            self._along.setEditText(", ".join(lead.concat))
 
     def _show_target(self, wanted: bool) -> None:
         for each in (self._target, self._browse, self._force):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.files import FileCommands
@@ -10,6 +11,10 @@ from refbrowser.app.commands.view import PreferenceCommands
 from refbrowser.app.widgets.small_widgets import bring_up
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.app.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from refbrowser.formats.lead import Lead
+    from refbrowser.tools.make.window.combine_sheet import CombineSheet
 
 
 class MakeCommands(CommandGroup):
@@ -41,6 +46,7 @@ class MakeCommands(CommandGroup):
         workspace.centre.make_bar.wanted.connect(self.make_references)
         workspace.centre.makeWanted.connect(self.make_instead)
         workspace.centre.combineWanted.connect(self.combine_instead)
+        workspace.centre.leadWanted.connect(self.combine_lead)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -72,6 +78,19 @@ class MakeCommands(CommandGroup):
 
     def combine_of(self, paths: Sequence[str]) -> None:
         """Show the sheet that combines files, with some files in it beside those that are there."""
+        sheet = self._combine_sheet()
+        if paths:
+            sheet.add(paths)
+        bring_up(sheet)
+
+    def combine_lead(self, lead: Lead) -> None:
+        """Show the sheet that combines files, with those that one names and what it says of them."""
+        self._close_failed()
+        sheet = self._combine_sheet()
+        sheet.take_lead(lead)
+        bring_up(sheet)
+
+    def _combine_sheet(self) -> CombineSheet:
         from refbrowser.tools.make.window.combine_sheet import CombineSheet
 
         sheet = self._workspace.window().findChild(CombineSheet)
@@ -80,9 +99,7 @@ class MakeCommands(CommandGroup):
             sheet.openPaths.connect(self._workspace.open_all)
             sheet.told.connect(self._workspace.say)
             sheet.changeCompute.connect(self._change_compute)
-        if paths:
-            sheet.add(paths)
-        bring_up(sheet)
+        return sheet
 
     def combine_instead(self, paths: list[str]) -> None:
         """Show the sheet that combines the files of a folder; the folder itself is nothing to be opened."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from urllib.parse import urljoin
 
 from refbrowser.errors import ErrorKind, quoted
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.named_bytes import named_bytes
+from refbrowser.formats.named_bytes import named_bytes, place_beside
 from refbrowser.formats.sniffing import HEAD, NotThisError, is_dmr
 from refbrowser.io.fetching.byte_sources import ByteSource
-from refbrowser.io.origins import scheme_of
 from refbrowser.references.content.origins import Fact
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.wings.dmrpp.reading.dmr_arrays import DmrArrays, DmrOrigin
@@ -49,11 +46,7 @@ def place_of(url: str, name: str) -> str:
     """Return where a file lies that a description at `url` names; nothing means the file beside it."""
     if not name:
         return url.removesuffix(SUFFIX)
-    if scheme_of(name) or os.path.isabs(name):
-        return name
-    if scheme_of(url):
-        return urljoin(url, name)
-    return os.path.normpath(os.path.join(os.path.dirname(url), name))
+    return place_beside(url, name)
 
 
 def _portions(source: ByteSource, opening: Opening) -> Iterator[bytes]:

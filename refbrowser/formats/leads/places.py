@@ -1,0 +1,50 @@
+"""Where the files lie that a file names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.named_bytes import place_beside
+from refbrowser.io.origins import scheme_of
+from refbrowser.limits import LIMITS
+
+
+@dataclass(slots=True)
+class Places:
+    """Where the files lie that are named at a place; those that may never be read from there are counted.
+
+    Parameters
+    ----------
+    place
+        Of what names them: a URL, or a path with links resolved.
+    """
+
+    place: str
+    refused: int = 0
+    count: int = 0
+
+    def of(self, name: str) -> str | None:
+        """Return where a file lies; None of one of this computer that is named from elsewhere.
+
+        Raises
+        ------
+        RefbrowserError
+            `BUDGET`: too many are named.
+        """
+        self.count += 1
+        if self.count > LIMITS.lead_sources:
+            message = f"it names more than {LIMITS.lead_sources} files (lead_sources)"
+            raise RefbrowserError(ErrorKind.BUDGET, message)
+        found = place_beside(self.place, name)
+        is_elsewhere = scheme_of(self.place) not in (None, "file")
+        if is_elsewhere and scheme_of(found) in (None, "file"):
+            self.refused += 1
+            return None
+        return found
+
+    def told(self) -> Iterable[str]:
+        """Return what is told of those that may not be read."""
+        if self.refused:
+            yield f"{self.refused} of this computer are left out: what comes from a server may name none"
