@@ -20,6 +20,8 @@ from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.narrow_types import NarrowType
 from refbrowser.model.nodes import CodecSpec
 
+#: The package whose codecs know what their bytes hold.
+_IMAGES = "imagecodecs"
 #: Stands for the type of the elements where a codec does not change it.
 _SAME: Any = object()
 
@@ -46,11 +48,13 @@ class Row:
         self.dtype: DType | None = dtype
         self.room = Room.of(count * dtype.itemsize)
         self._bits = 0
+        #: Of a chunk before the next codec; None where it is not known.
+        self.shape: tuple[int, ...] | None = None
 
     @property
     def elements(self) -> Elements:
         """What the next codec gets."""
-        return Elements(self.dtype, self.room, self._bits)
+        return Elements(self.dtype, self.room, self._bits, self.shape)
 
     def narrow(self, type: NarrowType) -> None:
         """Store elements as a type that numpy has not."""
@@ -78,6 +82,12 @@ def makes_bytes(name: str) -> bool:
     """Whether a v3 codec makes bytes of an array."""
     row = codec_of_v3(name)
     return row is not None and row.kind is Kind.SERIALIZER
+
+
+def decodes_arrays(name: str) -> bool:
+    """Whether a v3 codec decodes to the elements of an array, whatever stands before it."""
+    row = codec_of_v3(name)
+    return row is not None and row.package == _IMAGES and (bool(row.module) or row.kind is Kind.ELEMENTS)
 
 
 def endian_of(spec: CodecSpec) -> Literal["little", "big"]:
@@ -157,28 +167,47 @@ def add_array_codecs(
     from refbrowser.codecs.elements import NumcodecsElements  # Only filters of Zarr v3 need it.
 
     axes = tuple(range(len(shape)))
-    ordered = ""
+    is_ordered = False
     sides = shape
     for spec in specs:
         name = plain_name(spec.name)
         if name == "transpose":
-            if ordered:
-                raise RefbrowserError(ErrorKind.META, f"'transpose' after {ordered} is not supported")
-            axes = tuple(axes[axis] for axis in _order(spec, len(shape)))
-            sides = tuple(shape[axis] for axis in axes)
+            order = _order(spec, len(sides))
+            if is_ordered:
+                turn(row, spec.name, sides, order)
+            else:
+                axes = tuple(axes[axis] for axis in order)
+            sides = tuple(sides[axis] for axis in order)
             continue
         if name == "reshape":
             # Elements stay in their order: only what is of axes would notice.
             sides = _reshaped(spec, sides)
-            ordered = quoted(name)
+            is_ordered = True
             continue
+        row.shape = sides
         codec = byte_codec(name, spec.configuration, row.elements)
         if isinstance(codec, NumcodecsElements) and row.dtype is not None:
             add_swap(row, "big" if codec.decoded.str[0] == ">" else "little")
         row.add(spec.name, codec)
-        if CODECS[name].is_ordered:
-            ordered = quoted(name)
+        is_ordered = is_ordered or CODECS[name].is_ordered
+    row.shape = sides
     return axes, sides
+
+
+def turn(row: Row, name: str, shape: tuple[int, ...], order: tuple[int, ...]) -> None:
+    """Add a change of the order of axes where what stands before it hangs on that.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: there are no elements.
+    """
+    from refbrowser.codecs.elements import Turned
+
+    if row.dtype is None:
+        raise RefbrowserError(ErrorKind.META, f"codec {quoted(name)} gets no elements")
+    if order != tuple(range(len(order))):
+        row.add(name, Turned(shape, order, row.dtype.itemsize))
 
 
 def add_swap(row: Row, endian: Literal["little", "big"]) -> None:

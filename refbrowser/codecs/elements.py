@@ -311,6 +311,41 @@ class SwapBytes:
 
 
 @dataclass(frozen=True, slots=True)
+class Turned:
+    """Elements with the axes of a chunk in another order.
+
+    Attributes
+    ----------
+    shape
+        Of a chunk.
+    order
+        Its axes as they are stored, the slowest first.
+    itemsize
+        Bytes of an element.
+    """
+
+    shape: tuple[int, ...]
+    order: tuple[int, ...]
+    itemsize: int
+
+    def encoded(self, room: Room) -> Room:
+        """Return `room`: the size does not change."""
+        return room
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Return the elements in the order of the chunk."""
+        room.check(len(data))
+        stored = data.reshape(*(self.shape[axis] for axis in self.order), self.itemsize)
+        back = np.argsort(self.order).tolist()
+        return np.ascontiguousarray(stored.transpose(*back, len(back))).reshape(-1)
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return the elements in the order in which they are stored."""
+        values = data.reshape(*self.shape, self.itemsize)
+        return np.ascontiguousarray(values.transpose(*self.order, len(self.order))).reshape(-1)
+
+
+@dataclass(frozen=True, slots=True)
 class Base64:
     """The bytes as base64 text (RFC 4648)."""
 

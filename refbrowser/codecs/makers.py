@@ -24,12 +24,14 @@ from refbrowser.model.fill_values import parse_fill_value
 class Elements:
     """What stands before a codec when encoding: elements of `dtype`, or None after a compressor.
 
-    `bits` are those of an element that has fewer than its bytes have; 0 of others.
+    `bits` are those of an element that has fewer than its bytes have; 0 of others. `shape` is that of a chunk
+    before this codec where it is known.
     """
 
     dtype: DType | None
     room: Room
     bits: int = 0
+    shape: tuple[int, ...] | None = None
 
 
 # Classes are imported when a codec is first made: most datasets have one or two of them.
@@ -143,7 +145,8 @@ def predicted(kinds: str, *, of_bytes: bool) -> Factory:
     """Return what makes a predictor of TIFF for elements of some kinds."""
 
     def make(settings: Settings, before: Elements) -> ByteCodec:
-        dtype, shape = settings.dtype("dtype", kinds, before.dtype), settings.values.get("shape")
+        dtype = settings.dtype("dtype", kinds, before.dtype)
+        shape = settings.values.get("shape") or (None if before.shape is None else list(before.shape))
         if not isinstance(shape, list) or not all(type(side) is int and side > 0 for side in shape):
             raise settings.wrong("shape", "a list of positive integers")
         if before.room.exact != prod(shape) * dtype.itemsize:
@@ -288,6 +291,42 @@ def outside(name: str) -> Factory:
         return Outside({**settings.values, "id": name}, _numbers_before(name, before))
 
     return make
+
+
+def outside_image(name: str) -> Factory:
+    """Return what makes a codec of imagecodecs, which knows what its bytes hold."""
+
+    def make(settings: Settings, before: Elements) -> ByteCodec:
+        from refbrowser.codecs.outside import Outside
+
+        dtype = before.dtype or np.dtype(np.uint8)
+        return Outside({**settings.values, "id": name}, dtype, before.shape or ())
+
+    return make
+
+
+#: The settings that each mode of zfp has.
+_ZFP_MODES = {
+    "reversible": (),
+    "fixed_accuracy": ("tolerance",),
+    "fixed_rate": ("rate",),
+    "fixed_precision": ("precision",),
+}
+
+
+def zfp(settings: Settings, before: Elements) -> ByteCodec:
+    """Make the codec of zfp without a header (zarr-extensions, codecs/zfp)."""
+    from refbrowser.codecs.outside import Outside
+
+    dtype, shape = before.dtype, before.shape
+    if dtype is None or shape is None or dtype.str[1:] not in ("i4", "i8", "f4", "f8") or len(shape) > 4:
+        message = "codec 'zfp' works on signed integers and floats of 32 and 64 bits, of at most 4 dimensions"
+        raise RefbrowserError(ErrorKind.META, message)
+    mode = settings.choice("mode", "", tuple(_ZFP_MODES))
+    if not mode:
+        raise settings.wrong("mode", f"one of {', '.join(_ZFP_MODES)}")
+    numbers = {name: settings.number(name) for name in _ZFP_MODES[mode]}
+    return Outside({"id": "zfp", "shape": shape or (1,), "settings": numbers}, dtype)
 
 
 def grib(settings: Settings, before: Elements) -> ByteCodec:

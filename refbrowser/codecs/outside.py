@@ -39,10 +39,13 @@ class Outside:
         As numcodecs takes it, with its `id`.
     dtype
         Of the elements.
+    shape
+        Of a chunk, where the codec may have to be told; empty else.
     """
 
     configuration: Mapping[str, Any]
     dtype: DType
+    shape: tuple[int, ...] = ()
 
     def encoded(self, room: Room) -> Room:
         """Return the room of the compressed bytes."""
@@ -64,6 +67,7 @@ class Outside:
             "operation": operation,
             "codec": dict(self.configuration),
             "dtype": self.dtype.str,
+            "shape": self.shape,
             "most": room if isinstance(room, int) else len(room),
         }
         name = self.configuration["id"]

@@ -20,6 +20,7 @@ from refbrowser.codecs.building import (
     add_array_codecs,
     add_swap,
     after_elements,
+    decodes_arrays,
     encoded_room,
     endian_of,
     filled_again,
@@ -29,6 +30,7 @@ from refbrowser.codecs.building import (
     no_object_codec,
     specs_in,
     stored_fill,
+    turn,
 )
 from refbrowser.codecs.makers import Elements
 from refbrowser.codecs.settings import Settings
@@ -334,6 +336,9 @@ def _build_v3(
         return _lent(specs, shape, dtype, fill_value, lenders)
     at = next((place for place, spec in enumerate(specs) if makes_bytes(spec.name)), None)
     if at is None:
+        # Some packages have codecs of images that get arrays, others those that get bytes.
+        at = next((place for place, spec in enumerate(specs) if decodes_arrays(spec.name)), None)
+    if at is None:
         for spec in specs:
             byte_codec(plain_name(spec.name), spec.configuration, Elements(None, Room.of(0)))
         raise RefbrowserError(ErrorKind.META, "no codec turns the array into bytes")
@@ -373,6 +378,13 @@ def _build_v3(
         if row.stages or axes != tuple(range(len(shape))):
             raise RefbrowserError(ErrorKind.META, "filters before 'n5_default' are not supported")
         row.add(maker.name, n5_blocks(maker, shape, dtype))
+    elif plain_name(maker.name) == "ChunkyCodec":
+        backwards = tuple(reversed(range(len(sides))))
+        if row.stages:
+            turn(row, maker.name, sides, backwards)
+        else:
+            axes = axes[::-1]
+        add_swap(row, endian_of(maker))
     elif CODECS[plain_name(maker.name)].make is not None:
         row.add(maker.name, byte_codec(plain_name(maker.name), maker.configuration, row.elements))
     else:

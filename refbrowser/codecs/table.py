@@ -28,10 +28,14 @@ from refbrowser.limits import LIMITS
 if TYPE_CHECKING:
     from refbrowser.codecs.objects import ObjectCodec
 
-#: Codecs of images that imagecodecs has for numcodecs.
+#: Codecs of images, of numbers and of bytes that imagecodecs has for numcodecs, and others for Zarr v3.
 _IMAGES = (
-    *("avif", "bmp", "heif", "jpeg", "jpeg2k", "jpegls", "jpegxl", "jpegxr", "lerc", "png", "qoi"),
-    *("tiff", "webp", "zfp"),
+    *("apng", "avif", "bmp", "ccittfax3", "ccittfax4", "ccittrle", "dds", "dicomrle", "eer", "gif", "heif"),
+    *("htj2k", "jetraw", "jpeg", "jpeg2k", "jpegls", "jpegxl", "jpegxr", "jpegxs", "lerc", "ljpeg"),
+    *("pixarlog", "png", "qoi", "rgbe", "spng", "tiff", "ultrahdr", "webp"),
+    *("bitshuffle", "byteshuffle", "packints", "pcodec", "rcomp", "sperr", "sz3", "zfp"),
+    *("aec", "blosc", "blosc2", "brotli", "bz2", "deflate", "lz4", "lz4f", "lz4h5", "lzf", "lzfse", "lzham"),
+    *("lzma", "lzo", "pglz", "snappy", "szip", "zlib", "zlibng", "zopfli"),
 )
 #: Which package brings a codec that is not in the table.
 _ELSEWHERE = {
@@ -51,7 +55,6 @@ _ELSEWHERE = {
 _BY_PREFIX = {
     # One of them for Zarr v3, the other for v2.
     "imagecodecs_": "imagecodecs-zarr imagecodecs-numcodecs",
-    "virtual_tiff.": "virtual-tiff",
     "hcc-": "healpix-compress",
     "cft_zarr.": "cft-zarr",
     "combinators.": "numcodecs-combinators",
@@ -326,7 +329,7 @@ _ROWS = (
     *(
         Codec(
             name=name,
-            make=makers.outside(name),
+            make=makers.outside_image(name),
             module="imagecodecs",
             package="imagecodecs",
             only_decodes=True,
@@ -372,6 +375,27 @@ _ROWS = (
             ("imagecodecs_delta", makers.predicted("iuf", of_bytes=False)),
             ("imagecodecs_floatpred", makers.predicted("f", of_bytes=True)),
         )
+    ),
+    # Those of virtual-tiff; its sums are of the numbers that the bits are.
+    Codec(
+        name="HorizontalDeltaCodec",
+        kind=Kind.ELEMENTS,
+        make=makers.predicted("iuf", of_bytes=False),
+        v3="virtual_tiff.HorizontalDeltaCodec",
+        is_ordered=True,
+        is_of_axes=True,
+        package="virtual-tiff",
+        only_decodes=True,
+        only_v3=True,
+    ),
+    Codec(
+        name="ChunkyCodec",
+        kind=Kind.SERIALIZER,
+        v3="virtual_tiff.ChunkyCodec",
+        is_of_axes=True,
+        package="virtual-tiff",
+        only_decodes=True,
+        only_v3=True,
     ),
     Codec(
         name="packbits",
@@ -441,6 +465,15 @@ _ROWS = (
         module="zfpy",
         # numcodecs cannot be imported beside 1.0.1.post0, whose version it takes for a number.
         package="zfpy==1.0.1",
+    ),
+    Codec(
+        name="zfp",
+        kind=Kind.SERIALIZER,
+        make=makers.zfp,
+        module="zfpy",
+        package="zfpy==1.0.1",
+        is_of_axes=True,
+        only_v3=True,
     ),
     # These are made of others (`nested_codecs`).
     Codec(name="conditional", only_v3=True),

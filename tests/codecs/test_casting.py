@@ -258,9 +258,3 @@ def test_wrong_settings_are_told(pipeline: Make, dtype: str, codec: dict[str, An
     with pytest.raises(RefbrowserError) as raised:
         pipeline(dtype, stages(codec), (2, 3, 4), version="zarr-v3")
     assert raised.value.kind is ErrorKind.META
-
-
-def test_no_other_axes_after_a_reshape(pipeline: Make) -> None:
-    codecs = stages(v3("reshape", shape=[4, 6]), v3("transpose", order=[1, 0]))
-    with pytest.raises(RefbrowserError, match="not supported"):
-        pipeline("i4", codecs, (2, 3, 4), version="zarr-v3")

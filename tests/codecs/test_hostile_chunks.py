@@ -397,9 +397,7 @@ def test_shards_in_shards_in_shards(shard):
 
 def test_orders_of_codecs_that_are_not_supported(pipeline):
     transpose = {"name": "transpose", "configuration": {"order": [1, 0]}}
-    delta = {"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}}
     wrong = [
-        [delta, transpose, {"name": "bytes"}],
         [{"name": "bytes"}, transpose],
         [{"name": "bytes"}, {"name": "bytes"}],
         [{"name": "zstd"}],

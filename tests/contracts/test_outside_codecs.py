@@ -28,7 +28,11 @@ class Reader:
     def do_encode(self, request):
         {}
 """
-OUTSIDE = {name: row.module for name, row in CODECS.items() if row.module and row.kind is Kind.SERIALIZER}
+OUTSIDE = {
+    name: row.module
+    for name, row in CODECS.items()
+    if row.module and row.kind is Kind.SERIALIZER and not row.only_v3
+}
 
 
 @pytest.fixture(autouse=True)
@@ -139,6 +143,24 @@ def test_a_process_that_answers_as_its_time_ends_is_given_to_nobody(monkeypatch)
     finally:
         object.__setattr__(LIMITS, "outside_time", 30)
     assert not outside._WORKERS._idle
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "<f8", "<i4", "<i8"])
+def test_zfp_without_a_header(dtype):
+    import zfpy
+
+    values = np.cumsum(np.arange(60, dtype=dtype)).reshape(3, 4, 5)
+    room = Room.of(values.nbytes)
+    modes = [{}, {"rate": 16}, {"precision": 20}, *([{"tolerance": 0.5}] if dtype[1] == "f" else [])]
+    for settings in modes:
+        codec = Outside({"id": "zfp", "shape": values.shape, "settings": settings}, values.dtype)
+        stored = zfpy.compress_numpy(values, write_header=False, **settings)
+        assert codec.encode(as_bytes(values.tobytes())).tobytes() == stored
+        # With a header it tells all of itself.
+        expected = zfpy.decompress_numpy(zfpy.compress_numpy(values, write_header=True, **settings))
+        assert codec.decode(as_bytes(stored), room, None).tobytes() == expected.tobytes()
+    with pytest.raises(DecodeError):
+        codec.decode(as_bytes(stored), Room.of(values.nbytes - 1), None)
 
 
 def test_elements_that_are_no_numbers(pipeline_of):
