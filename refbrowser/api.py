@@ -38,6 +38,7 @@ def open(
     storage_options: StorageOptions = (),
     templates: Mapping[str, str] | None = None,
     stale: str = "refuse",
+    progress: Progress | None = None,
     **options: Any,
 ) -> Dataset:
     """Open a dataset.
@@ -63,6 +64,8 @@ def open(
         What becomes of files that are not those of the lock beside the document: ``refuse``, reads that need
         them fail; ``allow``, they are read, and `dataset.access.memory.warnings` names each; ``ignore``, no
         lock is looked for.
+    progress
+        Called as `progress(done, total, ...)` while a path or URL is opened.
     options
         What its format lets one choose; None for what is usual. ``flavour`` opens a store as ``zarr-v2``,
         ``zarr-v3``, ``nczarr``, ``zarr-v3-draft`` or ``zarr-v3-draft-2020``, whatever it looks like;
@@ -90,7 +93,7 @@ def open(
     request = OpenRequest("", allowed, settings, dict(templates or {}), said, stale=stale)
     request = replace(request, allow_codecs=texts_of(allow_codecs))
     if isinstance(path, str | os.PathLike):
-        return open_dataset(replace(request, path=path_of(path)))
+        return open_dataset(replace(request, path=path_of(path)), control_of(progress))
     source: Any = path
     if hasattr(source, "read") and hasattr(source, "seekable"):
         from refbrowser.engine.unnamed_sources import open_stream

@@ -39,3 +39,16 @@ def test_the_views_of_one_element(tmp_path: Path) -> None:
             refbrowser.explain(dataset)
     (tmp_path / "bad.json").write_text('{"version": 1, "refs": {"a/.zarray": "{"}}')
     assert refbrowser.check(tmp_path / "bad.json")[0].message
+
+
+def test_opening_tells_how_far_it_is(tmp_path: Path) -> None:
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.io.cancel import Cancelled
+
+    path, told = refbrowser.sample(tmp_path), list[tuple[int, ...]]()
+    refbrowser.open(path, progress=lambda *said, **_: told.append(said)).close()
+    assert told
+    control = JobControl()
+    control.token.cancel()
+    with pytest.raises(Cancelled):
+        refbrowser.open(path, progress=control)

@@ -555,6 +555,16 @@ def test_verbs_call_the_functions_of_their_tools(sources: list[Source]) -> None:
     assert found == {}, "what a verb does, programs can do: by what `import refbrowser` gives"
 
 
+def test_windows_call_the_functions_of_their_tools(sources: list[Source]) -> None:
+    found = {
+        source.module: names
+        for source in sources
+        if layer_of(source.module) in ("tools.window", "wings.window")
+        and (names := set(functions_called(ast.parse(source.path.read_text("utf-8")))))
+    }
+    assert found == {}, "what a window has done is in the folder of its tool"
+
+
 def test_functions_that_are_called_are_found() -> None:
     code = "from refbrowser.engine.opening import OpenRequest, open_dataset\nfrom refbrowser.io.plan import f"
     assert list(functions_called(ast.parse(code))) == ["open_dataset"]

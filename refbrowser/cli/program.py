@@ -415,6 +415,10 @@ def parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
     found, unknown = (None, joined) if wants_help else parser.parse_known_intermixed_args(joined)
     if found is not None and not unknown:
         return found
+    check_known = parser.get_default("check_known")
+    if found is not None and check_known is not None:
+        # Options are not known where what has them is missing.
+        check_known(found)
     # What single formats add, those of other packages too, is not looked for where nothing asks for it.
     from refbrowser.cli.options import add_further
 

@@ -643,8 +643,8 @@ def export_store(stage: Stage) -> QWidget:
 @scene
 def make_references(stage: Stage) -> QWidget:
     from refbrowser.exporting.combining.made_references import Made
+    from refbrowser.tools.make.making import Hindered, SourceFacts
     from refbrowser.tools.make.window.make_sheet import MakeSheet
-    from refbrowser.tools.make.window.make_work import FileFacts, Hindered
 
     sheet = stage.dialog("make_references")
     assert isinstance(sheet, MakeSheet)
@@ -655,7 +655,7 @@ def make_references(stage: Stage) -> QWidget:
     sheet.files.add([f"/data/{name}" for name in names])
     kinds = ("HDF5 and netCDF-4", "HDF5 and netCDF-4", "netCDF classic")
     for name, kind, bad in zip(names, kinds, (1, 0, 0), strict=False):
-        sheet.files.tell(FileFacts(f"/data/{name}", kind, 5, bad, (rows,) * bad))
+        sheet.files.tell(SourceFacts(f"/data/{name}", kind, 5, bad, (rows,) * bad))
         made = Made(
             source=f"/data/{name}",
             target=f"/data/{name}.refs.json",
@@ -664,7 +664,7 @@ def make_references(stage: Stage) -> QWidget:
             losses=(lossy,) * bad,
         )
         sheet._got((made.source, made))
-    sheet.files.tell(FileFacts("/data/cut.nc", error=error))
+    sheet.files.tell(SourceFacts("/data/cut.nc", error=error))
     sheet.files.rows.put_trouble_first()
     sheet.files.expandAll()
     sheet.findChild(QLineEdit, "makeTarget").setText("/data/refs")  # type: ignore[union-attr]

@@ -17,7 +17,9 @@ from servers.http_server import HttpServer
 from source import PACKAGE
 
 import refbrowser
+from refbrowser.exporting.option_fields import groups
 from refbrowser.formats.format import Format, Written
+from refbrowser.formats.option_fields import declared
 from refbrowser.formats.registry import BUILT_IN as FORMATS
 from refbrowser.formats.registry import RULES
 from refbrowser.loading import load
@@ -231,11 +233,20 @@ def test_what_may_be_of_any_format_is_opened_by_the_others(wing: Wing, tmp_path:
     assert json.loads(none[1] or none[2])["error"]["kind"] == "E_JSON"
 
 
+def own_flags(form: Written) -> list[str]:
+    """Return an option of a form that no other has, where there is one."""
+    own = load(form.options)
+    others = {each.flag for group in groups() if group is not own for each in declared(group).values()}
+    return [each.flag for each in declared(own).values() if each.flag not in others][:1]
+
+
 @pytest.mark.slow
 def test_what_is_missing_is_said_where_it_is_written(wing: Wing, tmp_path: Path) -> None:
     for form in wing.forms():
         target = tmp_path / f"target{form.suffix}"
         wing.refuses(["export", str(SAMPLE), str(target), "--to", form.name])
+        for flag in own_flags(form) if wing.has(form.options) else ():
+            wing.refuses(["export", str(SAMPLE), str(target), "--to", form.name, f"{flag}=1"])
         assert not list(tmp_path.iterdir())
 
 

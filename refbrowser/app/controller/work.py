@@ -201,11 +201,12 @@ def rebuilt(
 def edited(document: Document, edit: Edit) -> Document:
     """Return a document after an edit, with what the window asks it first ready."""
     changed = document.apply(edit)
-    _make_ready(changed)
+    make_ready(changed)
     return changed
 
 
-def _make_ready(document: Document) -> None:
+def make_ready(document: Document) -> None:
+    """Have ready what the window asks a document first."""
     document.expansion.items(0, 1)
     document.refs.find_slot("")
 
@@ -216,7 +217,7 @@ def folding_of(document: Document, control: TaskControl, *, rules: bool) -> Fold
 
     folding = folded(document, control, rules=rules)
     if folding.is_smaller:
-        _make_ready(folding.after)
+        make_ready(folding.after)
     return folding
 
 

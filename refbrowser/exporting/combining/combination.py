@@ -11,7 +11,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.made_references import FORMS, form_of
-from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, short
+from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named, short
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.option_fields import OPTIONS_WITHIN, Item, Kind, documented, option
 from refbrowser.io.origins import ConnectionSettings, Origin
@@ -328,6 +328,12 @@ class Remedy:
         """Tell whether it is about one file by name."""
         of_file = self.kind == "leave_out" and self.value == source
         return of_file or (self.kind == "take_as" and self.value.partition(":")[2] == source)
+
+    def is_about(self, sources: Sequence[str]) -> bool:
+        """Tell whether it is about one of some files, or about files in general."""
+        of_files = {"leave_out": self.value, "take_as": self.value.partition(":")[2]}
+        text = of_files.get(self.kind, ODD)
+        return text == ODD or any(is_named(source, text) for source in sources)
 
     @property
     def option(self) -> str:

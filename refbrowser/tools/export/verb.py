@@ -43,8 +43,9 @@ from refbrowser.cli.options import (
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.option_fields import ExportOptions, chosen_options, group_of, groups
 from refbrowser.formats.option_fields import Kind, declared, usual
-from refbrowser.formats.registry import form_named, readers
+from refbrowser.formats.registry import form_named, readers, written
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.loading import absent, is_there
 from refbrowser.words import binary_size_text
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def add_export_options(parser: argparse.ArgumentParser) -> None:
     RefbrowserError
         Another package has an option whose name means something else here.
     """
-    parser.set_defaults(shorten_help=_only_of_format)
+    parser.set_defaults(shorten_help=_only_of_format, check_known=_check_is_there)
     flags: set[str] = set()
     repeated = {
         each.flag for group in groups() for each in declared(group).values() if each.kind is Kind.TEXTS
@@ -179,6 +180,16 @@ def add_export_options(parser: argparse.ArgumentParser) -> None:
             if each.flag not in flags:
                 flags.add(each.flag)
                 add_option(below, replace(each, kind=Kind.TEXTS) if each.flag in repeated else each)
+
+
+def _check_is_there(arguments: argparse.Namespace) -> None:
+    """Raise where the format that is asked for is of a wing that is missing: so are its options."""
+    from refbrowser.exporting.request import ExportRequest
+
+    form = written().get(said_of(arguments, declared(ExportRequest)["format"]) or "")
+    for needed in () if form is None else (form.options, form.target):
+        if not is_there(needed):
+            raise absent(needed)
 
 
 def _only_of_format(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:

@@ -16,8 +16,8 @@ from refbrowser.tools.make.window.files_sheet import FilesSheet
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.tools.append.window.append_work import AppendStep
-    from refbrowser.tools.make.window.combine_work import Found
+    from refbrowser.tools.append.appending import AppendStep
+    from refbrowser.tools.make.combining import Found
 
 _APPEND = (
     "The files are added at the end of the document, as one step that Undo takes back. They are compared "
@@ -75,7 +75,7 @@ class AppendSheet(FilesSheet):
 
     def _look_at(self, order: CombineOrder, control: TaskControl) -> Found:
         from refbrowser.errors import ErrorKind, RefbrowserError
-        from refbrowser.tools.append.window.append_work import look_to_append
+        from refbrowser.tools.append.appending import look_to_append
 
         dataset, state = self._document.dataset, self._document.document
         if dataset is None or state is None:
@@ -92,10 +92,13 @@ class AppendSheet(FilesSheet):
             return
 
         def append(control: TaskControl) -> AppendStep:
-            from refbrowser.tools.append.window.append_work import append_step
+            from refbrowser.app.controller.work import make_ready
+            from refbrowser.tools.append.appending import append_step
 
             now = dataset if dataset.document is before else dataset.with_document(before, control)
-            return append_step(found.plan, now, control)
+            step = append_step(found.plan, now, control)
+            make_ready(step.after)
+            return step
 
         def made(step: AppendStep) -> None:
             if self._document.document is not before:

@@ -18,6 +18,8 @@ from refbrowser.words import counted
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult
+    from refbrowser.engine.findings.listed_finding import ListedFinding
+    from refbrowser.model.nodes import Hierarchy
 
 #: Files of one kind that are listed at first; more are folded, and places always are.
 UNFOLDED = 5
@@ -305,3 +307,11 @@ def copied(lines: Iterable[AuditLine]) -> str:
             f"{indent}{severity}[{line.kind.code}] {line.text}{where}: {counted(line.count, 'place')}"
         )
     return "\n".join(found)
+
+
+def listed(finding: Finding, hierarchy: Hierarchy | None) -> ListedFinding:
+    """Return a finding of an audit as lists of findings have it: with the node that it belongs to."""
+    from refbrowser.engine.findings.collected_findings import listed_finding
+    from refbrowser.engine.findings.listed_finding import FindingOrigin
+
+    return listed_finding(finding, FindingOrigin.AUDIT, hierarchy)

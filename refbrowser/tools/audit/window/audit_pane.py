@@ -439,11 +439,10 @@ def finding_of_line(document: OpenDocument, line: AuditLine | None) -> ListedFin
 
 
 def audited_finding(document: OpenDocument, finding: Finding) -> ListedFinding:
-    """Return a finding as a finding, with the row of the tree that it belongs to, and its fix."""
-    from refbrowser.engine.findings.collected_findings import listed_finding
-    from refbrowser.engine.findings.listed_finding import FindingOrigin
+    """Return a finding as lists have it, with the row of the tree that it belongs to, and its fix."""
+    from refbrowser.tools.audit.report.audit_page import listed
 
-    return listed_finding(finding, FindingOrigin.AUDIT, document.hierarchy)
+    return listed(finding, document.hierarchy)
 
 
 def _sound(result: AuditResult) -> str:

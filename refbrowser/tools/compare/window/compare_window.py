@@ -37,8 +37,8 @@ from refbrowser.views.words import one_line
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.references.edits.edits import Edit
+    from refbrowser.tools.compare.compared import Compared
     from refbrowser.tools.compare.compared_entries import ComparedEntry
-    from refbrowser.tools.compare.window.compare_work import Compared
     from refbrowser.tools.compare.window.taken_differences import Taking
     from refbrowser.views.side_lines import Lines
 
@@ -202,9 +202,9 @@ class CompareWindow(QDialog):
         values = self._values
 
         def work(control: TaskControl) -> Compared:
-            from refbrowser.tools.compare.window.compare_work import compared
+            from refbrowser.tools.compare.compared import compared
 
-            return compared(here, there, values, control)
+            return compared(here.taken(control), there.taken(control), values, control)
 
         self._say("Comparing…" if values == _AUTO else "Comparing values…")
         priority = Priority.VISIBLE if values == _AUTO else Priority.STATISTICS
@@ -290,7 +290,7 @@ class CompareWindow(QDialog):
 
     def _write(self, entry: ComparedEntry) -> None:
         def work(control: TaskControl) -> tuple[Lines, Lines]:
-            from refbrowser.tools.compare.window.compare_work import lines_of
+            from refbrowser.tools.compare.compared import lines_of
 
             return lines_of(entry, control)
 
@@ -339,7 +339,7 @@ class CompareWindow(QDialog):
 
         def work(control: TaskControl) -> Edit:
             from refbrowser.references.edits.compare import Side
-            from refbrowser.tools.compare.window.compare_work import taken
+            from refbrowser.tools.compare.compared import taken
 
             to = Side.HERE if taking.to_left else Side.THERE
             return taken(found, to, taking.wanted, title, control)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from refbrowser.app.tasks.latest import Work
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.engine.comparing.differences import ArrayComparison
-    from refbrowser.tools.compare.window.compare_work import ChunkPair, Compared
+    from refbrowser.tools.compare.compared import ChunkPair, Compared
     from refbrowser.views.chunks.chunk_colouring import ColouredMap
     from refbrowser.views.plot.slicing import SliceState
 
@@ -112,7 +112,7 @@ class StatesMap(QWidget):
 
         def look(_control: TaskControl) -> tuple[SliceState, tuple[int, ...] | None]:
             from refbrowser.tools.compare.chunk_states import next_state, states_slice
-            from refbrowser.tools.compare.window.compare_work import names_of
+            from refbrowser.tools.compare.compared import names_of
 
             chosen = next_state(array.chunks, before)
             state = states_slice(array.chunks, names_of(found, array), chosen)
@@ -149,7 +149,7 @@ class StatesMap(QWidget):
             self.view.blockSignals(blocked)
 
         def look(_control: TaskControl) -> ChunkPair:
-            from refbrowser.tools.compare.window.compare_work import chunk_pair
+            from refbrowser.tools.compare.compared import chunk_pair
 
             return chunk_pair(found, array, coords)
 

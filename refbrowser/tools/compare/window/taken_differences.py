@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from refbrowser.engine.comparing.apply_differences import WantedDifferences
-    from refbrowser.engine.dataset import Dataset
+    from refbrowser.tools.compare.compared import Compared
     from refbrowser.tools.compare.compared_entries import ComparedEntry
-    from refbrowser.tools.compare.window.compare_work import Compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +185,6 @@ class TakingBar(QWidget):
 
 
 def _why_not(found: Compared, entry: ComparedEntry, coords: tuple[int, ...] | None, *, to_left: bool) -> str:
-    """Return why an entry cannot be taken over, as far as that is plain at once."""
-    from refbrowser.engine.comparing.apply_differences import obstacle, references_obstacle
+    from refbrowser.tools.compare.compared import why_not_taken
 
-    source: Dataset = found.there if to_left else found.here
-    target: Dataset = found.here if to_left else found.there
-    if entry.array is not None:
-        return references_obstacle(target, Side.HERE if to_left else Side.THERE, entry.array, coords)
-    assert entry.difference is not None
-    return obstacle(entry.difference, source, target)
+    return why_not_taken(found, entry, coords, Side.HERE if to_left else Side.THERE)

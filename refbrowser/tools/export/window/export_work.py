@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.check import CheckReport
-from refbrowser.exporting.request import ExportEstimate, ExportReport, Leftover, Loss, loss_lines
+from refbrowser.exporting.request import ExportEstimate, ExportReport, Leftover
 from refbrowser.formats.registry import form_named
 from refbrowser.tools.export.planned_export import PlannedExport
 from refbrowser.tools.export.public import plan_export
@@ -102,7 +102,7 @@ class Cost:
             + ("" if self.free is None else f" Free there: {size_text(self.free)}.")
         ]
         lines += _LEFTOVERS.get(estimate.leftover, ())
-        return "\n".join(lines + _losses(estimate.losses))
+        return "\n".join(lines + _losses(estimate.lost))
 
 
 def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
@@ -153,19 +153,18 @@ def report_text(report: ExportReport) -> str:
         f"{size_text(report.written_bytes)} written, "
         f"{count_text(report.verified)} {form.units} read again and equal.",
     ]
-    lines += _losses(report.losses)
+    lines += _losses(report.lost)
     if report.skipped:
         lines.append(f"Left out, because it cannot be read ({len(report.skipped)}):")
         lines += [f"  {error}" for error in report.skipped[:LISTED]]
     return "\n".join(lines)
 
 
-def _losses(losses: tuple[Loss, ...]) -> list[str]:
-    if not losses:
+def _losses(lost: Sequence[str]) -> list[str]:
+    if not lost:
         return ["Nothing is lost in this format."]
-    found = loss_lines(losses)
-    lines = [f"Changed or left out in this format ({len(found)}):", *(f"  {line}" for line in found[:LISTED])]
-    return [*lines, f"  and {len(found) - LISTED} more"] if len(found) > LISTED else lines
+    lines = [f"Changed or left out in this format ({len(lost)}):", *(f"  {line}" for line in lost[:LISTED])]
+    return [*lines, f"  and {len(lost) - LISTED} more"] if len(lost) > LISTED else lines
 
 
 def _free_space(target: str) -> int | None:

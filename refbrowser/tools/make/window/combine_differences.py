@@ -27,8 +27,8 @@ from refbrowser.words import count_text
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.combination import Remedy
     from refbrowser.exporting.combining.mismatches import Mismatch
+    from refbrowser.tools.make.combining import FileRow, Found
     from refbrowser.tools.make.custom_remedies import CustomRemedy
-    from refbrowser.tools.make.window.combine_work import FileRow, Found
 
 #: Differences of one group that are listed, and files that a line names.
 _LISTED, _NAMED = 200, 2

@@ -20,7 +20,8 @@ from refbrowser.words import count_text
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.properties import FileSet
     from refbrowser.formats.lead import Lead
-    from refbrowser.tools.make.window.combine_work import Found, Made
+    from refbrowser.tools.make.combining import Found
+    from refbrowser.tools.make.window.combine_work import Made
 
 _COMBINE = (
     "The files become one dataset: a document of references to the bytes in the files; no data is copied. "
@@ -132,7 +133,7 @@ class CombineSheet(FilesSheet):
         )
 
     def _look_at(self, order: CombineOrder, control: TaskControl) -> Found:
-        from refbrowser.tools.make.window.combine_work import look
+        from refbrowser.tools.make.combining import look
 
         return look(order, self._kept, control)
 

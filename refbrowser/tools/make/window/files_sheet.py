@@ -40,8 +40,8 @@ from refbrowser.words import count_text, counted_spaced
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.exporting.combining.combination import Remedy
+    from refbrowser.tools.make.combining import Found
     from refbrowser.tools.make.custom_remedies import CustomRemedy
-    from refbrowser.tools.make.window.combine_work import Found
 
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {"--force": "“Replace an existing document”", "--new-dim NAME=FROM": "“New dimension”"}
@@ -217,17 +217,9 @@ class FilesSheet(WorkingDialog):
 
     def _files_changed(self) -> None:
         """Take note of other files; what was decided about those that are gone is forgotten."""
-        self._remedies = [each for each in self._remedies if self._is_about(each)]
+        self._remedies = [each for each in self._remedies if each.is_about(self._sources)]
         self._show_files()
         self._changed()
-
-    def _is_about(self, remedy: Remedy) -> bool:
-        """Tell whether what was decided is about files that are there."""
-        from refbrowser.exporting.combining.properties import is_named
-
-        of_files = {"leave_out": remedy.value, "take_as": remedy.value.partition(":")[2]}
-        text = of_files.get(remedy.kind, "odd")
-        return text == "odd" or any(is_named(each, text) for each in self._sources)
 
     def _remove_selected(self) -> None:
         self.remove_files(self.files.selected())

@@ -19,7 +19,7 @@ from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.made_references import Made
-    from refbrowser.tools.make.window.make_work import FileFacts
+    from refbrowser.tools.make.making import SourceFacts
 
 _FILE, _KIND, _VARIABLES, _RESULT = range(4)
 _TITLES = ("File", "What it is", "Can be referenced", "Result")
@@ -48,7 +48,7 @@ class _File:
     source: str
     number: int
     row: int
-    facts: FileFacts | None = None
+    facts: SourceFacts | None = None
     answer: Made | BaseException | None = None
     cells: _Cells = ()
     below: tuple[_Cells, ...] = ()
@@ -74,7 +74,7 @@ class _File:
         if isinstance(self.answer, BaseException):
             result = _Cell(_short(self.answer), "fault", error_text(self.answer), "fault")
         elif self.answer is not None:
-            from refbrowser.tools.make.window.make_work import made_text
+            from refbrowser.tools.make.making import made_text
 
             words = made_text(self.answer)
             mark = "warning" if self.answer.unread else "done"
@@ -84,7 +84,7 @@ class _File:
         return (_Cell(name, "text", self.source), kind, variables, result), tuple(below)
 
 
-def _facts_cells(facts: FileFacts) -> _Cells:
+def _facts_cells(facts: SourceFacts) -> _Cells:
     if facts.error is not None:
         what = error_text(facts.error)
         return (
@@ -108,7 +108,7 @@ def _facts_cells(facts: FileFacts) -> _Cells:
     )
 
 
-def _hindered_cells(facts: FileFacts) -> Iterator[_Cells]:
+def _hindered_cells(facts: SourceFacts) -> Iterator[_Cells]:
     for each in facts.listed:
         yield _below(each.path, each.what, "no", each.why)
     if (more := facts.hindered - len(facts.listed)) > 0:
@@ -329,7 +329,7 @@ class FilesTable(QTreeView):
 
     # What is known of them
 
-    def tell(self, facts: FileFacts) -> None:
+    def tell(self, facts: SourceFacts) -> None:
         """Say what a file is; nothing where that is said already, or it is not in the list any more."""
         file = self.rows.files.get(facts.source)
         if file is not None and file.facts is None:

@@ -39,7 +39,7 @@ from refbrowser.words import count_text, plural
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.exporting.combining.made_references import Made, MakeReport
-    from refbrowser.tools.make.window.make_work import FileFacts, MakeOrder, MakePlan
+    from refbrowser.tools.make.making import MakeOrder, MakePlan, SourceFacts
 
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {
@@ -205,9 +205,9 @@ class MakeSheet(WorkingDialog):
         asked, unknown, settings = tuple(self._asked), self.files.unknown(), self._documents.settings
 
         def look(control: TaskControl) -> None:
-            from refbrowser.tools.make.window.make_work import look_at_files
+            from refbrowser.tools.make.making import look_at_files
 
-            look_at_files(asked, unknown, settings, control)
+            look_at_files(asked, unknown, settings, control, control.send)
 
         self._looking.run(
             self,
@@ -219,7 +219,7 @@ class MakeSheet(WorkingDialog):
             priority=Priority.STATISTICS,
         )
 
-    def _seen(self, news: list[str] | FileFacts) -> None:
+    def _seen(self, news: list[str] | SourceFacts) -> None:
         if not isinstance(news, list):
             self.files.tell(news)
             return
@@ -269,7 +269,7 @@ class MakeSheet(WorkingDialog):
 
     def order(self) -> MakeOrder:
         """Return what the sheet asks for."""
-        from refbrowser.tools.make.window.make_work import MakeOrder
+        from refbrowser.tools.make.making import MakeOrder
 
         return MakeOrder(
             self.files.sources(),
@@ -322,7 +322,7 @@ class MakeSheet(WorkingDialog):
         order = self.order()
 
         def plan(_control: TaskControl) -> MakePlan:
-            from refbrowser.tools.make.window.make_work import plan_of
+            from refbrowser.tools.make.making import plan_of
 
             return plan_of(order)
 
@@ -348,9 +348,9 @@ class MakeSheet(WorkingDialog):
         order = self.order()
 
         def make(control: TaskControl) -> MakeReport:
-            from refbrowser.tools.make.window.make_work import carry_out
+            from refbrowser.tools.make.making import carry_out
 
-            return carry_out(order, control)
+            return carry_out(order, control, control.send)
 
         count = len(order.sources)
         what = os.path.basename(order.sources[0]) if count == 1 else f"{count_text(count)} files"
@@ -398,7 +398,7 @@ class MakeSheet(WorkingDialog):
         self._told(f"Cancelled. {some}: Make references continues from there.", "warning")
 
     def _done(self, report: MakeReport) -> None:
-        from refbrowser.tools.make.window.make_work import report_text
+        from refbrowser.tools.make.making import report_text
 
         self._told(report_text(report), "warning" if report.left_out else "")
         # Until something else is asked for.

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.app.workspace.workspace import Workspace
+    from refbrowser.tools.merge.merging import ListedMerge
     from refbrowser.tools.merge.window.merge_sides import MergeSides
-    from refbrowser.tools.merge.window.merge_work import ListedMerge
 
 
 class MergeCommands(CommandGroup):
@@ -72,7 +72,7 @@ class MergeCommands(CommandGroup):
         path, known = document.path, [each.path for each in self._workspace.documents.all()]
 
         def read(_control: TaskControl) -> ListedMerge:
-            from refbrowser.tools.merge.window.merge_work import listed_merge
+            from refbrowser.tools.merge.merging import listed_merge
 
             return listed_merge(path, known)
 

@@ -329,7 +329,7 @@ class MergeSheet(QDialog):
         title = self.sides.title()
 
         def work(control: TaskControl) -> Edit:
-            from refbrowser.tools.merge.window.merge_work import settled
+            from refbrowser.tools.merge.merging import settled
 
             return settled(found, choices, title, control)
 

@@ -87,7 +87,7 @@ class TwoDocuments(MergeSides):
         sides = _given(base), _given(theirs)
 
         def merge(ours: Document, control: TaskControl) -> Merged:
-            from refbrowser.tools.merge.window.merge_work import merged
+            from refbrowser.tools.merge.merging import merged
 
             return merged(sides[0], ours, sides[1], settings, control)
 
@@ -132,7 +132,7 @@ class ListedConflicts(MergeSides):
         listed = self._listed
 
         def look(ours: Document, control: TaskControl) -> Merged:
-            from refbrowser.tools.merge.window.merge_work import left_to_settle
+            from refbrowser.tools.merge.merging import left_to_settle
 
             return left_to_settle(listed, ours, control)
 

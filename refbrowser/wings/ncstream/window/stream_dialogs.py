@@ -128,11 +128,11 @@ def appended(
     if isinstance(source, Dataset):
         report = append_to(stream, source, request, control)
     else:
-        from refbrowser.engine.opening import OpenRequest, open_dataset
+        from refbrowser.api import open as open_named
 
         if not source:
             raise RefbrowserError(ErrorKind.USAGE, "nothing to append was chosen", Place(path=stream))
-        with open_dataset(OpenRequest(os.path.expanduser(source)), control) as opened:
+        with open_named(source, progress=control) as opened:
             report = append_to(stream, opened, request, control)
     lines = [f"Done: {_messages(report.messages)} added, {size_text(report.written_bytes)} written."]
     if report.along is not None:

@@ -30,7 +30,6 @@ import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.history_pane import pending_words
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.combining import combine as combining
 from refbrowser.exporting.combining.combination import Remedy
@@ -38,8 +37,8 @@ from refbrowser.exporting.combining.scan_sources import ScanTask
 from refbrowser.io.files.permissions import state_folder
 from refbrowser.references.document.fold import FoldReferences
 from refbrowser.tools.append.window.append_sheet import AppendSheet
+from refbrowser.tools.make import combining as looking
 from refbrowser.tools.make.combine_order import CombineOrder
-from refbrowser.tools.make.window import combine_work
 from refbrowser.tools.make.window.combine_differences import AxisStrip
 from refbrowser.tools.make.window.combine_sheet import CombineSheet
 from refbrowser.tools.make.window.commands import MakeCommands
@@ -229,9 +228,9 @@ def test_files_beyond_those_that_are_listed_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = [str(month(tmp_path, each)) for each in range(3)]
-    monkeypatch.setattr(combine_work, "LISTED", 2)
+    monkeypatch.setattr(looking, "LISTED", 2)
     order = CombineOrder(tuple(paths), remedies=(Remedy("leave_out", paths[1]),))
-    found = combine_work.look(order, None, TaskControl(JobControl(), lambda _news: None))
+    found = looking.look(order, None, JobControl())
     assert (len(found.rows), found.files, found.remaining) == (2, 3, 2)
 
 

@@ -22,7 +22,6 @@ import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.hierarchy_model import tooltip_of
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.dropped_items import read_drop
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -32,9 +31,9 @@ from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.format import Format
 from refbrowser.formats.option_fields import declared
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.tools.make.window import make_work
+from refbrowser.tools.make import making
+from refbrowser.tools.make.making import Hindered, SourceFacts, plan_of
 from refbrowser.tools.make.window.make_sheet import MakeSheet
-from refbrowser.tools.make.window.make_work import FileFacts, Hindered, plan_of
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -318,11 +317,11 @@ def test_many_files_have_rows_of_which_those_in_trouble_come_first(sheet: MakeSh
     cut = RefbrowserError(ErrorKind.FORMAT, "it was cut")
     rows_of = (Hindered("/rows", "3", "rows"), Hindered("/texts", "3", "texts"))
     for number in (19_000, 5):
-        files.tell(FileFacts(sources[number], "HDF5", 9, 2, rows_of))
-    files.tell(FileFacts(sources[3], "netCDF classic", 2, damage="the file was cut"))
+        files.tell(SourceFacts(sources[number], "HDF5", 9, 2, rows_of))
+    files.tell(SourceFacts(sources[3], "netCDF classic", 2, damage="the file was cut"))
     choose(sheet, "19000.nc")
     files.expand(files.currentIndex())
-    files.tell(FileFacts(sources[18_000], error=cut))
+    files.tell(SourceFacts(sources[18_000], error=cut))
     files.tell_result(sources[17_000], cut)
     for number in range(10_000, 16_000):
         files.tell_result(sources[number], Made(source=sources[number], target="x"))
@@ -350,13 +349,14 @@ def test_many_files_have_rows_of_which_those_in_trouble_come_first(sheet: MakeSh
 def test_files_are_looked_at_side_by_side(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     meeting, sent = threading.Barrier(2, timeout=10), list[Any]()
 
-    def facts_of(source: str, *_: object) -> FileFacts:
+    def facts_of(source: str, *_: object) -> SourceFacts:
         meeting.wait()
-        return FileFacts(source, "netCDF")
+        return SourceFacts(source, "netCDF")
 
-    monkeypatch.setattr(make_work, "_facts_of", facts_of)
-    control = TaskControl(JobControl(CancelToken()), sent.append)
-    make_work.look_at_files([str(data / "f?.nc")], ["/x.nc", "/y.nc"], {}, control)
+    monkeypatch.setattr(making, "_facts_of", facts_of)
+    making.look_at_files(
+        [str(data / "f?.nc")], ["/x.nc", "/y.nc"], {}, JobControl(CancelToken()), sent.append
+    )
     assert {each.source for each in sent[1:]} == {*sent[0], "/x.nc", "/y.nc"}
 
 

@@ -1,4 +1,4 @@
-"""What the merge sheet has done off the window's thread."""
+"""Merges of documents that are open or lie somewhere, lists of conflicts, and settling these by one edit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.exporting.saving.merged_file import document_to_merge, read_conflict_file
@@ -24,7 +24,7 @@ def merged(
     ours: Document,
     theirs: str | Document,
     settings: Mapping[Origin, ConnectionSettings],
-    control: TaskControl,
+    control: JobControl,
 ) -> Merged:
     """Merge what two sides made of a document.
 
@@ -44,7 +44,7 @@ def merged(
 
 
 def _reference_document(
-    side: str | Document, settings: Mapping[Origin, ConnectionSettings], control: TaskControl
+    side: str | Document, settings: Mapping[Origin, ConnectionSettings], control: JobControl
 ) -> ReferenceDocument:
     if isinstance(side, str):
         return document_to_merge(OpenRequest(side, settings=settings), control)[0]
@@ -53,7 +53,7 @@ def _reference_document(
     return side.written()
 
 
-def left_to_settle(listed: ConflictFile, ours: Document, control: TaskControl) -> Merged:
+def left_to_settle(listed: ConflictFile, ours: Document, control: JobControl) -> Merged:
     """Return the conflicts that a merge left, and at whose places ours stands still.
 
     Raises
@@ -116,7 +116,7 @@ def listed_merge(path: str, known: Sequence[str]) -> ListedMerge:
     return ListedMerge(listed, os.path.basename(path), wanted, is_below)
 
 
-def settled(found: Merged, choices: Sequence[Choice], title: str, control: TaskControl) -> Edit:
+def settled(found: Merged, choices: Sequence[Choice], title: str, control: JobControl) -> Edit:
     """Return a merge with its conflicts settled as one edit of ours.
 
     Parameters

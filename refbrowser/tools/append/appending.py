@@ -1,12 +1,11 @@
-"""Appending as the window asks for it. Imported inside tasks: it loads the engine."""
+"""Files that are added to a document as an edit of it, after their values were compared."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from refbrowser.app.controller.work import edited
-from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.combining.appending import append_edit, append_plan
 from refbrowser.exporting.combining.combine import CombinedProof, named_places
 from refbrowser.exporting.combining.combined import Plan
@@ -15,7 +14,7 @@ from refbrowser.io.origins import Origin
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.edits import Edit
 from refbrowser.tools.make.combine_order import CombineOrder
-from refbrowser.tools.make.window.combine_work import Found, found_of
+from refbrowser.tools.make.combining import Found, found_of
 from refbrowser.words import count_text
 
 
@@ -29,7 +28,7 @@ class AppendStep:
     folders: tuple[Origin, ...]
 
 
-def look_to_append(order: CombineOrder, dataset: Dataset, control: TaskControl) -> Found:
+def look_to_append(order: CombineOrder, dataset: Dataset, control: JobControl) -> Found:
     """Look at files that are to be added to a document.
 
     Raises
@@ -41,7 +40,7 @@ def look_to_append(order: CombineOrder, dataset: Dataset, control: TaskControl) 
     return found_of(plan, (), None, added=True)
 
 
-def append_step(plan: Plan, dataset: Dataset, control: TaskControl) -> AppendStep:
+def append_step(plan: Plan, dataset: Dataset, control: JobControl) -> AppendStep:
     """Return the edit that adds files, after values that are read through it were compared with theirs.
 
     Raises
@@ -50,7 +49,7 @@ def append_step(plan: Plan, dataset: Dataset, control: TaskControl) -> AppendSte
         A difference stands against it, or other values would be read.
     """
     edit = append_edit(dataset, plan, control)
-    after = edited(dataset.document, edit)
+    after = dataset.document.apply(edit)
     proof = CombinedProof(plan)
     control.progress(0, len(plan.files) - 1)
     folders = tuple(named_places(plan))

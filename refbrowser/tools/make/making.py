@@ -1,13 +1,12 @@
-"""References of many files as the window asks for them. Imported inside tasks: it loads the engine."""
+"""References of many files: what files are, which documents an order makes, and making them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.compute import HERE
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
@@ -132,11 +131,11 @@ def plan_of(order: MakeOrder) -> MakePlan:
     return MakePlan(targets, there)
 
 
-def carry_out(order: MakeOrder, control: TaskControl) -> MakeReport:
-    """Carry out an order; each file with its document, or its error, goes through `control.send`."""
+def carry_out(order: MakeOrder, control: JobControl, send: Callable[[Any], None]) -> MakeReport:
+    """Carry out an order; each file with its document, or its error, is sent as a pair."""
 
     def done(source: str, answer: Made | BaseException) -> None:
-        control.send((source, answer))
+        send((source, answer))
 
     return make(order.request(), control, order.compute.compute(), done)
 
@@ -183,7 +182,7 @@ class Hindered:
 
 
 @dataclass(frozen=True, slots=True)
-class FileFacts:
+class SourceFacts:
     """What one file is.
 
     Attributes
@@ -210,9 +209,13 @@ class FileFacts:
 
 
 def look_at_files(
-    texts: Iterable[str], more: Iterable[str], settings: Settings, control: TaskControl
+    texts: Iterable[str],
+    more: Iterable[str],
+    settings: Settings,
+    control: JobControl,
+    send: Callable[[Any], None],
 ) -> None:
-    """Send what texts name (a list of paths and URLs), then `FileFacts` of each, and of `more`.
+    """Send what texts name (a list of paths and URLs), then `SourceFacts` of each, and of `more`.
 
     Raises
     ------
@@ -220,7 +223,7 @@ def look_at_files(
         A list of files cannot be read.
     """
     found = sources_of(texts, settings, control.token)
-    control.send(found)
+    send(found)
     sources = list(dict.fromkeys((*more, *found)))
     with HERE.open(control.token) as executor:
         looked = executor.run(lambda source: _facts_of(source, settings, control), sources, control.token)
@@ -228,21 +231,21 @@ def look_at_files(
             if isinstance(facts, BaseException):
                 # Not of the file: those are among the facts.
                 raise facts
-            control.send(facts)
+            send(facts)
             control.progress(number + 1, len(sources), note=os.path.basename(source))
 
 
-def _facts_of(source: str, settings: Settings, control: TaskControl) -> FileFacts:
+def _facts_of(source: str, settings: Settings, control: JobControl) -> SourceFacts:
     try:
         if (path := local_path(source)) is not None and not os.path.exists(path):
             raise RefbrowserError(ErrorKind.IO, "there is no such file")
         with open_dataset(OpenRequest(source, settings=settings), JobControl(control.token)) as dataset:
             return _of_dataset(source, dataset)
     except (RefbrowserError, OSError) as error:
-        return FileFacts(source, error=error.with_traceback(None))
+        return SourceFacts(source, error=error.with_traceback(None))
 
 
-def _of_dataset(source: str, dataset: Dataset) -> FileFacts:
+def _of_dataset(source: str, dataset: Dataset) -> SourceFacts:
     listed: list[Hindered] = []
     hindered = variables = 0
     for path, array in dataset.arrays.items():
@@ -254,4 +257,4 @@ def _of_dataset(source: str, dataset: Dataset) -> FileFacts:
             if len(listed) < LISTED:
                 listed.append(Hindered(path, detail_text(node), why))
     damage = "; ".join(each.message for each in dataset.damage[:_TOLD])
-    return FileFacts(source, title_of(dataset.document.format), variables, hindered, tuple(listed), damage)
+    return SourceFacts(source, title_of(dataset.document.format), variables, hindered, tuple(listed), damage)

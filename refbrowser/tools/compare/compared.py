@@ -1,4 +1,4 @@
-"""Comparing and merging as the window asks for it. Imported inside tasks: it loads the engine."""
+"""Two datasets that were compared: what of a difference is shown, and what of it is taken over."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from refbrowser.app.controller.compared_side import SideNow
-from refbrowser.app.tasks.tasks import TaskControl
-from refbrowser.engine.comparing.apply_differences import WantedDifferences, apply_differences
+from refbrowser.engine.comparing.apply_differences import (
+    WantedDifferences,
+    apply_differences,
+    obstacle,
+    references_obstacle,
+)
 from refbrowser.engine.comparing.chunk_differences import reference_text
-from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
 from refbrowser.engine.comparing.differences import ArrayComparison, Comparison
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.edits.compare import Side
 from refbrowser.references.edits.edits import Edit
 from refbrowser.tools.compare.compared_entries import ComparedEntry, entries_of
 from refbrowser.tools.compare.comparison_words import compared_of, summary_of
+from refbrowser.tools.compare.public import diff
 from refbrowser.views.plot.slicing import dimension_names
 from refbrowser.views.side_lines import Lines, side_lines
 
@@ -34,21 +38,25 @@ class Compared:
     summary: str
 
 
-def compared(here: SideNow, there: SideNow, values: str, control: TaskControl) -> Compared:
+def compared(here: Dataset, there: Dataset, values: str, control: JobControl) -> Compared:
     """Compare two datasets.
+
+    Parameters
+    ----------
+    values
+        As `refbrowser.tools.compare.public.diff` has it.
 
     Raises
     ------
     RefbrowserError
         One of them cannot be listed.
     """
-    mine, theirs = here.taken(control), there.taken(control)
-    found = compare_datasets(mine, theirs, CompareRequest(values), control)
+    found = diff(here, there, values=values, progress=control)
     summary = f"{summary_of(found)} {compared_of(found.arrays)}."
-    return Compared(mine, theirs, found, entries_of(found), summary)
+    return Compared(here, there, found, entries_of(found), summary)
 
 
-def lines_of(entry: ComparedEntry, control: TaskControl) -> tuple[Lines, Lines]:
+def lines_of(entry: ComparedEntry, control: JobControl) -> tuple[Lines, Lines]:
     """Return the texts of a difference as lines beside each other."""
     control.check()
     return side_lines(*entry.texts, both=entry.side is Side.BOTH)
@@ -94,7 +102,7 @@ def names_of(found: Compared, array: ArrayComparison) -> tuple[str, ...]:
     return dimension_names(node) if isinstance(node, ArrayNode) else ()
 
 
-def taken(found: Compared, to: Side, wanted: WantedDifferences, title: str, control: TaskControl) -> Edit:
+def taken(found: Compared, to: Side, wanted: WantedDifferences, title: str, control: JobControl) -> Edit:
     """Return the edit of one side that takes something over of the other.
 
     Raises
@@ -104,3 +112,18 @@ def taken(found: Compared, to: Side, wanted: WantedDifferences, title: str, cont
     """
     sides = (found.there, found.here) if to is Side.HERE else (found.here, found.there)
     return apply_differences(*sides, to, wanted, title, control)
+
+
+def why_not_taken(found: Compared, entry: ComparedEntry, coords: tuple[int, ...] | None, to: Side) -> str:
+    """Return why an entry cannot be taken over by a side, as far as that is plain at once.
+
+    Parameters
+    ----------
+    coords
+        Of the one chunk that is taken over; None for all of the entry.
+    """
+    source, target = (found.there, found.here) if to is Side.HERE else (found.here, found.there)
+    if entry.array is not None:
+        return references_obstacle(target, to, entry.array, coords)
+    assert entry.difference is not None
+    return obstacle(entry.difference, source, target)
