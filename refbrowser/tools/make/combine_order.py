@@ -12,6 +12,7 @@ from refbrowser.views.compute_places import ComputeChoice
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.combination import Combination, Remedy
+    from refbrowser.formats.lead import Lead
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +73,12 @@ class CombineOrder:
 
 def _split(text: str, between: str) -> tuple[str, ...]:
     return tuple(each.strip() for each in text.split(between) if each.strip())
+
+
+def remedies_in(lead: Lead) -> list[Remedy]:
+    """Return what a file that leads to others says of their attributes."""
+    from refbrowser.exporting.combining.combination import Remedy
+    from refbrowser.exporting.combining.led_sources import attribute_texts
+
+    texts, _ = attribute_texts(lead)
+    return [Remedy("set_attr", each) for each in texts]

@@ -96,13 +96,11 @@ class CombineSheet(FilesSheet):
 
     def take_lead(self, lead: Lead) -> None:
         """Add the files that one names, and fill in what it says of them."""
-        from refbrowser.exporting.combining.combination import Remedy
-        from refbrowser.exporting.combining.led_sources import attribute_texts
+        from refbrowser.tools.make.combine_order import remedies_in
 
         if self._job is not None:
             return
-        texts, _ = attribute_texts(lead)
-        self._remedies += [Remedy("set_attr", each) for each in texts]
+        self._remedies += remedies_in(lead)
         self._merge.setChecked(self._merge.isChecked() or lead.merge)
         if lead.new_dims:
             self._new.setText("; ".join(lead.new_dims))
