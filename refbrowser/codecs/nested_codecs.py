@@ -90,10 +90,7 @@ class N5Blocks:
 
     def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
         """Return the elements of a chunk in C order; behind the block they are zeros."""
-        head = np.frombuffer(data[: self._header].tobytes(), ">u2")
-        if len(data) < self._header or head[0] or head[1] != len(self.shape):
-            raise DecodeError(f"it is no block of N5 in default mode with {len(self.shape)} dimensions")
-        sides = tuple(np.frombuffer(data[4 : self._header].tobytes(), ">u4").tolist())
+        sides = self.shape_of(data)
         size = prod(sides) * self.dtype.itemsize
         if size > LIMITS.chunk_size:
             raise DecodeError(f"a block of {sides} where there is room for {self.shape}")
@@ -106,6 +103,13 @@ class N5Blocks:
         inside = tuple(slice(0, min(pair)) for pair in zip(sides, self.shape, strict=True))
         made[inside] = block[inside]
         return made.reshape(-1).view(np.uint8)
+
+    def shape_of(self, data: Bytes) -> tuple[int, ...]:
+        """Return the shape that a block says itself to have; raises `DecodeError` where it is none."""
+        head = np.frombuffer(data[: self._header].tobytes(), ">u2")
+        if len(data) < self._header or head[0] or head[1] != len(self.shape):
+            raise DecodeError(f"it is no block of N5 in default mode with {len(self.shape)} dimensions")
+        return tuple(np.frombuffer(data[4 : self._header].tobytes(), ">u4").tolist())
 
     def encode(self, data: Bytes) -> Bytes:
         """Return a whole block."""

@@ -196,6 +196,26 @@ class CodecPipeline:
             buffer = _decoded(stage, buffer, None)
             yield stage, buffer
 
+    def block_shape(self, data: Any) -> tuple[int, ...] | None:
+        """Return the shape that a stored chunk says itself to have; None where it says none.
+
+        Raises
+        ------
+        RefbrowserError
+            `DECODE`: it is none that can be decoded.
+        """
+        shape_of = getattr(self.stages[0].codec, "shape_of", None) if self.stages else None
+        if shape_of is None:
+            return None
+        buffer = as_bytes(data)
+        for stage in reversed(self.stages[1:]):
+            buffer = _decoded(stage, buffer, None)
+        try:
+            found: tuple[int, ...] = shape_of(buffer)
+        except FAULTS as error:
+            raise _fault(self.stages[0].name, error) from None
+        return found
+
     def elements(self, buffer: Bytes) -> npt.NDArray[Any]:
         """Return a chunk from what the byte codecs gave.
 

@@ -27,7 +27,8 @@ from refbrowser.engine.reading.wanted_ranges import (
     too_long,
     worth_keeping,
 )
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
@@ -137,6 +138,23 @@ class ChunkReading(Reading):
             Place(path=self.node.path),
             "give --yes to decode it anyway",
         )
+
+
+def short_block(node: ArrayNode, coords: tuple[int, ...], sides: tuple[int, ...]) -> Finding | None:
+    """Return what is to be warned of where a chunk says that it has less than lies in the array.
+
+    At the far edges of an array a chunk may end where that does; elsewhere zeros stand for what was lost.
+    """
+    wanted = node.grid.extent(coords)
+    if all(side >= least for side, least in zip(sides, wanted, strict=True)):
+        return None
+    has, needs = (" × ".join(map(str, each)) for each in (sides, wanted))
+    return Finding(
+        severity=Severity.WARNING,
+        kind=ErrorKind.DECODE,
+        message=f"the block has {has} elements where {needs} lie in the array: zeros stand for the others",
+        place=Place(path=node.path, key=node.manifest.key(coords)),
+    )
 
 
 def _bytes_between_elements(wanted: Wanted) -> int:
@@ -309,7 +327,12 @@ class ChunkBatch(Batch[Wanted]):
             raise fault from error
 
     def arrived(self, rows: Wanted, row: int, data: memoryview) -> None:
-        """Look at the stored bytes of a whole chunk where its file tells more of them."""
+        """Look at the stored bytes of a whole chunk where its file, or it itself, tells more of them."""
+        if rows.pipeline is self.reading.pipeline and (sides := rows.pipeline.block_shape(data)) is not None:
+            coords = self.parts[rows.owners[row]].coords
+            finding = short_block(self.reading.node, coords, sides)
+            if finding is not None:
+                self.reader.access.memory.warn(finding)
         if self.witness is not None and (place := self._stored_at(rows, row)) is not None:
             finding = self.witness.check(*place, data)
             if finding is not None:
