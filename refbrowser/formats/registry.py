@@ -84,6 +84,12 @@ def _of_hdf5(seen: Seen) -> Score:
     return Score.SUFFIX if seen.kind is FileKind.HDF5 or seen.ends(HDF5.suffixes) else Score.NO
 
 
+def _of_hdf4(seen: Seen) -> Score:
+    if seen.kind is not None:
+        return Score.MAGIC if seen.kind is FileKind.HDF4 else Score.NO
+    return Score.SUFFIX if seen.local is None and seen.ends(HDF4.suffixes) else Score.NO
+
+
 def _of_grib(seen: Seen) -> Score:
     if seen.kind is not None:
         # A bulletin's heading may stand before the first message.
@@ -355,6 +361,18 @@ HDF5 = Format(
     ),
     facets={"document": f"{_FACETS}.records:DocumentRecords", **_VIRTUAL},
 )
+HDF4 = Format(
+    name="hdf4",
+    title="HDF4",
+    holds="HDF4 files, those of HDF-EOS2 among them",
+    opener="refbrowser.formats.hdf4.opening:open_named_hdf4",
+    library=f"{_LIBRARY}:HDF4",
+    suffixes=(".hdf", ".hdf4", ".h4"),
+    sniff=_of_hdf4,
+    brief="HDF4",
+    is_data=True,
+    facets=_VIRTUAL,
+)
 SERVICE = Format(
     name="cdmremote",
     title="CDM Remote",
@@ -408,6 +426,7 @@ GRIB_INDEX = Format(
     options="refbrowser.formats.grib_index.index_options:GribIndexOptions",
     noun="the index",
     plural="Indexes of GRIB files",
+    brief="GRIB index",
     is_data=True,
     facets={"check": "refbrowser.formats.grib_index.opening:index_findings", **_VIRTUAL},
 )
@@ -526,6 +545,7 @@ BUILT_IN = (
     AWKWARD0,
     NETCDF3,
     HDF5,
+    HDF4,
     FITS,
     GRIB,
     GRIB_INDEX,

@@ -120,6 +120,9 @@ _ADVICE = {
     FileKind.URL_LIST: (
         "Name what it lists to a command: refbrowser make URL... --concat DIMENSION -o NAME.json"
     ),
+    FileKind.HDF4: (
+        "pip install 'refbrowser[hdf4]' has it opened; a few lines of Python make references to it as well."
+    ),
     FileKind.STAC: (
         "Open the href of one of its assets: a Zarr store, a reference document, or a file of data."
     ),
@@ -299,7 +302,7 @@ def data_error(found: Found, name: str | None) -> NotReferencesError:
         ErrorKind.FORMAT,
         f"the file is {found.kind}: it holds data, not references",
         Place(document=name),
-        "A few lines of Python make references to it; the window shows them.",
+        _ADVICE.get(found.kind, "A few lines of Python make references to it; the window shows them."),
     )
     return NotReferencesError(error, found)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
 from pytestqt.qtbot import QtBot
+from unread_data import HDF4, without_pyhdf
 from window_fixtures import Open, button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
@@ -26,12 +27,19 @@ def lines(window: MainWindow) -> QPlainTextEdit:
     return found
 
 
+@pytest.fixture
+def no_pyhdf() -> Iterator[None]:
+    with without_pyhdf():
+        yield
+
+
 class TestFilesOfData:
+    @pytest.mark.usefixtures("no_pyhdf")
     def test_lines_of_python_are_shown_copied_and_their_result_opened(
         self, window: MainWindow, small: Path, qtbot: QtBot, tmp_path: Path
     ) -> None:
         path = tmp_path / "era5.nc"
-        path.write_bytes(b"\x0e\x03\x13\x01" + bytes(100))
+        path.write_bytes(HDF4)
         drop(window, QUrl.fromLocalFile(str(path)))
         qtbot.waitUntil(lambda: window.documents.all()[0].error is not None)
         card = window.centre.found
@@ -51,11 +59,12 @@ class TestFilesOfData:
         qtbot.waitUntil(lambda: window.documents.all()[0].is_open)
         assert [document.title for document in window.documents.all()] == ["era5.nc.json"]
 
+    @pytest.mark.usefixtures("no_pyhdf")
     def test_references_that_are_open_or_lie_beside_the_file_are_offered(
         self, window: MainWindow, small: Path, opened: Open, qtbot: QtBot, tmp_path: Path
     ) -> None:
         path, offer = tmp_path / "data.bin", "foundOpenButton"
-        path.write_bytes(b"\x0e\x03\x13\x01" + bytes(100))
+        path.write_bytes(HDF4)
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
         (elsewhere / "data.bin").write_bytes(path.read_bytes())

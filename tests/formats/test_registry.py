@@ -172,7 +172,6 @@ def test_a_file_that_is_none_of_what_it_is_called_is_told_so(tmp_path: Path) -> 
         ("b.h5", b"<html>not found</html>", "the file is a web page, though its name is that of HDF5"),
         ("a.json", b"hello\n", "a value is expected"),
         ("a.bin", b"\x9d\x80\xff\0\1", "the file has no known format"),
-        ("a.hdf", b"\x0e\x03\x13\x01" + bytes(40), "the file is HDF4: it holds data"),
     ):
         path = tmp_path / name
         path.write_bytes(data)

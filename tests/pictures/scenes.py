@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from servers.http_server import Fault, HttpServer
+from unread_data import HDF4, without_pyhdf
 from window_reset import SharedWindow
 from window_rest import is_at_rest
 
@@ -223,7 +224,8 @@ def error(stage: Stage) -> None:
 
 @scene
 def data_file(stage: Stage) -> None:
-    stage.open(stage.write("temperature.hdf", b"\x0e\x03\x13\x01" + bytes(2000)))
+    stage.after.enter_context(without_pyhdf())
+    stage.open(stage.write("temperature.hdf", HDF4))
     stage.settle()
 
 

@@ -26,6 +26,8 @@ from refbrowser.limits import LIMITS
 
 #: What knows HDF5.
 HDF5 = Path(__file__).with_name("hdf5_reader.py")
+#: What knows HDF4.
+HDF4 = Path(__file__).with_name("hdf4_reader.py")
 #: What knows FITS.
 FITS = Path(__file__).with_name("fits_reader.py")
 #: What knows GRIB.

@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
+from unread_data import HDF4, without_pyhdf
 from window_fixtures import Open
 
 from refbrowser.app.frame.centre import PLOT
@@ -221,8 +222,9 @@ def test_the_card_of_a_file_of_data_follows(
     window: MainWindow, opened: Open, styled: QApplication, tmp_path: Path
 ) -> None:
     path = tmp_path / "data.nc"
-    path.write_bytes(b"\x0e\x03\x13\x01" + bytes(64))
-    opened(path)
+    path.write_bytes(HDF4)
+    with without_pyhdf():
+        opened(path)
     card = window.centre.found
     assert card is not None
     theme.choose(styled, "dark")

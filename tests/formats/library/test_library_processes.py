@@ -254,7 +254,7 @@ def test_a_library_is_loaded_before_it_is_wanted(file: LibraryFile, tmp_path: Pa
 def test_formats_that_have_a_library_say_which() -> None:
     """Their scripts are there."""
     found = {each.name for each in formats() if each.library and load(each.library).exists()}
-    assert found == {"hdf5", "grib", "grib-index", "tiff", "fits"}
+    assert found == {"hdf5", "grib", "grib-index", "hdf4", "tiff", "fits"}
 
 
 def attempted(file: LibraryFile, other: Path) -> list[dict[str, Any]]:

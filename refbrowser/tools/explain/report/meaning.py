@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.model.calibration import FACTOR, OFFSET, calibrated_value
 from refbrowser.model.cf import Packing
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
@@ -38,6 +39,8 @@ CODING = (
     "_Unsigned",
     "scale_factor",
     "add_offset",
+    FACTOR,
+    OFFSET,
     "flag_values",
     "flag_masks",
     "flag_meanings",
@@ -221,6 +224,11 @@ def _warnings(shown: Interpretation, value: Any) -> list[Line]:
     if (unused := _unused_fill(shown.node)) is not None:
         text = f"_FillValue {unused} is not used: readers of Zarr v2 go by the fill_value of the array"
         lines.append(Line(text, "Ignored"))
+    if (calibrated := calibrated_value(shown.node.attributes, value)) is not None:
+        text = (
+            f"{FACTOR} × (stored {_MINUS} {OFFSET}) = {calibrated:g}: the file means so, CF does not say it"
+        )
+        lines.append(Line(f"{text}, and it is not applied", "Note"))
     kind = getattr(value, "dtype", np.dtype("O")).kind
     if kind in "if" and not shown.is_missing(value) and shown.never_written(np.asarray([value])):
         text = "netCDF libraries put this value where nothing was written; no attribute declares it here"
