@@ -86,6 +86,7 @@ class HistoryPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document: OpenDocument | None = None
+        self._is_seen = False
         self.model = HistoryModel(self)
         self._list = _List()
         self._list.setModel(self.model)
@@ -103,16 +104,26 @@ class HistoryPane(QWidget):
         layout.addWidget(self._count)
         layout.addWidget(self._pages, 1)
         self.setFocusProxy(self._list)
-        self.set_document(None)
+        self.refresh()
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Show the history of another document."""
-        if self._document is not None:
-            self._document.savedChanged.disconnect(self.refresh)
+        is_seen = self._is_seen
+        self.set_seen(False)
         self._document = document
-        if document is not None:
-            document.savedChanged.connect(self.refresh)
-        self.refresh()
+        self.set_seen(is_seen)
+
+    def set_seen(self, is_seen: bool) -> None:
+        """Follow the history as long as somebody sees it."""
+        if is_seen == self._is_seen:
+            return
+        self._is_seen = is_seen
+        if is_seen:
+            self.refresh()
+        if self._document is not None and is_seen:
+            self._document.savedChanged.connect(self.refresh)
+        elif self._document is not None:
+            self._document.savedChanged.disconnect(self.refresh)
 
     def refresh(self) -> None:
         """Show the newest states."""

@@ -175,6 +175,7 @@ def _connect_panes(workspace: Workspace, parts: Parts) -> None:
     groups[ReferenceCommands].connect_table()
     groups[PrefixCommands].connect_editors()
     workspace.docks.follow_sight("jobsDock", workspace.jobs.set_seen)
+    workspace.docks.follow_sight("historyDock", workspace.history.set_seen)
 
 
 def _plot_made(workspace: Workspace, parts: Parts, plot: PlotPane) -> None:

@@ -146,6 +146,22 @@ def test_revert_is_one_step_that_can_be_undone(
 
 
 @pytest.mark.slow
+def test_edits_are_listed_once_the_list_is_seen(
+    window: MainWindow, document: OpenDocument, view: QListView, settle: Settle
+) -> None:
+    window.docks.raise_("historyDock")
+    before = rows(view)
+    window.docks["historyDock"].hide()
+    document.apply(SetReference("note", "text"))
+    settle()
+    assert rows(view) == before
+    window.docks.raise_("historyDock")
+    assert len(rows(view)) == len(before) + 1
+    document.undo()
+    assert view.currentIndex().row() == len(before) - 1
+
+
+@pytest.mark.slow
 def test_each_document_has_its_own(
     window: MainWindow, document: OpenDocument, view: QListView, opened: Open, small: Path, settle: Settle
 ) -> None:
@@ -154,8 +170,11 @@ def test_each_document_has_its_own(
     other.write_bytes(small.read_bytes())
     opened(other)
     settle()
+    window.docks.raise_("historyDock")
     assert rows(view) == ["Opened  (saved)"]
     window.documents.set_current(document)
+    window.docks.raise_("historyDock")
     assert len(rows(view)) == 4
     window.documents.close(document)
+    window.docks.raise_("historyDock")
     assert len(rows(view)) == 1
