@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -46,3 +47,21 @@ def test_stages_are_told(documents: list[Path]) -> None:
     control = JobControl(publish=lambda changes: stages.append(changes.get("note")))
     refbrowser.check(documents[0], progress=control)
     assert [note for note in stages if note in ("opening", "listing", "checking")] == ["opening", "checking"]
+
+
+def test_what_ends_early_waits_for_its_turn(documents: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    from refbrowser.tools.check import checked_documents
+
+    look, others = checked_documents._checked, threading.Event()
+
+    def late(request: Any, control: Any) -> Any:
+        if request.path == str(documents[0]):
+            assert others.wait(10)
+        else:
+            others.set()
+        return look(request, control)
+
+    monkeypatch.setattr(checked_documents, "_checked", late)
+    with ThreadPoolExecutor(2) as pool:
+        found = refbrowser.check_many(documents, client=pool)
+        assert [checked.path for checked in found] == [str(path) for path in documents]
