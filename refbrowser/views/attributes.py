@@ -13,7 +13,7 @@ import numpy as np
 
 from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, names_of, rows_of
 from refbrowser.model.grid import sides_text
-from refbrowser.model.multiscales.conventions import multiscale_of, pictures_of
+from refbrowser.model.multiscales.conventions import crs_beside, multiscale_of, pictures_of
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ReferenceKind
@@ -150,6 +150,8 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
             pairs[-1] = ("Format", node.format if node.error else stored)
         pairs += [("Coordinates", words) for words in coordinate_words(node)]
         pairs += buffer_pairs(node)
+        crs = None if hierarchy is None else crs_beside(hierarchy, node)
+        pairs += [] if crs is None else [("CRS", one_line(crs.name))]
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
             pairs.insert(1, ("What to do", node.unreadable.advice))

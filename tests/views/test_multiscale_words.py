@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import zarr
 from multiscale_nodes import array, hierarchy, ome, ome_level
 from multiscale_stores import write_geozarr, write_ome
 
@@ -41,6 +42,15 @@ def test_info_of_ome_zarr(tmp_path: Path) -> None:
         "origin": [0.0, 0.125, 0.125],
     }
     assert refbrowser.check(tmp_path / "cells.zarr") == []
+
+
+@pytest.mark.slow
+def test_levels_share_dimensions_of_other_sizes_and_others_do_not(tmp_path: Path) -> None:
+    path = write_ome(tmp_path / "cells.zarr", "0.5", size=128, count=2)
+    assert refbrowser.check(path) == []
+    zarr.open_group(path).create_array("mask", shape=(5,), dtype="u1", dimension_names=["x"])
+    (finding,) = refbrowser.check(path)
+    assert "dimension 'x' of array '/mask' has 5 elements" in finding.message
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plan import plan_view, widened
 from refbrowser.views.plot.plot_kind import Control, PlotKind, Sought
 from refbrowser.views.plot.plot_kinds import best
-from refbrowser.views.plot.reading import Auxiliary
+from refbrowser.views.plot.reading import ElementCoordinate
 from refbrowser.views.plot.slicing import SliceState
 
 
@@ -248,7 +248,7 @@ class Drawing(QObject):
         self.shown: Interpretation | None = None
         self.coordinates: Sequence[Coordinate] = ()
         #: Coordinates of single elements, once they are read.
-        self.auxiliary: Sequence[Auxiliary] = ()
+        self.auxiliary: Sequence[ElementCoordinate] = ()
         self.across = AxisScale(plain_coordinate("", 1))
         self.upwards: AxisScale | None = None
         #: What is seen behind the base picture where that is one of a part; set before that.
@@ -333,7 +333,7 @@ class Drawing(QObject):
         self.bar.set_meaning(shown.units, shown.dates)
         self._show_table()
 
-    def set_auxiliary(self, auxiliary: Sequence[Auxiliary], label: str) -> None:
+    def set_auxiliary(self, auxiliary: Sequence[ElementCoordinate], label: str) -> None:
         """Take coordinates of single elements; where they are those of a map, north is up."""
         before = self.kind.lie
         self.auxiliary = auxiliary

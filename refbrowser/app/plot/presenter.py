@@ -472,7 +472,7 @@ class Presenter(QObject):
         self._idle_timer.start()
         document, node, base = self.subject.document, self.subject.node, self.drawing.base
         if document is not None and node is not None and base is not None:
-            self._auxiliary.read(document, node, base.plan)
+            self._auxiliary.read(document, node, base.plan, self.stage.resolution.turned_places)
 
     def _auxiliary_came(self) -> None:
         self.drawing.set_auxiliary(self._auxiliary.found, self.subject.label)

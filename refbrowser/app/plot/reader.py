@@ -22,6 +22,7 @@ from refbrowser.views.plot.reading import (
     Auxiliary,
     AuxiliaryNode,
     CoordinateSet,
+    ElementCoordinate,
     auxiliary_nodes,
     coordinate_nodes,
 )
@@ -434,29 +435,42 @@ class AuxiliaryReader(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._latest = Latest(self, _AUXILIARY)
-        self.found: tuple[Auxiliary, ...] = ()
+        self.found: tuple[ElementCoordinate, ...] = ()
+        self._told: tuple[ElementCoordinate, ...] = ()
         self._read_for: object = None
 
     def clear(self) -> None:
         """Let go of everything."""
         self._latest.cancel()
-        self.found, self._read_for = (), None
+        self.found, self._told, self._read_for = (), (), None
 
-    def read(self, document: PlotSource, node: ArrayNode, plan: ViewPlan) -> None:
-        """Read the auxiliary coordinates of what a plan reads, unless they are here."""
+    def read(
+        self,
+        document: PlotSource,
+        node: ArrayNode,
+        plan: ViewPlan,
+        told: tuple[ElementCoordinate, ...] = (),
+    ) -> None:
+        """Read the auxiliary coordinates of what a plan reads, unless they are here.
+
+        Parameters
+        ----------
+        told
+            Those that need no reading.
+        """
         assert document.hierarchy is not None
         nodes = auxiliary_nodes(document.hierarchy, node)
-        wanted = (nodes, plan.ranges, plan.slice.axes, _other_indices(nodes, plan))
+        wanted = (node.path, nodes, plan.ranges, plan.slice.axes, _other_indices(nodes, plan), bool(told))
         if wanted == self._read_for:
             return
-        self._read_for = wanted
+        self._read_for, self._told = wanted, told
         if nodes:
             read_auxiliary(self._latest, document, nodes, plan, self._came)
-        elif self.found:
+        elif self.found or told:
             self._came(())
 
     def _came(self, found: tuple[Auxiliary, ...]) -> None:
-        self.found = found
+        self.found = (*found, *self._told)
         self.came.emit()
 
 

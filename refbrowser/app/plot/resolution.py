@@ -18,11 +18,13 @@ from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plan import plan_view, widened
 from refbrowser.views.plot.resolution import (
     LevelView,
+    TurnedPlace,
     level_node,
     level_roles,
     level_titles,
     may_stay,
     sufficient_level,
+    turned_places,
 )
 from refbrowser.views.plot.slicing import first_slice
 
@@ -76,6 +78,11 @@ class Resolution:
     def is_photograph(self) -> bool:
         """Whether it is an image that has proportions of its own, and is no map."""
         return self.levels is not None and any(axis.direction is Direction.DOWN for axis in self.levels.axes)
+
+    @property
+    def turned_places(self) -> tuple[TurnedPlace, ...]:
+        """Where each element is in space, where axes cannot tell it."""
+        return () if self.levels is None else turned_places(self.levels, self.level)
 
     @property
     def titles(self) -> tuple[str, ...]:

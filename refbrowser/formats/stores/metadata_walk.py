@@ -16,6 +16,7 @@ from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
 from refbrowser.formats.zarr.metadata_json import with_escapes
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key
+from refbrowser.model.multiscales.conventions import named_paths
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.text.json_text import has_too_many_values
 
@@ -252,6 +253,8 @@ class _Walk:
         self._is_v3 = contents.flavour is Flavour.ZARR_V3
         self._full = False
         self._unlisted = False
+        #: Paths that attributes name where nothing is listed, below the prefix of each folder.
+        self._named: dict[str, list[str]] = {}
 
     def enter(self, prefixes: Sequence[str], known: Answers) -> list[str]:
         """Read the documents of nodes by the prefixes of their keys; return the prefixes right below."""
@@ -305,8 +308,15 @@ class _Walk:
             self._contents.warn("the store has more names than the limit: nodes are left out", prefix)
         yield from names.folders
 
+    def _attributes(self, prefix: str, documents: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the attributes of a group."""
+        if not self._is_v3:
+            return parsed(documents.get(prefix + ATTRIBUTES))
+        found = parsed(documents.get(prefix + ENTRY)).get("attributes")
+        return found if isinstance(found, dict) else {}
+
     def _listed(self, prefix: str, documents: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the names that a group of NCZarr lists, where the store itself cannot be listed."""
+        """Yield the names that a group of NCZarr lists, or an image has, where the store cannot be listed."""
         for name, member in _LISTS:
             document = parsed(documents.get(prefix + name))
             lists = document if member is None else document.get(member)
@@ -315,7 +325,15 @@ class _Walk:
                 names = [*_names(arrays), *_names(lists.get("groups", []))]
                 yield from (each for each in dict.fromkeys(names) if is_safe_key(each) and "/" not in each)
                 return
-        if not self._unlisted:
+        paths = self._named.get(prefix, []) + named_paths(self._attributes(prefix, documents))
+        safe = [path for path in paths if is_safe_key(path)]
+        for path in safe:
+            name, _, below = path.partition("/")
+            self._named.setdefault(f"{prefix}{name}/", []).extend([below] if below else [])
+        yield from dict.fromkeys(path.partition("/")[0] for path in safe)
+        # What is named and not there has nothing below it; of an image all is named.
+        is_known = safe or (prefix in self._named and not documents)
+        if not is_known and not self._unlisted:
             self._unlisted = True
             advice = "Open an array by its own address, or consolidate the metadata of the store."
             self._contents.warn("the server does not list what is in a group", prefix or None, advice)

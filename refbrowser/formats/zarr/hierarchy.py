@@ -29,6 +29,7 @@ from refbrowser.formats.zarr.documents import (
 from refbrowser.formats.zarr.metadata_json import warning
 from refbrowser.formats.zarr.shapes import Sides, dimension_paths, dimensions_needed, parse_dimension_names
 from refbrowser.limits import LIMITS
+from refbrowser.model.multiscales.conventions import level_paths
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node, changed_array
 from refbrowser.model.values import Chunks
 
@@ -204,11 +205,16 @@ class _Builder:
             if self._is_array(child, child_documents):
                 found[_name(child)] = self._array(child, child_documents)
         sides = (array.sides for array in found.values())
-        dimensions = dimensions_needed(sides, above, self.findings.append)
+        clashes: list[Finding] = []
+        dimensions = dimensions_needed(sides, above, clashes.append)
         seen = {**above, **dimensions} if dimensions else above
         if dimensions:
             paths = {**paths, **{name: f"/{_key(path, name)}" for name in dimensions}}
         arrays = {name: array.node(seen, paths) for name, array in found.items()}
+        if clashes:
+            # Levels of an image share its dimensions, and have other sizes.
+            levels = level_paths(own(dimensions=dimensions, groups={}, arrays=arrays))
+            self.findings += [each for each in clashes if each.place.path not in levels]
         groups = {
             _name(child): self._group(child, seen, paths)
             for child in members

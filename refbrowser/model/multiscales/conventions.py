@@ -9,10 +9,11 @@ from typing import Any
 
 from refbrowser.findings.finding import Finding
 from refbrowser.limits import LIMITS
-from refbrowser.model.multiscales.described_group import DescribedGroup
-from refbrowser.model.multiscales.geozarr import geozarr_multiscales, spatial_picture
+from refbrowser.model.multiscales.crs import Crs, crs_of_mapping
+from refbrowser.model.multiscales.described_group import DescribedGroup, text_in
+from refbrowser.model.multiscales.geozarr import geozarr_multiscales, geozarr_paths, spatial_picture
 from refbrowser.model.multiscales.multiscale import Multiscale
-from refbrowser.model.multiscales.ome import ome_multiscales
+from refbrowser.model.multiscales.ome import ome_multiscales, ome_paths
 from refbrowser.model.multiscales.overviews import overview_multiscales
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
@@ -40,6 +41,21 @@ def pictures_of(group: GroupNode) -> DescribedPictures:
     return DescribedPictures(pictures, tuple(described.findings))
 
 
+def level_paths(group: GroupNode) -> set[str]:
+    """Return the paths of the arrays that are levels of a picture that a group describes."""
+    return {level.node.path for picture in pictures_of(group).pictures for level in picture.levels}
+
+
+def named_paths(attributes: Mapping[str, Any]) -> list[str]:
+    """Return the paths of groups and arrays that the attributes of a group name, relative to it.
+
+    They are those of levels, and of what goes with images: as they are written, with nothing checked.
+    """
+    found = (*ome_paths(attributes), *geozarr_paths(attributes))
+    paths = dict.fromkeys(path.strip("/") for path in found if isinstance(path, str))
+    return list(islice(paths, LIMITS.multiscale_levels))
+
+
 def multiscale_of(hierarchy: Hierarchy, node: ArrayNode) -> Multiscale | None:
     """Return the picture that an array is a level of; None where it is none, and says not where it lies.
 
@@ -51,6 +67,23 @@ def multiscale_of(hierarchy: Hierarchy, node: ArrayNode) -> Multiscale | None:
             if picture.number(node.path) is not None:
                 return picture
     return spatial_picture(DescribedGroup(node), _attributes(above))
+
+
+def crs_beside(hierarchy: Hierarchy, node: ArrayNode) -> Crs | None:
+    """Return the coordinate system of an array: that of its image, else of the grid mapping that it names.
+
+    None where neither is told.
+    """
+    image = multiscale_of(hierarchy, node)
+    if image is not None and image.crs is not None:
+        return image.crs
+    name = text_in(node.attributes, "grid_mapping")
+    # With several, each is followed by a colon and its coordinates (CF 1.11, 5.6).
+    name = name.split(":")[0].split(" ")[0]
+    for group in _groups_above(hierarchy, node.path) if name else ():
+        if name in group.arrays:
+            return crs_of_mapping(group.arrays[name].attributes)
+    return None
 
 
 def multiscale_findings(hierarchy: Hierarchy) -> Iterator[Finding]:

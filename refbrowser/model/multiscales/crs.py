@@ -63,6 +63,22 @@ def crs_of(attributes: Iterable[Mapping[str, Any]]) -> Crs | None:
     return None
 
 
+def crs_of_mapping(attributes: Mapping[str, Any]) -> Crs | None:
+    """Return what the variable of a grid mapping says (CF 1.11, 5.6), and GDAL's ``spatial_ref`` in it.
+
+    None where it says nothing that is known here.
+    """
+    for name in ("crs_wkt", "spatial_ref"):
+        text = attributes.get(name)
+        if isinstance(text, str) and text.strip():
+            is_code = re.fullmatch(r"\s*[A-Za-z_]+:[A-Za-z0-9]+\s*", text) is not None
+            return _of_texts(text, None, None) if is_code else _of_wkt(text)
+    kind = attributes.get("grid_mapping_name")
+    if not isinstance(kind, str) or not kind.strip():
+        return None
+    return Crs(kind.strip()[:_CODE_LENGTH].replace("_", " "), "", kind.strip() == "latitude_longitude")
+
+
 def _of_texts(code: Any, text: Any, shape: Any) -> Crs | None:
     named = code.strip()[:_CODE_LENGTH] if isinstance(code, str) else ""
     told = _of_wkt(text) if isinstance(text, str) and text.strip() else None

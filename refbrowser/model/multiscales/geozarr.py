@@ -49,6 +49,14 @@ def geozarr_multiscales(group: DescribedGroup) -> Iterator[Multiscale]:
             yield found
 
 
+def geozarr_paths(attributes: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the paths of levels that the attributes of a group name."""
+    written = attributes.get(_KEY)
+    layout = written.get("layout") if isinstance(written, Mapping) else None
+    members = layout if isinstance(layout, list) else []
+    yield from (each.get("asset") for each in members if isinstance(each, Mapping))
+
+
 def _steps(group: DescribedGroup, layout: Any) -> Iterator[_Step]:
     seen: set[str] = set()
     for at, told in enumerate(group.listed(layout, _KEY, f"{_KEY}/layout")):

@@ -43,6 +43,30 @@ def ome_multiscales(group: DescribedGroup) -> Iterator[Multiscale]:
             yield found
 
 
+def ome_paths(attributes: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the paths that an image, a group of labels or a well names: of levels, labels and images.
+
+    An image may have a group of labels, which is not named (NGFF 0.4, 2.1). Those of a plate are too many.
+    """
+    ome = attributes.get("ome")
+    source = ome if isinstance(ome, Mapping) else attributes
+    for image in _objects(source.get(_KEY)):
+        levels = _objects(image.get("datasets"))
+        yield from (level.get("path") for level in levels)
+        yield from ("labels",) if levels else ()
+    labels = source.get("labels")
+    yield from labels if isinstance(labels, list) else ()
+    well = source.get("well")
+    yield from (
+        image.get("path") for image in _objects(well.get("images") if isinstance(well, Mapping) else ())
+    )
+
+
+def _objects(written: Any) -> list[Mapping[str, Any]]:
+    members = written if isinstance(written, list) else []
+    return [each for each in members if isinstance(each, Mapping)]
+
+
 def _is_described(written: Any) -> bool:
     """Whether this is the attribute of OME, and not something else that is called so."""
     entries = written if isinstance(written, list) else []

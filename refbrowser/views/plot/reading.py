@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -272,6 +272,35 @@ def _add(found: dict[str, AuxiliaryNode], node: ArrayNode, array: ArrayNode) -> 
         numbers.append(number)
     if len(numbers) == len(array.shape):
         found.setdefault(array.path, AuxiliaryNode(array, tuple(numbers)))
+
+
+class ElementCoordinate(Protocol):
+    """A coordinate of single elements.
+
+    Attributes
+    ----------
+    name
+        For the readout.
+    """
+
+    name: str
+
+    @property
+    def role(self) -> AxisRole:
+        """What the coordinate is."""
+        ...
+
+    def text(self, indices: Sequence[int]) -> str:
+        """Return that of an element (an index per dimension of the plotted array); empty for none."""
+        ...
+
+    def spans(self, dimensions: Sequence[int]) -> bool:
+        """Whether it depends on all of these dimensions of the plotted array."""
+        ...
+
+    def grows(self, dimension: int) -> bool | None:
+        """Whether it grows with the index along a dimension; None where that is not known."""
+        ...
 
 
 class Auxiliary:

@@ -13,7 +13,7 @@ from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.plot.plot_kind import Sought
 from refbrowser.views.plot.plot_kinds import best
-from refbrowser.views.plot.reading import Auxiliary
+from refbrowser.views.plot.reading import ElementCoordinate
 
 _SEPARATOR = "   "
 #: Characters of a line that are shown as one text.
@@ -25,7 +25,7 @@ def readout(
     shown: Interpretation,
     coordinates: Sequence[Coordinate],
     indices: Sequence[int],
-    auxiliary: Sequence[Auxiliary] = (),
+    auxiliary: Sequence[ElementCoordinate] = (),
 ) -> str:
     """Return one line about the element at `indices` (along the axes of the plot); empty outside the picture.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from refbrowser.model.multiscales.axis_transform import AxisTransform, IndexMap
 from refbrowser.model.multiscales.conventions import multiscale_of
-from refbrowser.model.multiscales.multiscale import Axis, Direction, Multiscale
+from refbrowser.model.multiscales.multiscale import Axis, Direction, Multiscale, Turned
 from refbrowser.model.nodes import ArrayNode, Hierarchy, changed_array
 from refbrowser.views.multiscale_words import level_size
 from refbrowser.views.plot.coordinates import LONGEST_COORDINATE, AxisRole, Coordinate, role_of
@@ -167,6 +167,51 @@ def level_coordinates(multiscale: Multiscale, number: int) -> tuple[Coordinate |
             strict=True,
         )
     )
+
+
+class TurnedPlace:
+    """X or y of each element of a grid that is turned in its space.
+
+    Parameters
+    ----------
+    number
+        0 for x, 1 for y.
+    """
+
+    def __init__(self, multiscale: Multiscale, turned: Turned, number: int) -> None:
+        self.name = "xy"[number]
+        self._turned, self._number = turned, number
+        axis = multiscale.axes[turned.rows if number else turned.columns]
+        self._role, self._units = _role(multiscale, axis), axis.units
+        self._steps = turned.affine[3 * number : 3 * number + 2]
+
+    @property
+    def role(self) -> AxisRole:
+        """What the coordinate is."""
+        return self._role
+
+    def text(self, indices: Sequence[int]) -> str:
+        """Return the coordinate of an element: an index per dimension of the array."""
+        value = self._turned.at(indices)[self._number]
+        least = min((abs(step) for step in self._steps if step), default=1.0)
+        shown = Coordinate(self.name, 2, self._role, np.array([value, value + least]), units=self._units)
+        return shown.text(0)
+
+    def spans(self, dimensions: Sequence[int]) -> bool:
+        """Whether it depends on all of these dimensions of the array."""
+        return bool(dimensions) and set(dimensions) <= {self._turned.rows, self._turned.columns}
+
+    def grows(self, dimension: int) -> bool | None:
+        """Whether it grows with the index along a dimension; None where it does not depend on it."""
+        columns, rows = self._steps
+        step = {self._turned.columns: columns, self._turned.rows: rows}.get(dimension, 0.0)
+        return step > 0 if step else None
+
+
+def turned_places(multiscale: Multiscale, number: int) -> tuple[TurnedPlace, ...]:
+    """Return x and y of each element of a level whose grid is turned; nothing of another one."""
+    turned = multiscale.levels[number].turned
+    return () if turned is None else tuple(TurnedPlace(multiscale, turned, each) for each in (0, 1))
 
 
 def _coordinate(

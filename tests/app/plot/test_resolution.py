@@ -350,6 +350,15 @@ def test_a_level_too_large_for_one_view_is_not_chosen(shown: Plotted, pane: Plot
     assert level(pane) in ("/0", "/1")
 
 
+def test_elements_of_a_turned_grid_say_where_they_are(shown: Plotted, pane: PlotPane) -> None:
+    values = np.zeros((6, 8), np.float32)
+    attributes = {"spatial:transform": [3.0, 4.0, 100.0, 4.0, -3.0, 200.0], "proj:code": "EPSG:32633"}
+    shown([array("/t", values, ("y", "x"), **attributes)], {})
+    pane.canvas.pointed.emit(2.0, 1.0)
+    assert "x 113.5 m   y 205.5 m" in pane.status.text()
+    assert pane.canvas.across.labelText == "x index"
+
+
 @pytest.mark.slow
 def test_of_a_huge_image_the_sufficient_level_alone_is_read(
     shown: Plotted, pane: PlotPane, qtbot: QtBot

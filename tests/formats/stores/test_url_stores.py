@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr
+from multiscale_stores import write_ome
 from servers.http_server import Fault, HttpServer
 from servers.object_servers import ObjectServer
 
@@ -90,6 +91,37 @@ def test_group_that_cannot_be_listed_says_so(tmp_path: Path, server: HttpServer)
         assert ["does not list" in note.message for note in dataset.document.notes] == [True]
     with refbrowser.open(f"{url}/a/") as dataset:
         assert dataset["/"].shape == (6, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["0.4", "0.5"])
+def test_levels_that_an_image_names_are_found(tmp_path: Path, server: HttpServer, version: str) -> None:
+    path = write_ome(tmp_path / "s", version, size=128, count=2)
+    root = zarr.open_group(path)
+    labels = root.create_group("labels", attributes={"labels": ["nuclei"]})
+    image = {"version": "0.4", "axes": ["y", "x"], "datasets": [{"path": "full/0"}]}
+    nuclei = labels.create_group("nuclei", attributes={"multiscales": [image]})
+    nuclei.create_array("full/0", shape=(128, 128), dtype="u1")
+    url = serve(server, path, "/s.zarr")
+    with refbrowser.open(url) as dataset:
+        assert sorted(dataset.arrays) == ["/0", "/1", "/labels/nuclei/full/0"]
+        assert dataset.document.notes == ()
+        assert len(paths(server)) <= 40
+        assert dataset["/1"][0, :2, :2].tolist() == root["1"][0, :2, :2].tolist()  # type: ignore[index]
+    assert refbrowser.check(url) == []
+
+
+def test_of_levels_that_are_not_there_one_is_told(tmp_path: Path, server: HttpServer) -> None:
+    names = ["0", "7", "../../secret", "a/../b", 5]
+    image = {"version": "0.4", "axes": ["y", "x"], "datasets": [{"path": name} for name in names]}
+    group = zarr.create_group(tmp_path / "s", zarr_format=2, attributes={"multiscales": [image]})
+    group.create_array("0", shape=(4, 4), dtype="u1")
+    url = serve(server, tmp_path / "s", "/s.zarr")
+    with refbrowser.open(url) as dataset:
+        assert list(dataset.arrays) == ["/0"]
+        assert dataset.document.notes == ()
+    assert not any("secret" in path or "/b/" in path for path in paths(server))
+    assert [each.code for each in refbrowser.check(url)] == ["level-missing"] * 3 + ["multiscales-wrong"]
 
 
 def test_nczarr_is_walked_by_its_own_lists(tmp_path: Path, server: HttpServer) -> None:

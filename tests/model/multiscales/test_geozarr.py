@@ -9,7 +9,12 @@ import pytest
 from multiscale_nodes import array, group, hierarchy
 
 from refbrowser.model.multiscales.axis_transform import AxisTransform
-from refbrowser.model.multiscales.conventions import multiscale_findings, multiscale_of, pictures_of
+from refbrowser.model.multiscales.conventions import (
+    crs_beside,
+    multiscale_findings,
+    multiscale_of,
+    pictures_of,
+)
 from refbrowser.model.multiscales.crs import crs_of
 from refbrowser.model.multiscales.multiscale import Direction, Multiscale
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
@@ -194,6 +199,27 @@ def test_a_system_is_named(
     found = crs_of([{}, attributes, {"proj:code": "EPSG:9"}])
     assert found is not None
     assert (found.name, found.is_geographic, found.units) == (name, is_geographic, units)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "name", "is_geographic"),
+    [
+        ({"crs_wkt": FEET, "grid_mapping_name": "lambert"}, "Ft", False),
+        ({"spatial_ref": "EPSG:4326"}, "EPSG:4326", True),
+        ({"grid_mapping_name": "polar_stereographic"}, "polar stereographic", False),
+        ({"grid_mapping_name": "latitude_longitude"}, "latitude longitude", True),
+    ],
+)
+@pytest.mark.parametrize("written", ["crs", "crs: y x other: lat lon"])
+def test_the_grid_mapping_of_an_array_is_its_system(
+    attributes: dict[str, Any], name: str, is_geographic: bool, written: str
+) -> None:
+    node = array("/t", (6, 8), ("y", "x"), attributes={"grid_mapping": written})
+    found = crs_beside(hierarchy({}, node, array("/crs", (), attributes=attributes)), node)
+    assert found is not None
+    assert (found.name, found.is_geographic) == (name, is_geographic)
+    assert crs_beside(hierarchy({}, node), node) is None
+    assert crs_beside(hierarchy({}, node, array("/crs", ())), node) is None
 
 
 def test_systems_agree_with_pyproj() -> None:

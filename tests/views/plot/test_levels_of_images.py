@@ -23,6 +23,7 @@ from refbrowser.views.plot.resolution import (
     may_stay,
     named_node,
     sufficient_level,
+    turned_places,
 )
 from refbrowser.views.plot.slicing import first_slice
 
@@ -194,3 +195,16 @@ def test_places_of_a_turned_grid_agree_with_rasterio() -> None:
     for row, column in ((0, 0), (5, 7), (2, 3)):
         x, y = rasterio.xy(rasterio.Affine(*affine), row, column)
         assert turned.at((row, column)) == pytest.approx((float(x), float(y)))
+        assert [each.text((row, column)) for each in turned_places(image, 0)] == [f"{x:g}", f"{y:g}"]
+
+
+def test_places_of_a_turned_grid_are_coordinates_of_elements() -> None:
+    image = _map("EPSG:32633", [3.0, 4.0, 500000.0, 4.0, -3.0, 5000000.0])
+    x, y = turned_places(image, 0)
+    assert (x.name, y.name, x.role, y.role) == ("x", "y", AxisRole.EAST, AxisRole.NORTH)
+    assert (x.text((1, 2)), y.text((1, 2))) == ("500013.5 m", "5000005.5 m")
+    assert [x.grows(at) for at in (0, 1, 2)] == [True, True, None]
+    assert [y.grows(at) for at in (0, 1)] == [False, True]
+    assert x.spans((0, 1))
+    assert not x.spans((2,))
+    assert turned_places(_map("EPSG:32633", [10, 0, 500000, 0, -10, 5000000]), 0) == ()
