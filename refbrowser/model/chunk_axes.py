@@ -29,6 +29,14 @@ class AxisPart(NamedTuple):
     whole: bool
 
 
+class Runs(NamedTuple):
+    """Chunks that follow each other: of each run of equal ones their side, how many, and their extent."""
+
+    sides: Ints
+    counts: Ints
+    extents: Ints
+
+
 class SelectedAxis(ABC):
     """What a selection takes of the chunks along one dimension: by arithmetic, however many they are."""
 
@@ -179,6 +187,13 @@ class ChunkAxis(ABC):
     @abstractmethod
     def breaks(self) -> Ints:
         """Return the first chunk of each run of equal ones, and then the number of chunks."""
+
+    @property
+    def runs(self) -> Runs:
+        """Runs of chunks; the last one by itself, with the extent that it has in the array."""
+        breaks = np.unique(np.append(self.breaks(), max(self.count - 1, 0)))
+        firsts = breaks[:-1]
+        return Runs(self.sides(firsts), np.diff(breaks), self.extents(firsts))
 
     @abstractmethod
     def find(self, places: Ints) -> Ints:

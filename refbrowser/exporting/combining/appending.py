@@ -42,6 +42,7 @@ from refbrowser.exporting.rewritten_document import is_relative
 from refbrowser.exporting.saving.lock_beside import take_lock_along
 from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.formats.parquet_text import PARQUET
+from refbrowser.formats.zarr.v3 import chunk_grid_json
 from refbrowser.io.access.access import Access
 from refbrowser.io.files.final_names import recover
 from refbrowser.io.origins import Origin, local_path, parse_storage_options
@@ -570,7 +571,10 @@ def _metadata(dataset: Dataset, made: Document, array: ArrayOfFiles, node: Array
     key = next(each for each in node.metadata_keys if each.endswith((".zarray", "zarr.json")))
     before = json.loads(metadata_of(dataset, key) or b"{}")
     if array.role == "placed":
-        return SetMetadata(key, {**before, "shape": list(plan.shape(array))})
+        changed: dict[str, Any] = {"shape": list(plan.shape(array))}
+        if array.edges:
+            changed["chunk_grid"] = chunk_grid_json(plan.grid(array))
+        return SetMetadata(key, {**before, **changed})
     name = key.rpartition("/")[2]
     after = json.loads(made.expansion.value(f"{array.path.strip('/')}/{name}") or b"{}")
     return SetMetadata(key, {**before, **{each: after[each] for each in _OF_VALUES if each in after}})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from refbrowser.exporting.combining.properties import ArrayProperties
+from refbrowser.model.chunk_axes import ChunkAxis
 
 
 @dataclass(slots=True, eq=False)
@@ -28,6 +29,8 @@ class ArrayOfFiles:
         Whether files may lack it: chunks are missing there, and read as the fill value.
     divided
         Rows of a chunk along the dimension where chunks are divided; 0 where they are not.
+    edges
+        The chunks along dimensions where those of files are unequal, or do not meet, by name.
     extends
         As `Combination` has it.
     owner
@@ -41,6 +44,7 @@ class ArrayOfFiles:
     role: str = "same"
     is_partial: bool = False
     divided: int = 0
+    edges: dict[str, ChunkAxis] = field(default_factory=dict)
     extends: bool = False
     owner: int = 0
     _first: ArrayProperties | None = None

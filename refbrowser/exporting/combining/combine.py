@@ -22,6 +22,7 @@ from refbrowser.exporting.combining.combined import Plan, blocked, combined_docu
 from refbrowser.exporting.combining.file_positions import divide, file_ends, no_dimension, placed_axes
 from refbrowser.exporting.combining.led_sources import with_lead
 from refbrowser.exporting.combining.made_references import form_of, sources_of
+from refbrowser.exporting.combining.metadata_of_v3 import in_one_form
 from refbrowser.exporting.combining.mismatches import (
     ArrayOfFiles,
     Mismatch,
@@ -284,6 +285,7 @@ def _why(plan: Plan, source: str) -> str:
 
 
 def _planned(files: list[ScannedSource], request: Combination) -> Plan:
+    files = in_one_form(files)
     arrays = arrays_of(files, request)
     axes, found = placed_axes(files, arrays, request)
     divided = divide(arrays, axes)

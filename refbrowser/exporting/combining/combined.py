@@ -19,6 +19,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.file_positions import PlacedAxis
+from refbrowser.exporting.combining.metadata_of_v3 import array_in_v3
 from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.combining.properties import (
     HELD,
@@ -35,10 +36,13 @@ from refbrowser.exporting.combining.properties import (
 from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.exporting.saving.kerchunk_metadata import with_filters_alone
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.formats.zarr.v3 import chunk_grid_json
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf import DEFAULT_FILLS, TimeUnits
+from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.grid import ChunkGrid, RegularChunkGrid, grid_of
 from refbrowser.references.content.origins import FileOrigin
 from refbrowser.references.content.table import WHOLE
 from refbrowser.references.content.value_table import json_of
@@ -127,15 +131,21 @@ class Plan:
         own = (1,) * (len(axes) - len(array.first.shape)) + array.first.shape
         return tuple(side if axis is None else axis.size for side, axis in zip(own, axes, strict=True))
 
-    def chunks(self, array: ArrayOfFiles) -> tuple[int, ...]:
-        """Return the shape of a chunk of a placed array of the result."""
-        axes, own = self.axes_of(array), array.first.chunks
-        sides = [1] * (len(axes) - len(own)) + list(own)
-        if array.divided:
-            sides[next(at for at, axis in enumerate(axes) if axis is not None and not axis.is_new)] = (
-                array.divided
-            )
-        return tuple(sides)
+    def grid(self, array: ArrayOfFiles) -> ChunkGrid:
+        """Return the chunks of a placed array of the result."""
+        axes, own = self.axes_of(array), array.first.grid.dimensions
+        new = len(axes) - len(own)
+        found: list[ChunkAxis] = [RegularAxis(size, 1) for size in self.shape(array)[:new]]
+        divided = next((axis for axis in axes if axis is not None and not axis.is_new), None)
+        for axis, mine, size in zip(axes[new:], own, self.shape(array)[new:], strict=True):
+            if axis is None:
+                found.append(mine)
+            elif axis.name in array.edges:
+                found.append(array.edges[axis.name])
+            else:
+                side = array.divided if array.divided and axis is divided else mine.largest
+                found.append(RegularAxis(size, side))
+        return grid_of(found)
 
 
 def combined_document(
@@ -178,6 +188,9 @@ class _Combining:
         if len(forms) > 1:
             raise RefbrowserError(ErrorKind.META, "arrays of Zarr v2 and Zarr v3 cannot be in one document")
         self.form = next(iter(forms), "zarr-v2")
+        if any(array.edges for array in plan.arrays):
+            # Version 2 has chunks of one shape.
+            self.form = "zarr-v3"
         self._check_codecs()
         urls = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
         self.manifest = ManifestBuilder(_folder_of(urls))
@@ -202,12 +215,12 @@ class _Combining:
         for array in self.plan.arrays:
             self.token.check()
             if array.role == "placed":
-                self._metadata(array, self.plan.shape(array), self.plan.chunks(array))
+                self._metadata(array, self.plan.grid(array))
                 placed.append(array)
             elif (values := self._values(array)) is not None:
                 self._inline(array, values)
             elif not array.first.problem:
-                self._metadata(array, array.told[array.owner].shape, array.told[array.owner].chunks)
+                self._metadata(array, array.told[array.owner].grid)
                 placed.append(array)
         for axis in self.plan.axes:
             if axis.is_new:
@@ -245,22 +258,25 @@ class _Combining:
             found["units"] = self.plan.request.time_units or array.first.attribute("units")
         return {**found, **self.plan.request.sets(array.path)}
 
-    def _metadata(self, array: ArrayOfFiles, shape: tuple[int, ...], chunks: tuple[int, ...]) -> None:
+    def _metadata(self, array: ArrayOfFiles, grid: ChunkGrid) -> None:
         told = array.first if array.role == "placed" else array.told[array.owner]
         encoding, fill = json.loads(told.encoding), json.loads(told.fill)
         places = prod(len(axis.lengths) for axis in self.plan.axes)
         has_holes = array.role == "placed" and (array.is_partial or len(array.files) < places)
         if fill is None and has_holes:
             fill = _missing_fill(array.first)
-        self._describe(
-            array.path, shape, chunks, fill, encoding, self.plan.dimensions(array), self._attributes(array)
-        )
+        dimensions, attributes = self.plan.dimensions(array), self._attributes(array)
+        if told.form == self.form:
+            self._describe(array.path, grid, fill, encoding, dimensions, attributes)
+        else:
+            described = {"fill_value": fill, **encoding}
+            metadata = array_in_v3(array.path, grid, described, dimensions, attributes)
+            self.manifest.add_metadata({f"{array.path.strip('/')}/zarr.json": metadata})
 
     def _describe(
         self,
         path: str,
-        shape: tuple[int, ...],
-        chunks: tuple[int, ...],
+        grid: ChunkGrid,
         fill: Any,
         encoding: dict[str, Any],
         dimensions: Sequence[str],
@@ -271,8 +287,8 @@ class _Combining:
             told = {
                 "zarr_format": 3,
                 "node_type": "array",
-                "shape": shape,
-                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}},
+                "shape": grid.shape,
+                "chunk_grid": chunk_grid_json(grid),
                 "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
                 "fill_value": fill,
                 "attributes": attributes,
@@ -281,7 +297,8 @@ class _Combining:
             }
             self.manifest.add_metadata({f"{prefix}/zarr.json": json_of(told)})
             return
-        array = {"zarr_format": 2, "shape": shape, "chunks": chunks, "fill_value": fill, **encoding}
+        sides = grid.regular.chunk_shape
+        array = {"zarr_format": 2, "shape": grid.shape, "chunks": sides, "fill_value": fill, **encoding}
         attributes = {**attributes, DIMENSIONS_ATTRIBUTE: list(dimensions)}
         documents = {
             f"{prefix}/.zarray": json_of(with_filters_alone(array)),
@@ -358,7 +375,7 @@ class _Combining:
             if plain.dtype.kind in "US":
                 fill = None
         sides = tuple(max(side, 1) for side in plain.shape)
-        self._describe(path, plain.shape, sides, fill, encoding, dimensions, attributes)
+        self._describe(path, RegularChunkGrid(plain.shape, sides), fill, encoding, dimensions, attributes)
         if plain.size:
             key = self.keys_of(path).encode((0,) * plain.ndim)
             self.held.append((f"{path.strip('/')}/{key}", data))
@@ -380,12 +397,12 @@ class _Combining:
             at = array.owner
             rows.add(array.files[at], array.told[at], array.numbers[at], ())
         else:
-            axes, sides = self.plan.axes_of(array), self.plan.chunks(array)
+            axes, dimensions = self.plan.axes_of(array), self.plan.grid(array).dimensions
             starts = [None if axis is None else axis.starts for axis in axes]
             for number, told, at in zip(array.files, array.told, array.numbers, strict=True):
                 begins = tuple(
-                    0 if axis is None or start is None else start[axis.of_file[number]] // side
-                    for axis, start, side in zip(axes, starts, sides, strict=True)
+                    0 if axis is None or start is None else along.chunk_of(start[axis.of_file[number]])
+                    for axis, start, along in zip(axes, starts, dimensions, strict=True)
                 )
                 rows.add(number, told, at, begins)
         rows.flush()

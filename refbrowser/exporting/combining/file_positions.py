@@ -23,6 +23,9 @@ from refbrowser.exporting.combining.properties import (
     short,
 )
 from refbrowser.exporting.combining.times import counted, target_units, time_of
+from refbrowser.exporting.layout import WHO_READS_THEM
+from refbrowser.model.chunk_axes import ChunkAxis, Runs, axis_of
+from refbrowser.model.grid import grid_of, sides_text
 from refbrowser.words import counted_plain
 
 #: A distance of more than so many usual steps is a gap.
@@ -436,7 +439,7 @@ def divide(arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]) -> list[M
         if axis is None or _meets(array, axis):
             continue
         rows = _common_rows(array, axis)
-        if array.extends and rows != array.first.chunks[array.first.dimensions.index(axis.name)]:
+        if array.extends and rows and rows != array.first.chunks[array.first.dimensions.index(axis.name)]:
             # The chunks of a document are as they are.
             continue
         if rows:
@@ -445,12 +448,64 @@ def divide(arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]) -> list[M
                 f"{array.path}: chunks are divided, so that they meet at file ends: {rows} along {axis.name}"
             )
             found.append(_mismatch("chunks", array.path, message, [], [], is_blocking=False))
+        elif edges := _edges(array, axes):
+            array.edges = edges
+            told = ", ".join(f"{sides_text(grid_of([each]))} along {name}" for name, each in edges.items())
+            message = f"{array.path}: chunks have unequal sides, {told}: {WHO_READS_THEM}"
+            found.append(_mismatch("chunks", array.path, message, [], [], is_blocking=False))
     return found
+
+
+def _edges(array: ArrayOfFiles, axes: Sequence[PlacedAxis]) -> dict[str, ChunkAxis]:
+    """Return the chunks along each dimension where they are those of files one after another.
+
+    Nothing is returned where files differ along other dimensions, or one that is not the last ends within a
+    chunk: the chunks would be stored longer than they are.
+    """
+    first, along = array.first, {axis.name: axis for axis in axes if not axis.is_new}
+    if len({(each.form, each.dimensions) for each in array.told}) > 1:
+        return {}
+    if array.extends and (first.form != "zarr-v3" or array.files[0] != 0):
+        # The metadata of a document stays in its version.
+        return {}
+    own = [(at, name) for at, name in enumerate(first.dimensions) if name not in along]
+    grids = {id(each): each.grid for each in array.told}
+    if any(len({grid.dimensions[at] for grid in grids.values()}) > 1 for at, _ in own):
+        return {}
+    found = {}
+    for at, name in enumerate(first.dimensions):
+        if name not in along:
+            continue
+        axis = along[name]
+        parts: list[ChunkAxis | None] = [None] * len(axis.lengths)
+        for number, told in zip(array.files, array.told, strict=True):
+            mine, part = grids[id(told)].dimensions[at], axis.of_file[number]
+            if parts[part] not in (None, mine):
+                return {}
+            parts[part] = mine
+        joined = _one_after_another(axis, parts)
+        if joined.is_padded or (array.extends and axis.of_file[0] != 0):
+            return {}
+        found[name] = joined
+    return found
+
+
+def _one_after_another(axis: PlacedAxis, parts: Sequence[ChunkAxis | None]) -> ChunkAxis:
+    """Return the chunks of all parts of a dimension; one where no file lies is one chunk."""
+    pairs = zip(axis.lengths, parts, strict=True)
+    runs = [
+        Runs(*np.array([[length], [1], [length]])) if part is None else part.runs
+        for length, part in pairs
+        if length
+    ]
+    sides, counts, extents = (np.concatenate(column) for column in zip(*runs, strict=True))
+    return axis_of(axis.size, sides, counts, extents)
 
 
 def _meets(array: ArrayOfFiles, axis: PlacedAxis) -> bool:
     """Tell whether all files have the same chunks, and each but the last a whole number of them."""
-    return len({each.chunks for each in array.told}) == 1 and not _open_ends(array, axis)
+    are_equal = len({each.chunks for each in array.told}) == 1 and not any(each.edges for each in array.told)
+    return are_equal and not _open_ends(array, axis)
 
 
 def _common_rows(array: ArrayOfFiles, axis: PlacedAxis) -> int:
@@ -459,6 +514,8 @@ def _common_rows(array: ArrayOfFiles, axis: PlacedAxis) -> int:
     first = array.first
     for number, each in zip(array.files, array.told, strict=True):
         if axis.name not in each.dimensions or each.codecs != "[]" or each.order != "C" or not each.itemsize:
+            return 0
+        if each.edges:
             return 0
         at = each.dimensions.index(axis.name)
         others = [each.chunks[:at] + each.chunks[at + 1 :], first.chunks[:at] + first.chunks[at + 1 :]]
@@ -496,7 +553,8 @@ def file_ends(
     """Return the arrays whose chunks do not meet at file ends."""
     found = []
     for array in arrays:
-        if array.role != "placed" or array.divided or len({each.dimensions for each in array.told}) > 1:
+        is_cut = bool(array.divided or array.edges)
+        if array.role != "placed" or is_cut or len({each.dimensions for each in array.told}) > 1:
             continue
         for axis in axes:
             if axis.is_new or axis.name not in array.first.dimensions:

@@ -30,6 +30,7 @@ from refbrowser.exporting.combining.times import (
     time_of,
 )
 from refbrowser.exporting.saving.chosen_arrays import with_coordinates
+from refbrowser.model.grid import sides_text
 from refbrowser.words import counted_plain, plural
 
 #: Files and values that a line names, and arrays where one is not there.
@@ -312,8 +313,8 @@ class _Linter:
         elif array.role == "inlined" and self._holds_fill(array):
             # Values of several files have one fill value then: what was missing would be a number.
             check(array, groups, "fill", lambda each: each.fill)
-        if placed and alike and not array.divided:
-            check(array, groups, "chunks", lambda each: " × ".join(map(str, each.chunks)))
+        if placed and alike and not (array.divided or array.edges):
+            check(array, groups, "chunks", _chunks_text)
         self._meaning(array, groups)
         if array.role == "same" and same_shape:
             self._values(array)
@@ -619,6 +620,10 @@ def named(files: Sequence[str]) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _chunks_text(each: ArrayProperties) -> str:
+    return sides_text(each.grid) if each.edges else " × ".join(map(str, each.chunks))
 
 
 def _shown_of(name: str) -> Callable[[ArrayProperties], str]:

@@ -22,10 +22,11 @@ from refbrowser.exporting.saving.kerchunk_metadata import is_said_twice
 from refbrowser.exporting.saving.portable_document import portable_document
 from refbrowser.formats.registry import facet
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.formats.zarr.shapes import parse_edges
 from refbrowser.io.access.access import Access
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
-from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid, RegularChunkGrid
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, ReferenceKind, WholeFile
@@ -67,6 +68,10 @@ class ArrayProperties:
         ``zarr-v2`` or ``zarr-v3``: in whose words `encoding` is.
     dimensions
         Names; one of its own for one without.
+    chunks
+        The shape of the largest chunk.
+    edges
+        As a rectilinear grid of Zarr v3 spells those of unequal chunks, as JSON; empty where they are equal.
     dtype, byte_order
         ``i2`` and ``<``; the type as text where it is no number.
     codecs
@@ -95,6 +100,7 @@ class ArrayProperties:
     itemsize: int
     attributes: Attributes
     problem: str = ""
+    edges: str = ""
 
     @property
     def name(self) -> str:
@@ -102,9 +108,11 @@ class ArrayProperties:
         return self.path.rpartition("/")[2]
 
     @property
-    def grid(self) -> RegularChunkGrid:
+    def grid(self) -> ChunkGrid:
         """Its chunks."""
-        return RegularChunkGrid(self.shape, self.chunks)
+        if not self.edges:
+            return RegularChunkGrid(self.shape, self.chunks)
+        return parse_edges(self.shape, {"kind": "inline", "chunk_shapes": json.loads(self.edges)})
 
     @property
     def is_coordinate(self) -> bool:
@@ -340,6 +348,9 @@ def _properties(dataset: Dataset, node: ArrayNode) -> ArrayProperties:
     if node.unreadable is not None:
         problem = node.unreadable.message
     chunks = told.get("chunks") or told.get("chunk_grid", {}).get("configuration", {}).get("chunk_shape")
+    edges = ""
+    if node.has_grid and not node.grid.is_regular:
+        chunks, edges = node.grid.largest, json_of(node.grid.spelling).decode()
     if not told or (chunks is None and node.shape):
         problem = problem or "its metadata cannot be combined with others"
     sides = tuple(chunks or node.shape)
@@ -365,6 +376,21 @@ def _properties(dataset: Dataset, node: ArrayNode) -> ArrayProperties:
         itemsize=dtype.itemsize if dtype is not None and not dtype.hasobject else 0,
         attributes=_attributes_of_array(node, told, form),
         problem=problem,
+        edges=edges,
+    )
+
+
+def reworded(properties: ArrayProperties, told: Mapping[str, Any]) -> ArrayProperties:
+    """Return what is said of an array by its ``zarr.json``, for chunks that stay as they are."""
+    attributes = tuple((name, json_of(value).decode()) for name, value in told["attributes"].items())
+    return replace(
+        properties,
+        form="zarr-v3",
+        codecs=_codecs_of(told, "zarr-v3"),
+        fill=json_of(told["fill_value"]).decode(),
+        order="C",
+        encoding=json_of({name: each for name, each in told.items() if name not in _OWN}).decode(),
+        attributes=attributes,
     )
 
 

@@ -111,6 +111,13 @@ def parse_chunk_grid(shape: tuple[int, ...], value: Any) -> ChunkGrid:
     return parse_grid(shape, configuration.get("chunk_shape"))
 
 
+def chunk_grid_json(grid: ChunkGrid) -> dict[str, Any]:
+    """Return the ``chunk_grid`` that describes chunks."""
+    if grid.is_regular:
+        return {"name": "regular", "configuration": {"chunk_shape": grid.spelling}}
+    return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": grid.spelling}}
+
+
 def parse_chunk_keys(value: Any) -> ChunkKeyEncoding:
     """Return how chunk keys are written by a ``chunk_key_encoding``.
 
