@@ -314,8 +314,8 @@ def _store_of(origin: Origin, settings: ConnectionSettings) -> Any:
     """
     from obstore.store import AzureStore, GCSStore, HTTPStore, S3Store
 
-    if settings.headers:
-        raise _NoStoreError("its headers stay in the environment")
+    if settings.headers or settings.has_login:
+        raise _NoStoreError("its headers, logins and tokens stay here")
     client: Any = {"allow_http": (settings.endpoint or str(origin)).startswith("http://")}
     if origin.scheme in DEFAULT_PORTS:
         return HTTPStore.from_url(str(origin), client_options=client)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.credentials import basic, bearer
 from refbrowser.limits import LIMITS
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -454,6 +455,14 @@ class ConnectionSettings:
         The reader agrees to be charged.
     headers
         Header name to the environment variable that holds its value; read when a request is sent.
+    token
+        The environment variable that holds a bearer token.
+    netrc
+        A netrc file with name and password, empty for the usual one; None where none are sent.
+    login
+        The address where the server has people log in: name and password are sent there alone.
+    credentials
+        S3: the URL that gives credentials which expire; it is asked with `headers`, `token` or `login`.
     """
 
     anonymous: bool = True
@@ -463,6 +472,15 @@ class ConnectionSettings:
     account: str | None = None
     requester_pays: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
+    token: str | None = None
+    netrc: str | None = None
+    login: str | None = None
+    credentials: str | None = None
+
+    @property
+    def has_login(self) -> bool:
+        """Whether names, passwords or tokens are sent."""
+        return any(each is not None for each in (self.token, self.netrc, self.login, self.credentials))
 
     def with_option(self, key: str, value: str) -> ConnectionSettings:
         """Return the settings with one ``KEY=VALUE`` of ``--storage-option`` applied.
@@ -481,24 +499,32 @@ class ConnectionSettings:
             return replace(self, anonymous=_boolean(key, value))
         if key == "requester_pays":
             return replace(self, requester_pays=_boolean(key, value))
-        if key in ("profile", "endpoint", "region", "account"):
+        if key in ("login", "credentials"):
+            _check_secure(Origin.parse(value))
+        if key == "netrc":
+            return replace(self, netrc="" if value.lower() == "true" else value)
+        if key in ("profile", "endpoint", "region", "account", "token", "login", "credentials"):
             changes: dict[str, Any] = {key: value}
-            if key == "profile":
+            if key in ("profile", "credentials"):
                 changes["anonymous"] = False
             return replace(self, **changes)
         raise RefbrowserError(
             ErrorKind.USAGE,
             f"{quoted(key)} is not a storage option",
-            advice="known: anonymous, profile, endpoint, region, account, requester_pays, header.NAME",
+            advice=f"known: {', '.join(_KEYS)}, header.NAME",
         )
 
-    def header_values(self) -> dict[str, str]:
-        """Return the headers with their values from the environment.
+    def of_credentials(self) -> ConnectionSettings:
+        """Return how the URL is asked that gives credentials which expire."""
+        return ConnectionSettings(headers=self.headers, token=self.token, netrc=self.netrc, login=self.login)
+
+    def header_values(self, origin: Origin) -> dict[str, str]:
+        """Return the headers that are sent to an origin: values from the environment, and who asks.
 
         Raises
         ------
         RefbrowserError
-            `E_USAGE`: a variable is not set or cannot stand in a header.
+            `E_USAGE`: a variable is not set or cannot stand in a header; a password would be sent openly.
         """
         values = {}
         for name, variable in self.headers.items():
@@ -507,7 +533,30 @@ class ConnectionSettings:
                 message = f"environment variable {quoted(variable)} holds no value for the header {name}"
                 raise RefbrowserError(ErrorKind.USAGE, message)
             values[name] = value
+        if self.has_login:
+            _check_secure(origin)
+        if self.token is not None:
+            values["Authorization"] = bearer(self.token)
+        elif self.netrc is not None and self.login is None:
+            values["Authorization"] = basic(origin.host, self.netrc)
         return values
+
+
+#: Settings of a connection.
+_KEYS = (
+    "anonymous", "profile", "endpoint", "region", "account", "requester_pays", "token", "netrc", "login",
+    "credentials",
+)  # fmt: skip
+
+
+def _check_secure(origin: Origin) -> None:
+    """Raise where others on the way to an origin could read what is sent there."""
+    if origin.scheme in ("https", "s3"):
+        return
+    is_here = origin.host == "localhost" or origin.host.startswith("127.") or origin.host == "::1"
+    if origin.scheme != "http" or not is_here:
+        message = f"passwords and tokens are sent over https alone, not to {origin}"
+        raise RefbrowserError(ErrorKind.USAGE, message)
 
 
 def parse_storage_options(texts: Iterable[str]) -> dict[Origin, ConnectionSettings]:
@@ -550,6 +599,9 @@ _FSSPEC_NAMES = {
     "account_name": "account",
     "account": "account",
     "requester_pays": "requester_pays",
+    "login": "login",
+    "netrc": "netrc",
+    "credentials": "credentials",
 }
 #: Options in which others lie: of botocore's client, and of fsspec's file system of references.
 _FSSPEC_NESTED = ("client_kwargs", "remote_options", "config_kwargs")
@@ -607,7 +659,8 @@ def _fsspec_settings(options: Any) -> Iterator[str]:
             raise RefbrowserError(
                 ErrorKind.USAGE,
                 f"the storage option {quoted(name)} is a secret, which is not taken from programs",
-                advice="name a profile: {'profile': 'work'}",
+                advice="name a profile: {'profile': 'work'}; or the environment variable that holds a token, "
+                "as text: 'https://host:token=VARIABLE'",
             )
         elif name in _FSSPEC_NAMES:
             if value is not None:

@@ -25,6 +25,9 @@ def test_options_are_collected_per_origin() -> None:
     assert settings[Origin.parse("http://data.example:8080")].headers == {"Authorization": "MY_TOKEN"}
 
 
+HERE = Origin.parse("https://data.example")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -41,12 +44,12 @@ def test_refused_options(text: str) -> None:
 def test_header_values_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = ConnectionSettings(headers={"Authorization": "MY_TOKEN"})
     monkeypatch.setenv("MY_TOKEN", "Bearer abc")
-    assert settings.header_values() == {"Authorization": "Bearer abc"}
+    assert settings.header_values(HERE) == {"Authorization": "Bearer abc"}
     assert "Bearer" not in repr(settings)
     for value in ("a\r\nX: y", "é"):
         monkeypatch.setenv("MY_TOKEN", value)
         with pytest.raises(RefbrowserError):
-            settings.header_values()
+            settings.header_values(HERE)
     monkeypatch.delenv("MY_TOKEN")
     with pytest.raises(RefbrowserError):
-        settings.header_values()
+        settings.header_values(HERE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -32,13 +33,19 @@ _TEXTS = {
     "endpoint": ("&Endpoint", "https://storage.example.org"),
     "region": ("&Region", "eu-central-1"),
     "account": ("A&ccount", "name of the storage account"),
+    "credentials": ("Temporary cre&dentials from", "https://data.example.org/s3credentials"),
+    "token": ("&Token from environment variable", "MY_TOKEN_VARIABLE"),
+    "login": ("&Log in at", "https://urs.earthdata.nasa.gov"),
+    "netrc": ("Netrc &file", "true for the usual one, or a path"),
 }
 _HEADER_HINT = "Authorization=MY_TOKEN_VARIABLE"
+#: Settings of those who log in.
+_LOGIN = ("token", "login", "netrc")
 #: Settings that an origin of a protocol can have; `headers` stands for any number of them.
 _FIELDS = {
-    "http": ("headers",),
-    "https": ("headers",),
-    "s3": ("anonymous", "profile", "endpoint", "region", "requester_pays"),
+    "http": ("headers", *_LOGIN),
+    "https": ("headers", *_LOGIN),
+    "s3": ("anonymous", "profile", "endpoint", "region", "requester_pays", "credentials", *_LOGIN),
     "gs": ("anonymous", "profile", "endpoint", "requester_pays"),
     "abfs": ("anonymous", "profile", "endpoint", "account"),
 }
@@ -53,6 +60,7 @@ class ConnectionDialog(QDialog):
         self.setWindowTitle("Connection")
         self.setModal(True)
         self.resize(560, 10)
+        self._origin = origin
         self._names = _FIELDS[origin.scheme]
         self._texts: dict[str, QLineEdit] = {}
         self._checks: dict[str, QCheckBox] = {}
@@ -95,7 +103,8 @@ class ConnectionDialog(QDialog):
                 settings = settings.with_option(name, value)
         for name, box in self._checks.items():
             settings = settings.with_option(name, "true" if box.isChecked() else "false")
-        settings.header_values()
+        # The netrc file is read when something is asked for, not by the window.
+        replace(settings, netrc=None).header_values(self._origin)
         return settings
 
     def _make_form(self, settings: ConnectionSettings) -> QFormLayout:
@@ -105,7 +114,9 @@ class ConnectionDialog(QDialog):
             form.addRow(self._box("anonymous", "Send &no credentials", settings.anonymous))
         for name, (label, hint) in _TEXTS.items():
             if name in self._names:
-                form.addRow(label, self._line(name, label, hint, getattr(settings, name) or ""))
+                value = getattr(settings, name)
+                shown = "true" if name == "netrc" and value == "" else value or ""
+                form.addRow(label, self._line(name, label, hint, shown))
         if "requester_pays" in self._names:
             words = "The requester pa&ys: agree to be charged"
             form.addRow(self._box("requester_pays", words, settings.requester_pays))
@@ -113,10 +124,10 @@ class ConnectionDialog(QDialog):
             label = "&Headers from environment variables"
             given = ", ".join(f"{name}={variable}" for name, variable in settings.headers.items())
             form.addRow(label, self._line("headers", label, _HEADER_HINT, given))
-        profile = self._texts.get("profile")
-        if profile is not None:
-            # Named credentials are there to be sent.
-            profile.textEdited.connect(lambda text: self._checks["anonymous"].setChecked(not text.strip()))
+        for name in ("profile", "credentials"):
+            if (named := self._texts.get(name)) is not None:
+                # Named credentials are there to be sent.
+                named.textEdited.connect(lambda text: self._checks["anonymous"].setChecked(not text.strip()))
         return form
 
     def _line(self, name: str, label: str, hint: str, value: str) -> QLineEdit:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from inspect import signature
@@ -12,6 +14,7 @@ from typing import Any
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
+from refbrowser.loading import load
 
 #: Scheme to the module and class that read it: fixed, never looked up by a name from a file.
 _PACKAGES = {
@@ -47,7 +50,8 @@ def _kept_back(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
     if origin.scheme == "s3":
         config: dict[str, Any] = {"connect_timeout": connect, "read_timeout": wait}
         config |= {"max_pool_connections": 64, "retries": {"total_max_attempts": 1}}
-        return {"config_kwargs": {**config, "http_session_cls": _session_without_redirects()}}
+        kept = {"config_kwargs": {**config, "http_session_cls": _session_without_redirects()}}
+        return kept if settings.credentials is None else {**kept, "session": _SignedFor(settings)}
     if origin.scheme == "gs":
         named = settings.profile
         if named is not None and named not in _GOOGLE and not os.path.isfile(named):
@@ -61,6 +65,33 @@ def _kept_back(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
 
         return {"requests_timeout": aiohttp.ClientTimeout(sock_connect=connect, sock_read=wait)}
     return _azure_account(origin, settings)
+
+
+#: What asks for credentials that expire; loaded where somebody has them, as it reads URLs itself.
+_TEMPORARY = "refbrowser.io.fetching.temporary_credentials:temporary_credentials"
+
+
+@dataclass(frozen=True, slots=True)
+class _SignedFor:
+    """Stands for a session of S3's client with credentials that expire: equal settings share one."""
+
+    settings: ConnectionSettings
+
+    def session(self) -> Any:
+        """Return the session; its credentials are asked for when they are first used, and before they end."""
+        from aiobotocore.credentials import AioDeferredRefreshableCredentials
+        from aiobotocore.session import get_session
+
+        url, settings = self.settings.credentials, self.settings.of_credentials()
+
+        async def refreshed() -> dict[str, str]:
+            # What reads URLs waits; the loop of the file system is not to.
+            found = await asyncio.to_thread(load(_TEMPORARY), url, settings)
+            return dict(found.as_metadata())
+
+        session = get_session()
+        session._credentials = AioDeferredRefreshableCredentials(refreshed, "refbrowser")
+        return session
 
 
 #: Credentials that gcsfs knows by name.
@@ -171,7 +202,10 @@ def _filesystem(scheme: str, key: tuple[tuple[str, str], ...], box: _Box) -> Any
         kind = getattr(import_module(module), name)
     except ImportError:
         raise _needed(scheme, module.partition(".")[0]) from None
-    return kind(skip_instance_cache=True, **box.options)
+    options = dict(box.options)
+    if isinstance(options.get("session"), _SignedFor):
+        options["session"] = options["session"].session()
+    return kind(skip_instance_cache=True, **options)
 
 
 def options_with_secrets(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:

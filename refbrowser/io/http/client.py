@@ -17,6 +17,7 @@ from refbrowser.io.access.segment import Segment
 from refbrowser.io.access.task import FetchEvent, FetchTask
 from refbrowser.io.http.connection import Dialer
 from refbrowser.io.http.host import HttpHost, Redirects, unexpected
+from refbrowser.io.http.login import Logins
 from refbrowser.io.http.request import HttpRequest
 from refbrowser.io.origins import Origin
 from refbrowser.io.plan import LinkModels
@@ -37,6 +38,7 @@ class HttpClient:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self.redirects = Redirects()
+        self.logins = Logins(self.dialer)
         self._serial = itertools.count()
         self._tasks: set[asyncio.Task[None]] = set()
         self._sweeping = False

@@ -16,8 +16,9 @@ from refbrowser.io.access.access import Access, Location
 from refbrowser.io.access.segment import Segment
 from refbrowser.io.http.answers import THROTTLING, AttemptError, Head, retry_after
 from refbrowser.io.http.connection import Connection, Dialer, Proxy, proxy_for
+from refbrowser.io.http.login import Logins
 from refbrowser.io.http.request import HttpRequest, WholeObjects
-from refbrowser.io.origins import DEFAULT_PORTS, Origin, scheme_of
+from refbrowser.io.origins import DEFAULT_PORTS, Origin, scheme_of, split_url
 from refbrowser.io.plan import LinkModel
 from refbrowser.limits import LIMITS
 
@@ -99,6 +100,7 @@ class Client(Protocol):
 
     dialer: Dialer
     redirects: Redirects
+    logins: Logins
 
     def send(self, request: HttpRequest, location: Location) -> None:
         """Send a request on to another place."""
@@ -299,6 +301,11 @@ class HttpHost:
         """Check the next hop like a new URL, and send the request there."""
         request.hops += 1
         request.tell()
+        settings = request.segment.task.access.connection(self.origin)
+        is_login = Logins.leads_to(settings, request.redirect or "", request.location.url)
+        if is_login and request.hops <= LIMITS.http_redirects:
+            self._client.spawn(self._log_in(request))
+            return
         try:
             if request.hops > LIMITS.http_redirects:
                 raise AttemptError(f"more than {LIMITS.http_redirects} redirects")
@@ -307,6 +314,28 @@ class HttpHost:
             self.fail(request, AttemptError(f"redirect: {error.message}", error.kind, advice=error.advice))
             return
         self._client.send(request, location)
+
+    async def _log_in(self, request: HttpRequest) -> None:
+        """Log in where the origin leads to, and ask again; once for each request."""
+        try:
+            if request.has_logged_in:
+                raise AttemptError(f"{self.origin} asks for the login again and again", refused=True)
+            request.has_logged_in = True
+            access, at = request.segment.task.access, split_url(request.location.url)
+            settings, private = access.connection(self.origin), access.permits_private(self.origin)
+            await self._client.logins.log_in(self.origin, settings, at, request.sent_at, private=private)
+        except AttemptError as error:
+            self.failed(request, error)
+        except RefbrowserError as error:
+            self.fail(request, AttemptError(error.message, error.kind, advice=error.advice))
+        except TimeoutError:
+            self.failed(request, AttemptError("the login takes too long", retry=True))
+        except Exception as error:  # noqa: BLE001 - nobody waits for the coroutine
+            self.crashed(request, error)
+        else:
+            self._again(request)
+            return
+        self.pump()
 
     def sweep(self, now: float) -> None:
         """Fail exchanges that take too long, and close connections that idle."""
@@ -471,8 +500,10 @@ class HttpHost:
             lines += f"Range: bytes={start}-{stop - 1}\r\n"
         try:
             settings = request.segment.task.access.connection(self.origin)
-            for name, value in settings.header_values().items():
+            for name, value in settings.header_values(self.origin).items():
                 lines += f"{name}: {value}\r\n"
+            if cookies := self._client.logins.cookies(self.origin, settings):
+                lines += f"Cookie: {cookies}\r\n"
         except RefbrowserError as error:
             self.release(request, connection)
             self.fail(request, AttemptError(error.message, error.kind))

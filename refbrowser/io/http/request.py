@@ -75,6 +75,8 @@ class HttpRequest:
         Priority, number of the task, place within it: lower goes first.
     tries, hops
         Tries that failed, and redirects followed.
+    has_logged_in
+        Its origin led to a login, which was made for it.
     asked
         Bytes of the object that the try under way asks for; up to None: all.
     """
@@ -87,6 +89,7 @@ class HttpRequest:
         self.rank = (0, 0, 0)
         self.tries = 0
         self.hops = 0
+        self.has_logged_in = False
         self.host: Queue | None = None
         self.connection: Connection | None = None
         self.deadline = 0.0
@@ -122,6 +125,11 @@ class HttpRequest:
             return 0 if self.is_head else self.segment.task.options.beginning or 1 << 20
         first, last = self.segment.requests[self.index]
         return last - first - self._received
+
+    @property
+    def sent_at(self) -> float:
+        """When the try under way began (`time.monotonic`)."""
+        return self._began
 
     @property
     def bounds(self) -> tuple[int, int | None]:

@@ -321,7 +321,15 @@ def _connection_options(source: SnippetSource, scheme: str, origins: Sequence[Or
 
 
 def _secrets_note(source: SnippetSource) -> list[str]:
-    """Return a line about headers that are left out, lest fsspec sends them to other hosts."""
+    """Return lines about logins, and headers that are left out, lest fsspec sends them to other hosts."""
+    logged = [
+        origin
+        for scheme in ("http", "https", "s3")
+        for origin in _origins(source, scheme)
+        if source.access.connection(origin).has_login
+    ]
+    if logged:
+        return [f"# The login for {logged[0]} is left out: fsspec has none that goes to one host alone."]
     hosts = [origin for scheme in ("http", "https") for origin in _origins(source, scheme)]
     with_headers = [origin for origin in hosts if source.access.connection(origin).headers]
     if len(hosts) < 2 or not with_headers:

@@ -130,6 +130,26 @@ def test_the_dialog_for_a_bucket(qtbot: QtBot) -> None:
     assert anonymous == ConnectionSettings(account="mine")
 
 
+def test_the_dialog_for_a_login(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDL_TOKEN", "abc")
+    dialog = shown("https://data.example.org", ConnectionSettings(), qtbot)
+    for name, text in (("login", "https://urs.example.org"), ("netrc", "true")):
+        find(dialog, QLineEdit, f"connection_{name}").setText(text)  # type: ignore[attr-defined]
+    wanted = ConnectionSettings(login="https://urs.example.org", netrc="")
+    assert dialog.settings() == wanted
+    assert shown("https://data.example.org", wanted, qtbot).settings() == wanted
+    bucket = shown("s3://bucket", ConnectionSettings(), qtbot)
+    qtbot.keyClicks(
+        find(bucket, QLineEdit, "connection_credentials"), "https://data.example.org/s3credentials"
+    )
+    qtbot.keyClicks(find(bucket, QLineEdit, "connection_token"), "EDL_TOKEN")
+    assert bucket.settings() == ConnectionSettings(
+        anonymous=False, credentials="https://data.example.org/s3credentials", token="EDL_TOKEN"
+    )
+    find(dialog, QLineEdit, "connection_login").setText("http://urs.example.org")  # type: ignore[attr-defined]
+    assert not find(dialog, QPushButton, "connectionUseButton").isEnabled()
+
+
 def test_the_dialog_says_what_is_wrong(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_TOKEN", TOKEN)
     dialog = shown("https://a.example.org", ConnectionSettings(), qtbot)
