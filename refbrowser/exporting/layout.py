@@ -202,7 +202,10 @@ class ArrayLayout:
     @property
     def keeps_missing(self) -> bool:
         """Whether what is missing in the source may be missing in the target."""
-        return same_fill(self.source.fill_value, self.target.fill_value)
+        fill, dtype = self.source.fill_value, self.source.dtype
+        if fill is not None and dtype is not None and dtype.kind in "iuf" and self.convert is not None:
+            fill = self.convert(np.full(1, fill, dtype)).reshape(-1)[0]
+        return same_fill(fill, self.target.fill_value)
 
     @property
     def spreads(self) -> bool:

@@ -28,6 +28,31 @@ def _codecs() -> str:
     return f"{', '.join(codecs)} or {last}"
 
 
+Packing = Literal["keep", "codecs", "attributes"]
+
+
+def packing_option(**more: Any) -> Any:
+    """Return the option that says how packed numbers are told; `more` is where a dialog has it."""
+    return option(
+        "--packing KIND",
+        "codecs writes scale_factor and add_offset as the codecs scale_offset and cast_value of Zarr v3, "
+        "attributes the other way round (default: keep)",
+        about="How packed numbers are told: by attributes (``scale_factor``, ``add_offset``, ``_FillValue``) "
+        "or by codecs of Zarr v3 (``scale_offset``, ``cast_value``). Stored numbers stay; the report tells "
+        "how far values differ in the last bits.",
+        kind=Kind.CHOICE,
+        parse=one_of("packing", ("keep", "codecs", "attributes")),
+        title="How packed numbers are told",
+        label="Pac&king",
+        items=(
+            Item("keep", "As in the source"),
+            Item("codecs", "By codecs of Zarr v3"),
+            Item("attributes", "By attributes, as CF has it"),
+        ),
+        **more,
+    )
+
+
 @documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOptions(ExportOptions):
@@ -93,6 +118,14 @@ class StoreOptions(ExportOptions):
             place=(1, 1),
             formats=("zarr-v3",),
             otherwise="Shards: only Zarr version 3 has them",
+        ),
+    )
+    packing: Packing = field(
+        default="keep",
+        metadata=packing_option(
+            place=(3, 0),
+            formats=("zarr-v2", "zarr-v3"),
+            otherwise="Packing: only Zarr has codecs for it",
         ),
     )
     container: Literal["folder", "zip"] = field(
@@ -225,6 +258,7 @@ class StoreOptions(ExportOptions):
             "array_chunks": {path: plain(sides) for path, sides in sorted(self.array_chunks.items())},
             "codec": self.codec,
             "shards": plain(self.shards),
+            "packing": self.packing,
             "container": self.container,
             "zip_folder": self.zip_folder,
             "array_dimensions": self.array_dimensions,

@@ -34,6 +34,7 @@ from refbrowser.views.hierarchy import (
     type_text,
 )
 from refbrowser.views.multiscale_words import level_size, picture_pairs, step_words
+from refbrowser.views.packing_words import packing_words
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_plain, plural, size_text
 
@@ -323,6 +324,8 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
         if node.lenders:
             pairs.append(("Decoded by", ", ".join(dict.fromkeys(node.lenders.values()))))
+    if packed := packing_words(node):
+        pairs.append(("Packing", packed))
     pairs.append(("Fill value", _fill_text(node)))
     if node.dtype is not None and not node.dtype.hasobject:
         pairs.append(("Decoded size", size_text(_bytes(node.dtype.itemsize, node.shape))))

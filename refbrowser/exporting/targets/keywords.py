@@ -28,6 +28,7 @@ class ExportKeywords(TypedDict, total=False):
     array_chunks: Mapping[str, SidesSaid]
     codec: str | Sequence[str]
     shards: SidesSaid
+    packing: Literal["keep", "codecs", "attributes"]
     container: Literal["folder", "zip", "hdf5"]
     zip_folder: str
     array_dimensions: bool

@@ -29,6 +29,7 @@ from refbrowser.exporting.layout import (
     names_left_out,
 )
 from refbrowser.exporting.options import StoreOptions
+from refbrowser.exporting.packing import repacked
 from refbrowser.exporting.request import Loss
 from refbrowser.formats.zarr.documents import NODE_V3
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE, build_hierarchy
@@ -63,8 +64,9 @@ class ZarrLayout:
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""
         selection, wanted, losses = asked_for(node, selection, self.options, unequal=self.has_edges())
-        wanted, told = self._with_mark(wanted, node)
-        losses += told
+        packed = repacked(wanted, self.options.packing, has_codecs=self.version == 3)
+        wanted, told = self._with_mark(packed.node, node)
+        losses += [*packed.losses, *told]
         planned, arguments, lost = self._planned(wanted)
         # The codecs that are wanted may be in the words of the other version: keys are as those of the node.
         keys_stay = self.keeps_keys and node.format == self.flavour
@@ -89,7 +91,8 @@ class ZarrLayout:
         if members := self._members.get(planned.path):
             keys = {name: _with_members(data, members) for name, data in keys.items()}
         target = _parsed(planned, keys)
-        return laid_out(node, selection, wanted, target, [*losses, *names_left_out(node.dtype), *lost, *told])
+        losses += [*names_left_out(node.dtype), *lost, *told]
+        return laid_out(node, selection, wanted, target, losses, convert=packed.convert)
 
     def layouts(self, node: ArrayNode, selection: Selection | None) -> list[ArrayLayout]:
         """Return how an array is laid out: as one array."""

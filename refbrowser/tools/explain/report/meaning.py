@@ -25,6 +25,7 @@ from refbrowser.tools.explain.report.explanation import (
     plain,
 )
 from refbrowser.views.numbers import value_text
+from refbrowser.views.packing_words import packing_words
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.words import counted_plain
 
@@ -91,6 +92,8 @@ def meaning_of(node: ArrayNode, element: Any) -> Meaning:
     as_typed = exact_text(value)
     sign = "" if as_typed == stored else f" ({as_typed} without _Unsigned)"
     lines = [Line(f"{stored}{sign}", "Stored value")]
+    if packed := packing_words(node):
+        lines.append(Line(plain(packed, 300), "Packing"))
     lines += [Line(_attribute(node, name), name) for name in CODING if name in node.attributes]
     if node.fill_value is not None and (node.fill_marks or "_FillValue" not in node.attributes):
         lines.append(Line(exact_text(_native(node.fill_value)), "fill_value"))

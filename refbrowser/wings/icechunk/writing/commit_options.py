@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from refbrowser.exporting.option_fields import ExportOptions
+from refbrowser.exporting.options import Packing, packing_option
 from refbrowser.formats.option_fields import documented, option
 
 
@@ -44,3 +45,4 @@ class CommitOptions(ExportOptions):
             tip="It appears in the history of the branch",
         ),
     )
+    packing: Packing = field(default="keep", metadata=packing_option(place=(0, 1)))

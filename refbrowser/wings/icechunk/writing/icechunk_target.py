@@ -125,8 +125,8 @@ class IcechunkTarget(StoreTarget):
         super().__init__(dataset, request)
 
     def store_options(self) -> StoreOptions:
-        """Return how arrays are laid out: as they are."""
-        return StoreOptions()
+        """Return how arrays are laid out: as they are, but for what is said of packed numbers."""
+        return StoreOptions(packing=self._own.packing)
 
     def _settle(self, groups: list[GroupNode], added: list[ArrayLayout]) -> None:
         super()._settle(groups, added)

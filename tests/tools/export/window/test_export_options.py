@@ -24,6 +24,7 @@ Settle = Callable[[], None]
 
 
 SHARDS = "Shards: only Zarr version 3 has them"
+PACKING = "Packing: only Zarr has codecs for it"
 COMPOUNDS = "_ARRAY_DIMENSIONS and compounds: only for NCZarr"
 KEYS = "Keys: chosen for zip files only"
 _OF_STORES = ("exportContainer", "exportChunksKind", "exportCodec")
@@ -86,15 +87,15 @@ def test_every_codec_can_be_read() -> None:
     [
         (
             "zarr-v3",
-            {"exportContainer", "exportChunksKind", "exportShardsKind", "exportCodec"},
+            {*_OF_STORES, "exportShardsKind", "exportPacking"},
             [COMPOUNDS, KEYS],
         ),
-        ("zarr-v2", set(_OF_STORES), [SHARDS, COMPOUNDS, KEYS]),
-        ("zarr-v3-draft", set(_OF_STORES), [SHARDS, COMPOUNDS, KEYS]),
+        ("zarr-v2", {*_OF_STORES, "exportPacking"}, [SHARDS, COMPOUNDS, KEYS]),
+        ("zarr-v3-draft", set(_OF_STORES), [SHARDS, PACKING, COMPOUNDS, KEYS]),
         (
             "nczarr",
             {*_OF_STORES, *_OF_NCZARR},
-            [SHARDS, KEYS],
+            [SHARDS, PACKING, KEYS],
         ),
         ("refs-v1", set(), ["References keep containers, chunks and codecs as they are: no data is written"]),
     ],
@@ -103,7 +104,9 @@ def test_options_that_do_not_fit_are_disabled_with_a_reason(
     hands: Hands, name: str, usable: set[str], why: list[str]
 ) -> None:
     hands.choose("exportFormat", name)
-    found = {each for each in (*_OF_STORES, "exportShardsKind", *_OF_NCZARR) if hands.usable(each)}
+    found = {
+        each for each in (*_OF_STORES, "exportShardsKind", "exportPacking", *_OF_NCZARR) if hands.usable(each)
+    }
     assert found == usable
     words = hands.dialog.findChild(QLabel, "exportReasons").text()
     assert words == ". ".join(why) + "."
@@ -112,7 +115,8 @@ def test_options_that_do_not_fit_are_disabled_with_a_reason(
 
 @pytest.mark.slow
 def test_what_is_asked_for(hands: Hands) -> None:
-    assert hands.options() == {"container": "folder", "codec": "keep"}
+    assert hands.options() == {"container": "folder", "codec": "keep", "packing": "keep"}
+    hands.choose("exportPacking", "codecs")
     hands.choose("exportChunksKind", "size")
     assert hands.options()["chunks"] == "auto:8MiB"
     hands.type("exportChunksField", "1 MiB")
@@ -124,7 +128,13 @@ def test_what_is_asked_for(hands: Hands) -> None:
     assert hands.dialog.order().target.endswith(".zarr.zip")
     hands.choose("exportZipKeys", "{name}")
     hands.type("exportTarget", "/data/out.zarr.zip")
-    wanted = {"chunks": "auto:1 MiB", "codec": "zstd:7", "shards": "4,6", "container": "zip"}
+    wanted = {
+        "chunks": "auto:1 MiB",
+        "codec": "zstd:7",
+        "shards": "4,6",
+        "container": "zip",
+        "packing": "codecs",
+    }
     assert hands.options() == {**wanted, "zip_folder": "out"}
     hands.choose("exportFormat", "refs-v1")
     assert hands.options() == {"inline": 0, "relative": False, "absolute": False}

@@ -1,0 +1,278 @@
+"""Packed values said by attributes of CF, or by codecs of Zarr v3: one written as the other.
+
+What is stored of each number stays. Attributes say that it stands for ``stored * scale_factor + add_offset``,
+the codec ``scale_offset`` for ``stored / scale + offset``: the last bits may differ, which is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.codecs.base import ByteCodec, DecodeError, Room, flat_bytes
+from refbrowser.codecs.makers import Elements
+from refbrowser.codecs.table import byte_codec
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.exporting.codec_names import codecs_v3
+from refbrowser.model.cf import Packing
+from refbrowser.model.data_type import DataType
+from refbrowser.model.nodes import ArrayNode, CodecSpec
+
+Values = npt.NDArray[Any]
+#: Attributes that say how values are packed, and those that say of which stored values there are none.
+SCALING = ("scale_factor", "add_offset")
+MARKS = ("_FillValue", "missing_value")
+_BOUNDS = ("valid_range", "valid_min", "valid_max")
+_SCALE, _CAST = "scale_offset", "cast_value"
+#: Stored values at which the last bits are compared: all there are of two bytes.
+_COMPARED = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Repacked:
+    """An array whose packing is said in the other way.
+
+    Attributes
+    ----------
+    node
+        The array.
+    convert
+        Gives its elements of those that it had; None where it stays as it is.
+    losses
+        What is told of it.
+    """
+
+    node: ArrayNode
+    convert: Callable[[Values], Values] | None = None
+    losses: tuple[str, ...] = ()
+
+
+class _KeptError(Exception):
+    """The packing stays as it is said, and why."""
+
+
+def repacked(node: ArrayNode, packing: str, *, has_codecs: bool) -> Repacked:
+    """Return an array whose packing is said by codecs, by attributes, or as it is.
+
+    Parameters
+    ----------
+    packing
+        ``codecs``, ``attributes`` or ``keep``. What cannot be said so stays, and the losses tell why.
+    has_codecs
+        The target has codecs for it.
+    """
+    ways = {"codecs": _as_codecs, "attributes": _as_attributes}
+    if packing not in ways:
+        return Repacked(node)
+    try:
+        if packing == "codecs" and not has_codecs and any(name in node.attributes for name in SCALING):
+            raise _KeptError("Zarr v2 has no codecs for it")
+        return ways[packing](node) if has_codecs or packing == "attributes" else Repacked(node)
+    except _KeptError as why:
+        return Repacked(node, losses=(f"its packing stays: {why}",) if str(why) else ())
+
+
+# Attributes become codecs
+
+
+def _as_codecs(node: ArrayNode) -> Repacked:
+    dtype = node.dtype
+    if dtype is None or not any(name in node.attributes for name in SCALING):
+        raise _KeptError
+    if dtype.kind not in "iu" or dtype.itemsize > 4:
+        raise _KeptError("only integers of at most 32 bits are packed by codecs")
+    packing = Packing.of(node)
+    if packing.ignored or packing.stored.kind != dtype.kind:
+        unsaid = packing.ignored or ("_Unsigned",)
+        raise _KeptError(f"the codecs cannot say {', '.join(unsaid)}")
+    marks = list(packing.missing)
+    if len(marks) > 1:
+        raise _KeptError("several stored values stand for missing ones")
+    unpacked = _float_type(node, dtype)
+    specs = _specs(packing, dtype, unpacked, marks)
+    codecs = _made(specs, unpacked)
+    plain = dtype.newbyteorder("<")
+    numbers = _some_numbers(plain)
+    decoded = _decoded(codecs, numbers, unpacked)
+    if not np.array_equal(_encoded(codecs, decoded, plain), numbers):
+        raise _KeptError("its numbers are not those that the codecs would write again")
+    fill = _fill(node, codecs, marks, unpacked)
+    stored = codecs_v3(node)
+    rest = [_spec(each) for each in (*stored.filters, stored.serializer, *stored.compressors)]
+    attributes = {
+        name: _bound(value, packing, codecs, unpacked) if name in _BOUNDS else value
+        for name, value in node.attributes.items()
+        if name not in (*SCALING, *MARKS)
+    }
+    made = replace(
+        node,
+        type=DataType.of(unpacked),
+        fill_value=fill,
+        fill_marks=False,
+        attributes=attributes,
+        attribute_types={name: each for name, each in node.attribute_types.items() if name not in _BOUNDS},
+        format="zarr-v3",
+        values=node.chunks.encoded_by((*specs, *rest), "C"),
+    )
+    told = f"{' and '.join(name for name in SCALING if name in node.attributes)} become codecs"
+    return Repacked(
+        made,
+        lambda values: _decoded(codecs, values.astype(plain, copy=False), unpacked),
+        (f"{told}: {_difference(packing, numbers, decoded, unpacked)}", *stored.lost),
+    )
+
+
+def _float_type(node: ArrayNode, packed: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type of unpacked values: short where the attributes are, and it has all packed numbers."""
+    types = {node.attribute_types.get(name) for name in SCALING if name in node.attributes}
+    return np.dtype("<f4" if types == {"float"} and packed.itemsize <= 2 else "<f8")
+
+
+def _specs(
+    packing: Packing, packed: np.dtype[Any], unpacked: np.dtype[Any], marks: list[Any]
+) -> tuple[CodecSpec, ...]:
+    with np.errstate(all="ignore"):
+        scale = float(unpacked.type(1) / unpacked.type(packing.scale))
+    offset = float(unpacked.type(packing.offset))
+    if not np.isfinite([scale, offset]).all() or scale == 0:
+        raise _KeptError("the codecs have no such scale")
+    cast: dict[str, Any] = {"data_type": packed.newbyteorder("=").name, "rounding": "nearest-even"}
+    if marks:
+        mark = int(marks[0])
+        cast["scalar_map"] = {"encode": [["NaN", mark]], "decode": [[mark, "NaN"]]}
+    return CodecSpec(_SCALE, {"offset": offset, "scale": scale}), CodecSpec(_CAST, cast)
+
+
+def _fill(node: ArrayNode, codecs: list[ByteCodec], marks: list[Any], unpacked: np.dtype[Any]) -> Any:
+    """Return what chunks hold that are not stored, unpacked; Zarr v3 needs it."""
+    if node.fill_value is None and marks:
+        return unpacked.type(np.nan)
+    stored = np.full(1, 0 if node.fill_value is None else node.fill_value, node.known_dtype)
+    return _decoded(codecs, stored.astype(stored.dtype.newbyteorder("<")), unpacked)[0]
+
+
+def _bound(value: Any, packing: Packing, codecs: list[ByteCodec], unpacked: np.dtype[Any]) -> Any:
+    """Return valid values, which attributes give as they are stored, as they are read."""
+    if packing.bounds_are_physical:
+        return value
+    numbers = np.atleast_1d(np.asarray(value)).astype(packing.stored.newbyteorder("<"))
+    found = _decoded(codecs, numbers, unpacked).tolist()
+    return found if isinstance(value, list) else found[0]
+
+
+def _difference(packing: Packing, numbers: Values, decoded: Values, unpacked: np.dtype[Any]) -> str:
+    """Return in words how far values of the codecs are from those of the attributes."""
+    of_attributes = numbers.astype(unpacked) * unpacked.type(packing.scale) + unpacked.type(packing.offset)
+    has = np.isfinite(decoded)
+    far = np.abs(decoded[has].astype("f8") - of_attributes[has].astype("f8"))
+    if not far.any():
+        return "stored numbers stay, and so do the values"
+    share = round(100 * np.count_nonzero(far) / far.size)
+    most = f"{far.max():.2g}"
+    return f"stored numbers stay, {max(share, 1)} % of the values differ in the last bits, by {most} at most"
+
+
+# Codecs become attributes
+
+
+def _as_attributes(node: ArrayNode) -> Repacked:
+    dtype, specs = node.dtype, list(node.codecs)
+    if node.format != "zarr-v3" or not specs or dtype is None or specs[0].name not in (_SCALE, _CAST):
+        raise _KeptError
+    scaled = specs[0] if specs[0].name == _SCALE else CodecSpec(_SCALE)
+    cast = next((spec for spec in specs[:2] if spec.name == _CAST), None)
+    if cast is None or dtype.kind != "f":
+        raise _KeptError("it is not packed as integers")
+    mark = _mark(cast)
+    used = [spec for spec in specs[:2] if spec.name in (_SCALE, _CAST)]
+    unpacked = dtype.newbyteorder("<")
+    codecs = _made(tuple(used), unpacked)
+    packed: np.dtype[Any] = getattr(codecs[-1], "stored")  # noqa: B009 - of this codec alone
+    if packed.kind not in "iu":
+        raise _KeptError("it is not packed as integers")
+    said = scaled.configuration
+    scale, offset = (unpacked.type(said.get(name, usual)) for name, usual in (("scale", 1), ("offset", 0)))
+    with np.errstate(all="ignore"):
+        factor = unpacked.type(1) / scale
+    attributes = {**node.attributes, "scale_factor": float(factor), "add_offset": float(offset)}
+    kind = "float" if unpacked.itemsize == 4 else "double"
+    types = {**node.attribute_types, "scale_factor": kind, "add_offset": kind}
+    if mark is not None:
+        attributes["_FillValue"] = mark
+    fill = (
+        None
+        if node.fill_value is None
+        else _encoded(codecs, np.full(1, node.fill_value, unpacked), packed)[0]
+    )
+    made = replace(
+        node,
+        type=DataType.of(packed),
+        fill_value=fill,
+        attributes=attributes,
+        attribute_types=types,
+        values=node.chunks.encoded_by(tuple(specs[len(used) :]), "C"),
+    )
+    numbers = _some_numbers(packed)
+    decoded = _decoded(codecs, numbers, unpacked)
+    packing = Packing(packed, scale=float(factor), offset=float(offset))
+    return Repacked(
+        made,
+        lambda values: _encoded(codecs, values.astype(unpacked, copy=False), packed, node.path),
+        (
+            f"{' and '.join(spec.name for spec in used)} become attributes: "
+            f"{_difference(packing, numbers, decoded, unpacked)}",
+        ),
+    )
+
+
+def _mark(cast: CodecSpec) -> int | None:
+    """Return the stored value that stands for NaN; None where none does."""
+    both: Any = cast.configuration.get("scalar_map") or {}
+    encode, decode = both.get("encode") or [], both.get("decode") or []
+    if not encode and not decode:
+        return None
+    plain = len(encode) == len(decode) == 1 and list(reversed(encode[0])) == decode[0]
+    if not plain or encode[0][0] != "NaN" or type(encode[0][1]) is not int:
+        raise _KeptError("attributes cannot say its map of values")
+    return encode[0][1]
+
+
+# Both
+
+
+def _spec(codec: Any) -> CodecSpec:
+    return CodecSpec(codec["name"], codec.get("configuration") or {})
+
+
+def _made(specs: tuple[CodecSpec, ...], unpacked: np.dtype[Any]) -> list[ByteCodec]:
+    """Return codecs of elements, none of which but the last changes their type."""
+    return [byte_codec(spec.name, spec.configuration, Elements(unpacked, Room.of(0))) for spec in specs]
+
+
+def _decoded(codecs: list[ByteCodec], stored: Values, unpacked: np.dtype[Any]) -> Values:
+    data = flat_bytes(np.ascontiguousarray(stored))
+    for codec in reversed(codecs):
+        data = codec.decode(data, Room.of(stored.size * unpacked.itemsize), None)
+    return data.view(unpacked).reshape(stored.shape)
+
+
+def _encoded(codecs: list[ByteCodec], values: Values, packed: np.dtype[Any], path: str = "") -> Values:
+    data = flat_bytes(np.ascontiguousarray(values))
+    try:
+        for codec in codecs:
+            data = codec.encode(data)
+    except DecodeError as error:
+        message = f"values cannot be packed: {error}"
+        raise RefbrowserError(ErrorKind.DECODE, message, Place(path=path or None)) from None
+    return data.view(packed).reshape(values.shape)
+
+
+def _some_numbers(packed: np.dtype[Any]) -> Values:
+    """Return all numbers of a type of two bytes; of longer ones as many, the ends included."""
+    limits = np.iinfo(packed)
+    count = min(_COMPARED, limits.max - limits.min + 1)
+    return np.linspace(limits.min, limits.max, count).round().astype(packed)
