@@ -10,9 +10,8 @@ from refbrowser.errors import Severity, quoted, sentence
 from refbrowser.findings.finding import Finding
 from refbrowser.model.grid import sides_text
 from refbrowser.model.json_values import json_ready
-from refbrowser.model.multiscales.conventions import pictures_of
+from refbrowser.model.multiscales.marks import may_describe
 from refbrowser.model.report import Report, first_of
-from refbrowser.views.multiscale_words import picture_json, picture_lines
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -95,15 +94,34 @@ def _described(dataset: Dataset) -> dict[str, Any]:
 
 
 def _group(node: GroupNode) -> dict[str, Any]:
-    pictures = [picture_json(picture) for picture in pictures_of(node).pictures]
     return {
         "attributes": json_ready(node.attributes),
         "dimensions": {
             name: {"size": dimension.size, "unlimited": dimension.unlimited}
             for name, dimension in node.dimensions.items()
         },
-        **({"images": pictures} if pictures else {}),
+        **_images(node),
     }
+
+
+def _images(node: GroupNode) -> dict[str, Any]:
+    if not may_describe(node):
+        return {}
+    from refbrowser.model.multiscales.conventions import pictures_of
+    from refbrowser.views.multiscale_words import picture_json
+
+    pictures = [picture_json(picture) for picture in pictures_of(node).pictures]
+    return {"images": pictures} if pictures else {}
+
+
+def _image_lines(node: GroupNode) -> Iterator[str]:
+    if not may_describe(node):
+        return
+    from refbrowser.model.multiscales.conventions import pictures_of
+    from refbrowser.views.multiscale_words import picture_lines
+
+    for picture in pictures_of(node).pictures:
+        yield from picture_lines(picture)
 
 
 def _array(node: ArrayNode) -> dict[str, Any]:
@@ -151,8 +169,7 @@ def _hierarchy_lines(dataset: Dataset) -> Iterator[str]:
             more = " (unlimited)" if dimension.unlimited else ""
             yield f"  {dimension.name} = {dimension.size}{more}"
         yield from _attribute_lines(group.attrs, "  ")
-        for picture in pictures_of(group.node).pictures:
-            yield from picture_lines(picture)
+        yield from _image_lines(group.node)
         for array in group.arrays.values():
             yield from _array_lines(array.node)
     if not dataset.groups:

@@ -14,7 +14,7 @@ from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.errors import ErrorKind, Place, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
-from refbrowser.model.multiscales.conventions import multiscale_findings
+from refbrowser.model.multiscales.marks import has_images
 from refbrowser.references.content.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
 from refbrowser.references.content.finding_places import as_known, in_refs
 from refbrowser.references.findings.rule_findings import all_findings
@@ -81,8 +81,8 @@ def dataset_findings(
     if hierarchy is not None:
         told = _Told(of_document)
         more = [each for each in hierarchy.findings if not told.has(each)]
-        described = multiscale_findings(hierarchy)
-        structure += in_refs(document, [*more, *codec_findings(hierarchy), *described])
+        more += [*codec_findings(hierarchy), *_of_images(hierarchy)]
+        structure += in_refs(document, more)
     if access is not None and access.memory.lock_fault is not None:
         structure.append(access.memory.lock_fault)
     store = document.store
@@ -113,6 +113,14 @@ def findings_at_hand(
     )
     structure = hierarchy.findings if hierarchy is not None else []
     return DatasetFindings((*document.noted(), unread), tuple(in_refs(document, structure)))
+
+
+def _of_images(hierarchy: Hierarchy) -> Iterable[Finding]:
+    if not has_images(hierarchy):
+        return ()
+    from refbrowser.model.multiscales.conventions import multiscale_findings
+
+    return multiscale_findings(hierarchy)
 
 
 def _of_document(

@@ -16,7 +16,7 @@ from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
 from refbrowser.formats.zarr.metadata_json import with_escapes
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key
-from refbrowser.model.multiscales.conventions import named_paths
+from refbrowser.model.multiscales.marks import may_name_levels
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.text.json_text import has_too_many_values
 
@@ -325,7 +325,7 @@ class _Walk:
                 names = [*_names(arrays), *_names(lists.get("groups", []))]
                 yield from (each for each in dict.fromkeys(names) if is_safe_key(each) and "/" not in each)
                 return
-        paths = self._named.get(prefix, []) + named_paths(self._attributes(prefix, documents))
+        paths = [*self._named.get(prefix, []), *_named_levels(self._attributes(prefix, documents))]
         safe = [path for path in paths if is_safe_key(path)]
         for path in safe:
             name, _, below = path.partition("/")
@@ -477,3 +477,11 @@ def _implied(reader: StoreReader, names: Names) -> Answers:
     if len(names.folders) < 2:
         return {}
     return reader.read([f"{folder}/{name}" for folder in names.folders[:_TRIED] for name in _NODES])
+
+
+def _named_levels(attributes: Mapping[str, Any]) -> list[str]:
+    if not may_name_levels(attributes):
+        return []
+    from refbrowser.model.multiscales.conventions import named_paths
+
+    return named_paths(attributes)

@@ -29,7 +29,6 @@ from refbrowser.formats.zarr.documents import (
 from refbrowser.formats.zarr.metadata_json import warning
 from refbrowser.formats.zarr.shapes import Sides, dimension_paths, dimensions_needed, parse_dimension_names
 from refbrowser.limits import LIMITS
-from refbrowser.model.multiscales.conventions import level_paths
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node, changed_array
 from refbrowser.model.values import Chunks
 
@@ -212,6 +211,8 @@ class _Builder:
             paths = {**paths, **{name: f"/{_key(path, name)}" for name in dimensions}}
         arrays = {name: array.node(seen, paths) for name, array in found.items()}
         if clashes:
+            from refbrowser.model.multiscales.conventions import level_paths
+
             # Levels of an image share its dimensions, and have other sizes.
             levels = level_paths(own(dimensions=dimensions, groups={}, arrays=arrays))
             self.findings += [each for each in clashes if each.place.path not in levels]

@@ -12,6 +12,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.multiscales.crs import Crs, crs_of_mapping
 from refbrowser.model.multiscales.described_group import DescribedGroup, text_in
 from refbrowser.model.multiscales.geozarr import geozarr_multiscales, geozarr_paths, spatial_picture
+from refbrowser.model.multiscales.marks import says_where
 from refbrowser.model.multiscales.multiscale import Multiscale
 from refbrowser.model.multiscales.ome import ome_multiscales, ome_paths
 from refbrowser.model.multiscales.overviews import overview_multiscales
@@ -95,21 +96,17 @@ def multiscale_findings(hierarchy: Hierarchy) -> Iterator[Finding]:
             found = pictures_of(node)
             yield from found.findings
             levels.update(level.node.path for picture in found.pictures for level in picture.levels)
-            is_default = _says_where(node.attributes)
+            is_default = says_where(node.attributes)
             alone += [
                 (array, node.attributes)
                 for array in node.arrays.values()
-                if is_default or _says_where(array.attributes)
+                if is_default or says_where(array.attributes)
             ]
     for array, attributes in alone:
         if array.path not in levels:
             described = DescribedGroup(array)
             spatial_picture(described, attributes)
             yield from described.findings
-
-
-def _says_where(attributes: Mapping[str, Any]) -> bool:
-    return any(name.startswith("spatial:") or name in ("proj:transform", "geo") for name in attributes)
 
 
 def _groups_above(hierarchy: Hierarchy, path: str) -> list[GroupNode]:
