@@ -31,6 +31,8 @@ class ArrayOfFiles:
         Rows of a chunk along the dimension where chunks are divided; 0 where they are not.
     edges
         The chunks along dimensions where those of files are unequal, or do not meet, by name.
+    rewritten
+        Bytes of elements of chunks at the ends of files that are not filled, and written into the document.
     extends
         As `Combination` has it.
     owner
@@ -45,6 +47,7 @@ class ArrayOfFiles:
     is_partial: bool = False
     divided: int = 0
     edges: dict[str, ChunkAxis] = field(default_factory=dict)
+    rewritten: int = 0
     extends: bool = False
     owner: int = 0
     _first: ArrayProperties | None = None

@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -356,7 +357,8 @@ def _dataset(plan: Plan, document: Document, session: Session, control: JobContr
 
 def _combined(plan: Plan, control: JobControl) -> Document:
     """Return the document of a plan, which has no references afterwards; only a folded one has a text."""
-    made = combined_document(plan, control.token, name=plan.request.target)
+    opening = partial(_opened_as, plan)
+    made = combined_document(plan, control.token, name=plan.request.target, opening=opening)
     for file in plan.files:
         file.chunks.forget()
     _tidy()
@@ -366,6 +368,10 @@ def _combined(plan: Plan, control: JobControl) -> Document:
     del made
     _tidy()
     return replace(folded(text, control).after, origin=origin)
+
+
+def _opened_as(plan: Plan, source: str) -> OpenRequest:
+    return replace(CombinedProof(plan).opening(source), allow=plan.request.allow)
 
 
 def _tidy() -> None:

@@ -7,7 +7,7 @@ import json
 import os
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination
@@ -33,6 +34,7 @@ from refbrowser.exporting.combining.properties import (
     bounds_of,
     coords_of,
 )
+from refbrowser.exporting.combining.rewritten_ends import Rewritten, RewrittenArray, rewritten
 from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.exporting.saving.kerchunk_metadata import with_filters_alone
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
@@ -153,6 +155,7 @@ def combined_document(
     token: CancelToken | None = None,
     name: str = "",
     keys: Mapping[str, ChunkKeyEncoding] = NO_KEYS,
+    opening: Callable[[str], OpenRequest] = OpenRequest,
 ) -> ManifestDocument:
     """Return the document of all files.
 
@@ -160,6 +163,8 @@ def combined_document(
     ----------
     keys
         How the keys of chunks of some arrays are written, by path.
+    opening
+        How a file is opened of which chunks are written again.
 
     Raises
     ------
@@ -168,7 +173,7 @@ def combined_document(
     """
     if plan.blocking:
         raise blocked(plan)
-    return _Combining(plan, token or CancelToken(), keys).document(name)
+    return _Combining(plan, token or CancelToken(), keys).document(name, opening)
 
 
 def blocked(plan: Plan) -> RefbrowserError:
@@ -198,6 +203,8 @@ class _Combining:
         self.starts: list[Ints | None] = [None] * len(plan.files)
         self.room = LIMITS.inlined_members
         self.held: list[tuple[str, bytes]] = []
+        self.rewritten: Mapping[str, Rewritten] = {}
+        self._to_rewrite: list[RewrittenArray] = []
 
     def _check_codecs(self) -> None:
         """Raise where codecs say how many dimensions a chunk has, and there are more now."""
@@ -208,7 +215,7 @@ class _Combining:
                 advice = f"--leave-out-var {array.path}"
                 raise RefbrowserError(ErrorKind.META, message, Place(path=array.path), advice)
 
-    def document(self, name: str) -> ManifestDocument:
+    def document(self, name: str, opening: Callable[[str], OpenRequest]) -> ManifestDocument:
         """Return the document."""
         self._groups()
         placed = []
@@ -227,6 +234,7 @@ class _Combining:
                 self._new_coordinate(axis)
         for key, data in self.held:
             self.manifest.add_bytes(key, data)
+        self.rewritten = rewritten(self._to_rewrite, self.plan.files, opening, self.token)
         for array in placed:
             self._chunks(array)
         place = self.manifest.place
@@ -267,11 +275,13 @@ class _Combining:
             fill = _missing_fill(array.first)
         dimensions, attributes = self.plan.dimensions(array), self._attributes(array)
         if told.form == self.form:
-            self._describe(array.path, grid, fill, encoding, dimensions, attributes)
+            metadata = self._describe(array.path, grid, fill, encoding, dimensions, attributes)
         else:
             described = {"fill_value": fill, **encoding}
             metadata = array_in_v3(array.path, grid, described, dimensions, attributes)
             self.manifest.add_metadata({f"{array.path.strip('/')}/zarr.json": metadata})
+        if array.rewritten:
+            self._to_rewrite.append(RewrittenArray(array, grid, self._begins(array), metadata))
 
     def _describe(
         self,
@@ -281,7 +291,8 @@ class _Combining:
         encoding: dict[str, Any],
         dimensions: Sequence[str],
         attributes: dict[str, Any],
-    ) -> None:
+    ) -> bytes:
+        """Add the metadata of an array; return the document that says what its chunks are."""
         prefix = path.strip("/")
         if self.form == "zarr-v3":
             told = {
@@ -295,16 +306,16 @@ class _Combining:
                 "dimension_names": list(dimensions),
                 **encoding,
             }
-            self.manifest.add_metadata({f"{prefix}/zarr.json": json_of(told)})
-            return
+            metadata = json_of(told)
+            self.manifest.add_metadata({f"{prefix}/zarr.json": metadata})
+            return metadata
         sides = grid.regular.chunk_shape
         array = {"zarr_format": 2, "shape": grid.shape, "chunks": sides, "fill_value": fill, **encoding}
         attributes = {**attributes, DIMENSIONS_ATTRIBUTE: list(dimensions)}
-        documents = {
-            f"{prefix}/.zarray": json_of(with_filters_alone(array)),
-            f"{prefix}/.zattrs": json_of(attributes),
-        }
+        metadata = json_of(with_filters_alone(array))
+        documents = {f"{prefix}/.zarray": metadata, f"{prefix}/.zattrs": json_of(attributes)}
         self.manifest.add_metadata(documents)
+        return metadata
 
     # Values that stand in the document
 
@@ -397,15 +408,22 @@ class _Combining:
             at = array.owner
             rows.add(array.files[at], array.told[at], array.numbers[at], ())
         else:
-            axes, dimensions = self.plan.axes_of(array), self.plan.grid(array).dimensions
-            starts = [None if axis is None else axis.starts for axis in axes]
-            for number, told, at in zip(array.files, array.told, array.numbers, strict=True):
-                begins = tuple(
-                    0 if axis is None or start is None else along.chunk_of(start[axis.of_file[number]])
-                    for axis, start, along in zip(axes, starts, dimensions, strict=True)
-                )
+            found = zip(array.files, array.told, array.numbers, self._begins(array), strict=True)
+            for number, told, at, begins in found:
                 rows.add(number, told, at, begins)
         rows.flush()
+
+    def _begins(self, array: ArrayOfFiles) -> list[tuple[int, ...]]:
+        """Return the first chunk of each file of an array in the result."""
+        axes, dimensions = self.plan.axes_of(array), self.plan.grid(array).dimensions
+        starts = [None if axis is None else axis.starts for axis in axes]
+        return [
+            tuple(
+                0 if axis is None or start is None else along.chunk_of(start[axis.of_file[number]])
+                for axis, start, along in zip(axes, starts, dimensions, strict=True)
+            )
+            for number in array.files
+        ]
 
     def keys_of(self, path: str) -> ChunkKeyEncoding:
         """Return how the keys of chunks of an array are written."""
@@ -445,15 +463,23 @@ class _Rows:
         self._found: list[tuple[Ints, npt.NDArray[np.int32], Ints, Ints]] = []
         self._count = 0
         self._grids: dict[tuple[int, ...], Ints] = {}
+        self._rewritten = combining.rewritten.get(array.path, {})
 
     def add(self, number: int, told: ArrayProperties, at: int, begins: tuple[int, ...]) -> None:
         """Add the rows of one file; `begins` is its first chunk in the result."""
         file, begin, end, numbers = self._combining.rows_of(number, at)
+        for coords, data in self._rewritten.get(number, {}).items():
+            own = (*[0] * (len(begins) - len(coords)), *coords)
+            place = np.add([begins], [own], dtype=np.int64)
+            (key,) = self._keys.encode_many(place, self._prefix)
+            self._combining.manifest.add_bytes(key, data)
         for start in range(begin, end, _ROWS):
-            self._add(file.chunks, numbers, told, at, begins, (begin, start, min(start + _ROWS, end)))
+            rows = begin, start, min(start + _ROWS, end)
+            self._add(number, file.chunks, numbers, told, at, begins, rows)
 
     def _add(
         self,
+        number: int,
         columns: FileChunks,
         numbers: npt.NDArray[np.int32],
         told: ArrayProperties,
@@ -479,8 +505,10 @@ class _Rows:
             if positions is None
             else positions[start - begin : stop - begin],
         )
+        stay = self._as_stored(number, coords)
+        coords, url, offset, length = coords[stay], url[stay], offset[stay], length[stay]
         held = np.flatnonzero(length == HELD)
-        data = [columns.inline[start + row] for row in held.tolist()]
+        data = [columns.inline[start + row] for row in stay[held].tolist()]
         if self._array.divided and self._array.role == "placed":
             divided = _divided(told, self._axis(told), self._array.divided, coords, offset, length)
             coords, offset, length, of_row = divided
@@ -506,6 +534,13 @@ class _Rows:
         self._count += len(coords)
         if self._count >= _ROWS:
             self.flush()
+
+    def _as_stored(self, number: int, coords: Ints) -> Ints:
+        """Return the rows of a file that are not written again."""
+        gone = self._rewritten.get(number)
+        if not gone:
+            return np.arange(len(coords))
+        return np.array([row for row, at in enumerate(coords.tolist()) if tuple(at) not in gone], np.int64)
 
     def flush(self) -> None:
         """Add what was gathered to the document."""

@@ -24,9 +24,10 @@ from refbrowser.exporting.combining.properties import (
 )
 from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.exporting.layout import WHO_READS_THEM
-from refbrowser.model.chunk_axes import ChunkAxis, Runs, axis_of
+from refbrowser.limits import LIMITS
+from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis, Runs, axis_of
 from refbrowser.model.grid import grid_of, sides_text
-from refbrowser.words import counted_plain
+from refbrowser.words import counted_plain, size_text
 
 #: A distance of more than so many usual steps is a gap.
 _WIDE = 1.5
@@ -453,14 +454,20 @@ def divide(arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]) -> list[M
             told = ", ".join(f"{sides_text(grid_of([each]))} along {name}" for name, each in edges.items())
             message = f"{array.path}: chunks have unequal sides, {told}: {WHO_READS_THEM}"
             found.append(_mismatch("chunks", array.path, message, [], [], is_blocking=False))
+            if array.rewritten:
+                message = (
+                    f"{array.path}: the last chunks of files are not filled: they are written again into the "
+                    f"document, {size_text(array.rewritten)} of values"
+                )
+                found.append(_mismatch("file ends", array.path, message, [], [], is_blocking=False))
     return found
 
 
 def _edges(array: ArrayOfFiles, axes: Sequence[PlacedAxis]) -> dict[str, ChunkAxis]:
     """Return the chunks along each dimension where they are those of files one after another.
 
-    Nothing is returned where files differ along other dimensions, or one that is not the last ends within a
-    chunk: the chunks would be stored longer than they are.
+    Nothing is returned where files differ along other dimensions. Chunks in which files end, but for the last
+    one, are stored longer than they are: what has to be written again of them is noted.
     """
     first, along = array.first, {axis.name: axis for axis in axes if not axis.is_new}
     if len({(each.form, each.dimensions) for each in array.told}) > 1:
@@ -472,7 +479,7 @@ def _edges(array: ArrayOfFiles, axes: Sequence[PlacedAxis]) -> dict[str, ChunkAx
     grids = {id(each): each.grid for each in array.told}
     if any(len({grid.dimensions[at] for grid in grids.values()}) > 1 for at, _ in own):
         return {}
-    found = {}
+    found, rewritten = {}, 0
     for at, name in enumerate(first.dimensions):
         if name not in along:
             continue
@@ -484,9 +491,21 @@ def _edges(array: ArrayOfFiles, axes: Sequence[PlacedAxis]) -> dict[str, ChunkAx
                 return {}
             parts[part] = mine
         joined = _one_after_another(axis, parts)
-        if joined.is_padded or (array.extends and axis.of_file[0] != 0):
+        if array.extends and (joined.is_padded or axis.of_file[0] != 0):
             return {}
-        found[name] = joined
+        found[name] = joined.between(0, joined.size) if joined.is_padded else joined
+        for number, told in zip(array.files, array.told, strict=True):
+            part, grid = axis.of_file[number], grids[id(told)]
+            start = joined.chunk_of(axis.starts[part]) if axis.lengths[part] else 0
+            end = start + grid.dimensions[at].count - 1
+            if grid.size and joined.side(end) != found[name].side(end):
+                rest = (
+                    prod(each.count * each.largest for each in grid.dimensions) // grid.dimensions[at].count
+                )
+                rewritten += rest // grid.dimensions[at].largest * joined.extent(end) * max(told.itemsize, 1)
+    if rewritten > LIMITS.inlined_members or (rewritten and not first.itemsize):
+        return {}
+    array.rewritten = rewritten
     return found
 
 
@@ -498,6 +517,8 @@ def _one_after_another(axis: PlacedAxis, parts: Sequence[ChunkAxis | None]) -> C
         for length, part in pairs
         if length
     ]
+    if not runs:
+        return RegularAxis(0, 1)
     sides, counts, extents = (np.concatenate(column) for column in zip(*runs, strict=True))
     return axis_of(axis.size, sides, counts, extents)
 

@@ -141,7 +141,6 @@ BLOCKING: dict[str, tuple[Callable[[list[Refs]], None], set[str]]] = {
     "presence": (without("t"), set()),
     "shape": (wider, set()),
     "values": (lambda files: files[ODD_ONE].update({"x/0": text_of(np.arange(1, 7, dtype="<f4"))}), set()),
-    "file ends": (shorter, {"gap"}),
     "overlap": (times(ODD_ONE * ROWS - 1), {"gap"}),
     "double": (times((ODD_ONE - 1) * ROWS), {"gap"}),
     "disorder": (swapped, set()),
@@ -426,3 +425,9 @@ def test_files_with_different_variables_are_merged_where_that_is_chosen(sets: Se
     assert [each.option for each in found["/t"].remedies][:2] == ["--merge", "--leave-out odd"]
     assert found["/t"].remedies[0].words == "allow files with different variables"
     assert not plan_of(files, found["/t"].remedies[0].applied(sets.request)).blocking
+
+
+def test_a_file_that_ends_within_a_chunk_stops_nothing(sets: Sets) -> None:
+    plan = plan_of(sets.files(shorter), sets.request)
+    told = {each.kind: each.is_blocking for each in plan.mismatches if each.name != "history"}
+    assert told == {"gap": False, "chunks": False, "file ends": False}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from rectilinear_stores import needs_zarr_with_edges
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.combining import file_positions
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine, gather, plan_of
+from refbrowser.limits import LIMITS
 
 DAYS = [31, 28, 31, 30]
 STARTS = [0, 31, 59, 90]
@@ -209,6 +212,66 @@ def test_the_window_of_values_is_that_of_the_files(months: list[Path], tmp_path:
     year = combined(months, tmp_path / "year.json")
     for index in (np.s_[30:32], np.s_[58, 2], np.s_[::13, ::2], np.s_[89:20:-7]):
         assert np.array_equal(year["t"][index], YEAR[index])
+
+
+@pytest.fixture
+def unfilled(tmp_path: Path) -> list[Path]:
+    """Months that are stored in chunks of 31 days and 3 x 3 places."""
+    chunks = {"chunk": (31, 3, 3), "maxshape": (None, 4, 3)}
+    return [month(tmp_path / f"u{number}.nc", number, **chunks) for number in range(3)]
+
+
+def test_chunks_that_a_month_does_not_fill_are_written_again(unfilled: list[Path], tmp_path: Path) -> None:
+    year = combined(unfilled, tmp_path / "year.json")
+    assert year["t"].node.grid.spelling == [[31, 28, 31], 3, 3]
+    assert np.array_equal(year["t"][...], YEAR)
+    refs = json.loads((tmp_path / "year.json").read_text())["refs"]
+    held = [key for key, value in refs.items() if key.startswith("t/c/") and isinstance(value, str)]
+    assert sorted(held) == ["t/c/1/0/0", "t/c/1/1/0"]
+
+
+def test_what_is_written_again_is_told(unfilled: list[Path]) -> None:
+    plan = planned(unfilled)
+    assert plan.blocking == []
+    (told,) = (each for each in plan.mismatches if each.kind == "file ends")
+    # 28 days of two chunks of 9 numbers of 4 bytes.
+    assert told.message == (
+        "/t: the last chunks of files are not filled: they are written again into the document, "
+        "2.02 kB of values"
+    )
+
+
+def test_more_than_a_document_holds_is_not_written_again(
+    unfilled: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_positions, "LIMITS", replace(LIMITS, inlined_members=28 * 18 * 4 - 1))
+    (blocking,) = planned(unfilled).blocking
+    assert blocking.kind == "file ends"
+    assert "do not meet at the ends of files" in blocking.message
+
+
+def test_missing_chunks_stay_missing(tmp_path: Path) -> None:
+    files = [month(tmp_path / f"m{number}.nc", number, (31, 4, 1)) for number in (0, 2)]
+    files.insert(1, month(tmp_path / "m1.nc", 1))
+    with h5py.File(files[1], "a") as file:
+        del file["t"]
+        parts = {"chunks": (31, 4, 1), "maxshape": (None, 4, 3), "compression": "gzip", "shuffle": True}
+        temp = file.create_dataset("t", (28, 4, 3), "f4", fillvalue=np.float32(-999), **parts)
+        temp.attrs["_FillValue"] = np.array([-999], "f4")
+        temp[:, :, 1] = values_of(1)[:, :, 1]
+        for axis, name in enumerate(("time", "y", "x")):
+            temp.dims[axis].attach_scale(file[name])
+    year = combined(files, tmp_path / "year.json")
+    assert year["t"].node.manifest.stored() == 7
+    assert np.array_equal(year["t"][31:59, :, 1], values_of(1)[:, :, 1])
+    assert (year["t"][31:59, :, 0] == -999).all()
+
+
+def test_what_was_written_again_becomes_chunks_of_a_store(unfilled: list[Path], tmp_path: Path) -> None:
+    year = combined(unfilled, tmp_path / "year.json")
+    report = refbrowser.export(year, tmp_path / "year.zarr", format="zarr-v3")
+    assert report.copied == report.chunks
+    assert np.array_equal(refbrowser.open(tmp_path / "year.zarr")["t"][...], YEAR)
 
 
 @needs_zarr_with_edges
