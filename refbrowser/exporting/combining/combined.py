@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,6 @@ from refbrowser.exporting.combining.properties import (
     bounds_of,
     coords_of,
 )
-from refbrowser.exporting.combining.rewritten_ends import Rewritten, RewrittenArray, rewritten
 from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.exporting.saving.kerchunk_metadata import with_filters_alone
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
@@ -49,6 +48,9 @@ from refbrowser.references.content.origins import FileOrigin
 from refbrowser.references.content.table import WHOLE
 from refbrowser.references.content.value_table import json_of
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
+
+if TYPE_CHECKING:
+    from refbrowser.exporting.combining.rewritten_ends import Rewritten
 
 #: References that are added together.
 _ROWS = 1 << 18
@@ -204,7 +206,7 @@ class _Combining:
         self.room = LIMITS.inlined_members
         self.held: list[tuple[str, bytes]] = []
         self.rewritten: Mapping[str, Rewritten] = {}
-        self._to_rewrite: list[RewrittenArray] = []
+        self._to_rewrite: list[tuple[ArrayOfFiles, ChunkGrid, list[tuple[int, ...]], bytes]] = []
 
     def _check_codecs(self) -> None:
         """Raise where codecs say how many dimensions a chunk has, and there are more now."""
@@ -234,7 +236,12 @@ class _Combining:
                 self._new_coordinate(axis)
         for key, data in self.held:
             self.manifest.add_bytes(key, data)
-        self.rewritten = rewritten(self._to_rewrite, self.plan.files, opening, self.token)
+        if self._to_rewrite:
+            # Few files end within a chunk.
+            from refbrowser.exporting.combining.rewritten_ends import RewrittenArray, rewritten
+
+            ends = [RewrittenArray(*each) for each in self._to_rewrite]
+            self.rewritten = rewritten(ends, self.plan.files, opening, self.token)
         for array in placed:
             self._chunks(array)
         place = self.manifest.place
@@ -281,7 +288,7 @@ class _Combining:
             metadata = array_in_v3(array.path, grid, described, dimensions, attributes)
             self.manifest.add_metadata({f"{array.path.strip('/')}/zarr.json": metadata})
         if array.rewritten:
-            self._to_rewrite.append(RewrittenArray(array, grid, self._begins(array), metadata))
+            self._to_rewrite.append((array, grid, self._begins(array), metadata))
 
     def _describe(
         self,
