@@ -33,13 +33,22 @@ def write_arrays(path: Path, **arrays: Any) -> Path:
     return path
 
 
-def make_chunked(path: Path, values: Any, sides: tuple[int, ...], level: int | None) -> None:
+def make_chunked(
+    path: Path, values: Any, sides: tuple[int, ...], level: int | None, *, plain_ones: int = 0, shift: int = 0
+) -> None:
     """Have the only array of a file, which has these values, stored in chunks: deflated, or as they are.
 
     Its descriptor is changed to that of a special element, and what that needs stands behind the end.
+
+    Parameters
+    ----------
+    plain_ones
+        So many are left as they are.
+    shift
+        Is added to the first coordinate of each: they are elsewhere then.
     """
     data = bytearray(path.read_bytes())
-    at = _descriptor(data, _DATA)
+    at = descriptor(data, _DATA)
     added: list[tuple[int, int, bytes]] = []
     ref = 30_000
     rows = b""
@@ -49,13 +58,13 @@ def make_chunked(path: Path, values: Any, sides: tuple[int, ...], level: int | N
         part = big[tuple(slice(i * side, (i + 1) * side) for i, side in zip(coords, sides, strict=True))]
         chunk[tuple(map(slice, part.shape))] = part
         plain = chunk.tobytes()
-        if level is None:
+        if level is None or len(rows) < plain_ones * (4 * big.ndim + 4):
             added.append((_CHUNK, ref, plain))
         else:
             added.append((_COMPRESSED, ref, zlib.compress(plain, level)))
             head = struct.pack(">HHiHHHH", 3, 0, len(plain), ref, 0, 4, level)
             added.append((_CHUNK | _SPECIAL, ref, head))
-        rows += struct.pack(f">{len(coords)}iHH", *coords, _CHUNK, ref)
+        rows += struct.pack(f">{len(coords)}iHH", coords[0] + shift, *coords[1:], _CHUNK, ref)
         ref += 1
     size, ndim = big.dtype.itemsize, big.ndim
     table = _table_header(ndim, len(rows) // (4 * ndim + 4))
@@ -93,7 +102,7 @@ def _table_header(ndim: int, count: int) -> bytes:
     return head + struct.pack(">HHHH", 0, 0, 3, 0) + b"\0"
 
 
-def _descriptor(data: bytearray, wanted: int) -> int:
+def descriptor(data: bytearray, wanted: int) -> int:
     """Return where the descriptor of an element stands."""
     at = 4
     while True:

@@ -241,7 +241,7 @@ class Hdf4Arrays:
             return ""
         key = node.known_dtype.str, is_packed, is_chunked
         if key not in self._proved:
-            candidate = Candidate(node, node.path, stored, int(np.argmin(stored.offsets)), (), node.shape)
+            candidate = Candidate(node, node.path, stored, int(np.argmax(stored.offsets)), (), node.shape)
             self._proved[key] = refuted(self.file, candidate, self.token)
         return self._proved[key]
 

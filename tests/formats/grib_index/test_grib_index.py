@@ -17,6 +17,7 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.grib_index.inventory import read_inventory, with_lengths
 from refbrowser.formats.grib_index.opening import places_beside
 from refbrowser.formats.library import grib_indexed
 from refbrowser.limits import Limits
@@ -31,7 +32,7 @@ POINTS = 12
 
 def field(number: int, sample: str = "regular_ll_pl_grib2", **keys: Any) -> bytes:
     values = np.arange(POINTS, dtype=float) + 100 * number
-    return message(sample, values, **_SIDES, **keys)
+    return message(sample, values, **_SIDES | keys)
 
 
 def forecast(dates: tuple[int, ...] = (20240131, 20240229), members: int = 3) -> list[bytes]:
@@ -123,26 +124,35 @@ def test_most_messages_stay_unread(
     messages: list[bytes], tmp_path: Path, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Bits behind the end of each leave nothing of one message to the read of another.
-    wide = [grown(each, 20_000) for each in messages]
+    wide = [grown(each, 40_000) for each in messages]
     index = write(tmp_path, wide, lines)
     files = {f"/{each.name}": each.read_bytes() for each in tmp_path.iterdir()}
     starts = np.cumsum([0, *map(len, wide)])
-    with HttpServer(files) as server:
+    with HttpServer(files, latency=0.01) as server:
         mine = references(server.url(f"/{index.name}"))
-        read = {
-            int(np.searchsorted(starts, each.range[0], "right")) - 1
-            for each in server.requests
-            if each.path == "/f.grib2" and each.range is not None
-        }
+        asked = [each.range for each in server.requests if each.path == "/f.grib2"]
+        read = {int(np.searchsorted(starts, each[0], "right")) - 1 for each in asked if each is not None}
+        if lines is wgrib2_lines:
+            # Several that are near to each other may come in one answer.
+            assert read <= planned(index, len(b"".join(wide)))
         assert len(read) < len(wide) / 2
-        assert {name: each for name, each in mine.items() if name != "refs"} == {
-            name: each for name, each in references(tmp_path / "f.grib2").items() if name != "refs"
-        }
-        assert len(mine["refs"]) == len(references(tmp_path / "f.grib2")["refs"])
+        assert server.most_connections > 4
+        theirs = references(tmp_path / "f.grib2")
+        assert len(mine.pop("refs")) == len(theirs.pop("refs"))
+        assert mine == theirs
         server.clear()
         # It is known the next time.
         references(server.url(f"/{index.name}"))
         assert sum(each.range is not None for each in server.requests if each.path == "/f.grib2") <= 1
+
+
+def planned(index: Path, size: int) -> set[int]:
+    """Return the messages that are to be read: of each kind the first one, and one more."""
+    entries = [*with_lengths(read_inventory(index.read_bytes(), "a").entries, size)]
+    numbers: dict[Any, list[int]] = {}
+    for number, each in enumerate(entries):
+        numbers.setdefault(each.kind, []).append(number)
+    return {number for each in numbers.values() for number in (each[0], each[-1])}
 
 
 def grown(data: bytes, count: int) -> bytes:
@@ -157,10 +167,13 @@ def grown(data: bytes, count: int) -> bytes:
 
 def test_what_an_index_does_not_tell_is_read(tmp_path: Path) -> None:
     levels = (1000, 925, 850, 700, 500)
-    # Of one kind for the index, and yet of two centres; and two messages that it lists alike.
-    made = [field(level, level=level, centre="kwbc" if level > 800 else "ecmf") for level in levels]
-    made += [field(7, shortName="u", level=level, typeOfGeneratingProcess=2 + level % 3) for level in levels]
-    made.append(field(8, level=500, centre="ecmf", subCentre=1))
+    # Of one kind for the index, and yet on two grids; and two messages that it lists alike.
+    made = [field(level, level=level, subCentre=level > 800) for level in levels]
+    wide = {"longitudeOfLastGridPointInDegrees": 9, "iDirectionIncrementInDegrees": 3}
+    made += [field(level, shortName="u", level=level, **(wide if level < 900 else {})) for level in levels]
+    alike = [field(level, shortName="v", level=level) for level in levels]
+    alike.insert(2, field(9, shortName="v", level=925, typeOfGeneratingProcess=4))
+    made += alike
     index = write(tmp_path, made)
     assert references(index) == references(tmp_path / "f.grib2")
 
@@ -230,6 +243,11 @@ def test_a_file_that_is_shorter(messages: list[bytes], tmp_path: Path) -> None:
     (tmp_path / "f.grib2").write_bytes(data[: last - 5 * len(messages[0])])
     told = notes(index)
     assert any(f"the message at byte {last} is not there" in each for each in told)
+    (tmp_path / "f.grib2").write_bytes(data[: len(data) // 2])
+    places = [each for each in references(index)["refs"].values() if isinstance(each, list)]
+    assert places
+    assert all(offset + length <= len(data) // 2 for _, offset, length in places)
+    (tmp_path / "f.grib2").write_bytes(data[: last - 5 * len(messages[0])])
     with refbrowser.open(index) as dataset:
         # It is not known what was there.
         lacking = [each for each in dataset.arrays.values() if "lost" in each.node.not_referencable]

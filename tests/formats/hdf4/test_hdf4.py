@@ -10,7 +10,7 @@ import fsspec
 import numpy as np
 import pytest
 import zarr
-from hdf4_made import HC, HDF, SD, SDC, TYPES, make_chunked, write_arrays
+from hdf4_made import HC, HDF, SD, SDC, TYPES, descriptor, make_chunked, write_arrays
 from servers.http_server import HttpServer
 
 import refbrowser
@@ -116,13 +116,37 @@ def test_a_chunk_that_is_not_what_it_should_be_is_left_to_the_library(tmp_path: 
     path = write_arrays(tmp_path / "a.hdf", a=values)
     make_chunked(path, values, (3, 4), 6)
     data = path.read_bytes()
-    # Without its end a stream is told by who decodes it.
-    at = data.index(b"\x78\x9c")
-    path.write_bytes(data[: at + 3] + bytes([data[at + 3] ^ 0xFF]) + data[at + 4 :])
+    for at, is_proved in ((data.rindex(b"\x78\x9c"), False), (data.index(b"\x78\x9c"), True)):
+        path.write_bytes(data[: at + 3] + bytes([data[at + 3] ^ 0xFF]) + data[at + 4 :])
+        with refbrowser.open(path) as dataset:
+            # The last chunk is compared with what pyhdf gives; each is told where it is read.
+            assert bool(dataset["/a"].node.not_referencable) is not is_proved
+            with pytest.raises(RefbrowserError):
+                dataset["/a"][...]
+
+
+@pytest.mark.slow
+def test_chunks_that_no_codec_reads_are_left_to_the_library(tmp_path: Path) -> None:
+    values = VALUES.astype("i2")
+    path = write_arrays(tmp_path / "mixed.hdf", a=values)
+    make_chunked(path, values, (3, 4), 6, plain_ones=2)
     with refbrowser.open(path) as dataset:
-        assert dataset["/a"].node.not_referencable
-        with pytest.raises(RefbrowserError):
-            dataset["/a"][...]
+        assert dataset["/a"].node.not_referencable == "some of its chunks are packed, and others are not"
+        assert np.array_equal(dataset["/a"][...], own_values(path, 0))
+    path = write_arrays(tmp_path / "outside.hdf", a=values)
+    make_chunked(path, values, (3, 4), None, shift=1)
+    with refbrowser.open(path) as dataset:
+        assert dataset["/a"].node.not_referencable == "chunks of it lie outside of it"
+
+
+def test_what_was_written_in_part_is_read_by_pyhdf(tmp_path: Path) -> None:
+    path = write_arrays(tmp_path / "a.hdf", a=VALUES.astype("i2"))
+    data = bytearray(path.read_bytes())
+    at = descriptor(data, 702)
+    data[at + 8 : at + 12] = (100).to_bytes(4, "big")
+    path.write_bytes(data)
+    with refbrowser.open(path) as dataset:
+        assert dataset["/a"].node.not_referencable == "not all of its elements were written"
 
 
 @pytest.mark.slow
