@@ -13,7 +13,11 @@ import numpy as np
 
 from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, names_of, rows_of
 from refbrowser.model.grid import sides_text
-from refbrowser.model.multiscales.conventions import crs_beside, multiscale_of, pictures_of
+from refbrowser.model.multiscales.conventions import (
+    crs_of_mapping_beside,
+    multiscale_of,
+    pictures_of,
+)
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ReferenceKind
@@ -151,8 +155,11 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
             pairs[-1] = ("Format", node.format if node.error else stored)
         pairs += [("Coordinates", words) for words in coordinate_words(node)]
         pairs += buffer_pairs(node)
-        crs = None if hierarchy is None else crs_beside(hierarchy, node)
-        pairs += [] if crs is None else [("CRS", one_line(crs.name))]
+        image = None if hierarchy is None else multiscale_of(hierarchy, node)
+        if hierarchy is not None and (image is None or image.crs is None):
+            # Else it is said of the image.
+            crs = crs_of_mapping_beside(hierarchy, node)
+            pairs += [] if crs is None else [("CRS", one_line(crs.name))]
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
             pairs.insert(1, ("What to do", node.unreadable.advice))
@@ -160,8 +167,7 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
             pairs += [(STORED, COUNTING), (STORED_SIZE, COUNTING)]
         found.append(_section("Array", pairs))
         found += field_sections(node)
-        if hierarchy is not None:
-            found += image_sections(multiscale_of(hierarchy, node))
+        found += image_sections(image)
     else:
         pairs = [("Path", node.path), ("Arrays", str(len(node.arrays))), ("Groups", str(len(node.groups)))]
         names = ", ".join(f"{each.name} {each.size}" for each in node.dimensions.values())

@@ -6,8 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
-from multiscale_stores import METRES, write_geozarr, write_ome
+import tifffile
+from multiscale_stores import EAST, METRES, NORTH, write_geozarr, write_ome
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
@@ -102,6 +104,36 @@ def test_an_element_is_explained_where_it_is(
         ("y", "40 of 1024 (10 micrometer)"),
         ("x", "50 of 1024 (12.5 micrometer)"),
     ]
+
+
+def test_overviews_of_a_tiff_are_levels(
+    window: MainWindow, shown: Callable[[Path, str], PlotPane], tmp_path: Path, qtbot: QtBot, settle: Settle
+) -> None:
+    values = np.add.outer(np.arange(1024), np.arange(1024)).astype("u2")
+    scale = (33550, "d", 3, (METRES, METRES, 0.0), True)
+    tie = (33922, "d", 6, (0.0, 0.0, 0.0, EAST, NORTH, 0.0), True)
+    keys = (34735, "H", 16, (1, 1, 0, 3, 1024, 0, 1, 1, 1025, 0, 1, 1, 3072, 0, 1, 32633), True)
+    with tifffile.TiffWriter(tmp_path / "scene.tif") as file:
+        file.write(values, subifds=2, extratags=[scale, tie, keys], tile=(128, 128))
+        for step in (2, 4):
+            file.write(values[::step, ::step], subfiletype=1, tile=(128, 128))
+    plot = shown(tmp_path / "scene.tif", "/image")
+    coarse = level(plot)
+    assert coarse != "/image"
+    assert plot.header.level.currentText().startswith("auto (overview_")
+    before = plot.coordinates()[1]
+    factor = 1024 / before.size
+    assert before.values is not None
+    assert before.values[0] == EAST + METRES * factor / 2
+    zoom(plot, qtbot, settle, 10, 30)
+    assert level(plot) == "/image"
+    # The same part of the ground, in coordinates that the finer level has of its own.
+    values_now = plot.coordinates()[1].values
+    assert values_now is not None
+    assert values_now[0] == EAST + METRES / 2
+    (low, high), _, _ = plot.canvas.view()
+    assert low == pytest.approx(factor * 10.5 - 0.5, abs=2 * factor)
+    assert high == pytest.approx(factor * 30.5 - 0.5, abs=2 * factor)
 
 
 def test_a_coarser_array_in_the_tree_is_held(

@@ -101,7 +101,7 @@ class Resolution:
         self.levels = found
         self.level = found.number(node.path) or 0
         self.is_fixed = self.level > 0
-        if self.has_levels and not self.is_fixed:
+        if self.has_levels and not self.is_fixed and 0 not in node.shape:
             state = first_slice(level_node(found, 0), level_roles(found))
             room = self._room()
             sides = (room.height(), room.width())[-len(state.axes) :]
@@ -213,6 +213,8 @@ class Resolution:
         window = None if view.window is None else widened(view.window, view.state)
         node = level_node(view.multiscale, view.number)
         if node.error is not None or node.unreadable is not None or not node.has_grid:
+            return False
+        if 0 in node.shape or (window is not None and not all(map(len, window))):
             return False
         plan = plan_view(node, view.state, window)
         return not plan.too_large and not plan.is_sampled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,11 @@ class AxisTransform:
     def shifted(self, by: float) -> AxisTransform:
         """Return it with something added to all coordinates."""
         return AxisTransform(self.step, self.origin + by)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it tells elements apart: its numbers are finite, and its step is not 0."""
+        return isfinite(self.step) and isfinite(self.origin) and self.step != 0
 
     @property
     def corner(self) -> float:
@@ -68,6 +74,11 @@ class IndexMap:
         # Borders that fall on borders, but for rounding, add no element.
         start, stop = (round(end + 0.5, 6) for end in ends)
         return range(max(0, min(size, int(start // 1))), max(0, min(size, -int(-stop // 1))))
+
+    def overlaps(self, size: int, other: int) -> bool:
+        """Whether a dimension of `size` elements and one of `other` lie over each other, in part at least."""
+        ends = self.position(-0.5), self.position(size - 0.5)
+        return max(ends) > -0.5 and min(ends) < other - 0.5
 
     @property
     def inverse(self) -> IndexMap:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import LEVEL_TRANSFORM
 from refbrowser.limits import LIMITS
 from refbrowser.model.multiscales.crs import Crs, crs_of_mapping
 from refbrowser.model.multiscales.described_group import DescribedGroup, text_in
@@ -70,14 +71,8 @@ def multiscale_of(hierarchy: Hierarchy, node: ArrayNode) -> Multiscale | None:
     return spatial_picture(DescribedGroup(node), _attributes(above))
 
 
-def crs_beside(hierarchy: Hierarchy, node: ArrayNode) -> Crs | None:
-    """Return the coordinate system of an array: that of its image, else of the grid mapping that it names.
-
-    None where neither is told.
-    """
-    image = multiscale_of(hierarchy, node)
-    if image is not None and image.crs is not None:
-        return image.crs
+def crs_of_mapping_beside(hierarchy: Hierarchy, node: ArrayNode) -> Crs | None:
+    """Return the coordinate system of the grid mapping that an array names; None where it names none."""
     name = text_in(node.attributes, "grid_mapping")
     # With several, each is followed by a colon and its coordinates (CF 1.11, 5.6).
     name = name.split(":")[0].split(" ")[0]
@@ -95,6 +90,7 @@ def multiscale_findings(hierarchy: Hierarchy) -> Iterator[Finding]:
         if isinstance(node, GroupNode):
             found = pictures_of(node)
             yield from found.findings
+            yield from _elsewhere(node, found.pictures)
             levels.update(level.node.path for picture in found.pictures for level in picture.levels)
             is_default = says_where(node.attributes)
             alone += [
@@ -107,6 +103,21 @@ def multiscale_findings(hierarchy: Hierarchy) -> Iterator[Finding]:
             described = DescribedGroup(array)
             spatial_picture(described, attributes)
             yield from described.findings
+
+
+def _elsewhere(group: GroupNode, pictures: Iterable[Multiscale]) -> Iterator[Finding]:
+    """Yield levels whose transforms put them outside of the finest level of their picture."""
+    described = DescribedGroup(group)
+    for picture in pictures:
+        for number, level in enumerate(picture.levels):
+            at = picture.lies_elsewhere(number)
+            if at is not None:
+                name = picture.axes[at].name or f"dim {at}"
+                message = (
+                    f"{level.node.path} is told to lie outside of {picture.levels[0].node.path} along {name}"
+                )
+                described.note(LEVEL_TRANSFORM, message, "multiscales")
+    yield from described.findings
 
 
 def _groups_above(hierarchy: Hierarchy, path: str) -> list[GroupNode]:

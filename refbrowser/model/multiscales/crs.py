@@ -20,6 +20,7 @@ _METRES = frozenset(
 _LOOKED_AT = 100_000
 _CODE_LENGTH = 200
 _METRE = "m"
+_CODE = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,30}):([A-Za-z0-9_.]{1,30})")
 #: Keywords of WKT, of versions 1 and 2 (OGC 18-010r11, 8.2 and 9.2).
 _PROJECTED = re.compile(r"\b(PROJCRS|PROJECTEDCRS|PROJCS)\s*[\[(]", re.IGNORECASE)
 _LONGITUDES = re.compile(r"\b(GEOGCRS|GEOGRAPHICCRS|GEODCRS|GEODETICCRS|GEOGCS)\s*[\[(]", re.IGNORECASE)
@@ -71,12 +72,31 @@ def crs_of_mapping(attributes: Mapping[str, Any]) -> Crs | None:
     for name in ("crs_wkt", "spatial_ref"):
         text = attributes.get(name)
         if isinstance(text, str) and text.strip():
-            is_code = re.fullmatch(r"\s*[A-Za-z_]+:[A-Za-z0-9]+\s*", text) is not None
+            is_code = _CODE.fullmatch(text.strip()) is not None
             return _of_texts(text, None, None) if is_code else _of_wkt(text)
     kind = attributes.get("grid_mapping_name")
     if not isinstance(kind, str) or not kind.strip():
         return None
     return Crs(kind.strip()[:_CODE_LENGTH].replace("_", " "), "", kind.strip() == "latitude_longitude")
+
+
+def known_by_pyproj(crs: Crs) -> Crs:
+    """Return a system with what pyproj knows of its code, where that is installed and it is not known here.
+
+    It takes a moment the first time: not for the thread of a window.
+    """
+    # A text of another form could name files, as those of PROJ may.
+    code = _CODE.fullmatch(crs.code)
+    if crs.is_geographic is not None or code is None:
+        return crs
+    try:
+        from pyproj import CRS
+
+        found = CRS.from_authority(code[1], code[2])
+        unit = "" if found.is_geographic else _unit(found.axis_info[0].unit_name)
+    except Exception:  # noqa: BLE001 - not installed, or a code that it does not know
+        return crs
+    return Crs(crs.name, crs.code, found.is_geographic, unit)
 
 
 def _of_texts(code: Any, text: Any, shape: Any) -> Crs | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any
 
 from refbrowser.errors import Place, quoted
@@ -13,6 +12,8 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.multiscales.multiscale import Level
 from refbrowser.model.nodes import ArrayNode, GroupNode, Node
 
+#: Numbers beyond this are none that anything is measured in.
+_LARGEST = 1e100
 #: Characters of a name from the metadata that are kept.
 NAME_LENGTH = 200
 
@@ -113,7 +114,8 @@ def _child(node: Node | None, name: str) -> Node | None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    # Compared, not converted: an integer may have any number of digits.
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_LARGEST < value < _LARGEST
 
 
 def _shape_text(shape: Sequence[int]) -> str:

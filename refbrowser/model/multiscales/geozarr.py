@@ -58,7 +58,7 @@ def geozarr_paths(attributes: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _steps(group: DescribedGroup, layout: Any) -> Iterator[_Step]:
-    seen: set[str] = set()
+    seen: list[str] = []
     for at, told in enumerate(group.listed(layout, _KEY, f"{_KEY}/layout")):
         where = f"{_KEY}/layout[{at}]"
         if not isinstance(told, Mapping):
@@ -69,7 +69,7 @@ def _steps(group: DescribedGroup, layout: Any) -> Iterator[_Step]:
         source = told.get("derived_from")
         if source is not None and source not in seen:
             group.wrong(f"{where}/derived_from is {quoted(source)}, which is no level before it", _KEY)
-        seen.add(asset)
+        seen.append(asset)
         if node is None:
             continue
         transform = told.get("transform")

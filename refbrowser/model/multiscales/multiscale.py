@@ -89,6 +89,15 @@ class Level:
     transforms: tuple[AxisTransform | None, ...]
     turned: Turned | None = None
 
+    def __post_init__(self) -> None:
+        # Products of numbers that are sound by themselves may be none.
+        sound = tuple(each if each is not None and each.is_usable else None for each in self.transforms)
+        object.__setattr__(self, "transforms", sound)
+
+
+#: Elements of one level are at most so many times smaller than those of another.
+_SMALLEST = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Multiscale:
@@ -124,6 +133,18 @@ class Multiscale:
         """Return which level an array is, by its path; None where it is none."""
         return next((at for at, level in enumerate(self.levels) if level.node.path == path), None)
 
+    def lies_elsewhere(self, number: int) -> int | None:
+        """Return a dimension along which a level is told to lie outside of the finest; None where none is."""
+        if self.shares_corner:
+            return None
+        first, level = self.levels[0], self.levels[number]
+        for at, (one, other) in enumerate(zip(first.transforms, level.transforms, strict=True)):
+            if one is None or other is None:
+                continue
+            if not IndexMap.between(one, other).overlaps(first.node.shape[at], level.node.shape[at]):
+                return at
+        return None
+
     def index_maps(self, here: int, there: int) -> tuple[IndexMap, ...]:
         """Return where the elements of one level are in another, for each dimension."""
         one, other = self.levels[here], self.levels[there]
@@ -132,11 +153,16 @@ class Multiscale:
         return tuple(self._map(*of, *size) for of, size in zip(transforms, sizes, strict=True))
 
     def _map(self, here: AxisTransform | None, there: AxisTransform | None, one: int, other: int) -> IndexMap:
+        by_size = IndexMap.of_sizes(max(1, one), max(1, other))
         if here is None or there is None:
-            return IndexMap.of_sizes(max(1, one), max(1, other))
+            return by_size
         if self.shares_corner:
-            return IndexMap.of_sizes(1 / here.step, 1 / there.step)
-        return IndexMap.between(here, there)
+            found = IndexMap.of_sizes(1 / here.step, 1 / there.step)
+        else:
+            found = IndexMap.between(here, there)
+        # What lies nowhere near the other is not where it says; it is of the same picture.
+        is_sound = _SMALLEST < abs(found.scale) < 1 / _SMALLEST and found.overlaps(one, other)
+        return found if is_sound else by_size
 
 
 def finest_first(levels: Sequence[Level]) -> tuple[Level, ...]:

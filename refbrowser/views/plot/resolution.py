@@ -9,7 +9,9 @@ import numpy as np
 
 from refbrowser.model.multiscales.axis_transform import AxisTransform, IndexMap
 from refbrowser.model.multiscales.conventions import multiscale_of
+from refbrowser.model.multiscales.crs import known_by_pyproj
 from refbrowser.model.multiscales.multiscale import Axis, Direction, Multiscale, Turned
+from refbrowser.model.multiscales.spatial import in_units
 from refbrowser.model.nodes import ArrayNode, Hierarchy, changed_array
 from refbrowser.views.multiscale_words import level_size
 from refbrowser.views.plot.coordinates import LONGEST_COORDINATE, AxisRole, Coordinate, role_of
@@ -156,6 +158,9 @@ def level_coordinates(multiscale: Multiscale, number: int) -> tuple[Coordinate |
     """
     level = multiscale.levels[number]
     names = dimension_names(level_node(multiscale, number))
+    if multiscale.crs is not None:
+        crs = known_by_pyproj(multiscale.crs)
+        multiscale = replace(multiscale, crs=crs, axes=in_units(multiscale.axes, crs))
     return tuple(
         _coordinate(axis, role, transform, name, size)
         for axis, role, transform, name, size in zip(

@@ -169,6 +169,18 @@ def test_coordinates_of_a_map() -> None:
     assert (y.role, x.role) == (AxisRole.LATITUDE, AxisRole.LONGITUDE)
 
 
+@pytest.mark.slow
+def test_units_of_other_systems_are_those_that_pyproj_knows() -> None:
+    pytest.importorskip("pyproj")
+    grid = [10, 0, 2600000, 0, -10, 1200000]
+    for crs, units in (("EPSG:2056", "m"), ("EPSG:2272", "US survey foot"), ("EPSG:1", "")):
+        y, x = map(given, level_coordinates(_map(crs, grid), 0))
+        assert (y.units, x.units, x.role) == (units, units, AxisRole.EAST)
+    # Of the islands of Bermuda: longitudes.
+    _, x = map(given, level_coordinates(_map("EPSG:4762", [0.1, 0, -65, 0, -0.1, 33]), 0))
+    assert x.role is AxisRole.LONGITUDE
+
+
 @pytest.mark.parametrize("registration", ["pixel", "node"])
 def test_coordinates_agree_with_rasterio(registration: str) -> None:
     rasterio = pytest.importorskip("rasterio.transform")
