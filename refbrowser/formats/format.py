@@ -405,6 +405,9 @@ class Format:
         `refbrowser.app.workspace.command_group.CommandGroup` that declares its actions.
     pages
         What the window shows of its documents.
+    limits
+        What limits what comes from its files, as ``module:name``: a `refbrowser.limits.LimitTable`, which
+        `refbrowser limits` prints. Empty where those of all formats do.
     is_ours
         Whether its files are of no use to the engines that xarray has.
     """
@@ -427,6 +430,7 @@ class Format:
     parts: str = ""
     facets: Mapping[str, str] = field(default_factory=dict)
     pages: tuple[Page, ...] = ()
+    limits: str = ""
     is_ours: bool = False
 
     def __post_init__(self) -> None:

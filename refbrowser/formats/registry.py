@@ -254,6 +254,7 @@ STREAM = Format(
     sniff=_of_stream,
     options=f"{_NCSTREAM}.reading.reading_options:StreamReading",
     noun="the stream",
+    limits=f"{_NCSTREAM}.stream_limits:STREAM_LIMITS",
     is_ours=True,
     plural="Streams",
     writes=(
@@ -295,6 +296,7 @@ AWKWARD0 = Format(
     suffixes=(".awkd", ".awkd/"),
     sniff=_of_awkward0,
     options=f"{_AWKWARD0}.reading.awkward0_options:Awkward0Options",
+    limits=f"{_AWKWARD0}.awkward_limits:AWKWARD_LIMITS",
     noun="the Awkward 0 file",
     is_ours=True,
     plural="Awkward 0",
@@ -487,6 +489,7 @@ ICECHUNK = Format(
     plural="Icechunk repositories",
     brief="Icechunk: folders, URLs",
     options=f"{_ICECHUNK}.reading.snapshot_options:IcechunkOptions",
+    limits=f"{_ICECHUNK}.icechunk_limits:ICECHUNK_LIMITS",
     writes=(
         Written(
             "icechunk",

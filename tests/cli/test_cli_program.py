@@ -20,7 +20,9 @@ from source import NAMES
 from refbrowser import __version__
 from refbrowser.cli import main, program
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.registry import BUILT_IN as FORMATS
 from refbrowser.limits import Limits
+from refbrowser.loading import load
 from refbrowser.tools.registry import BUILT_IN
 
 SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample" / "sea_surface.json"
@@ -157,10 +159,15 @@ def test_wrong_usage_is_one_line_and_2(arguments: list[str], capsys: pytest.Capt
 def test_limits(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["limits"]) == 0
     lines = capsys.readouterr().out.partition("\n\n")[0].splitlines()
-    assert len(lines) == len(fields(Limits))
+    # Those of single formats follow those of all.
+    wings = {load(each.limits) for each in FORMATS if each.limits}
+    names = [each.name for table in (Limits, *wings) for each in fields(table)]
+    assert sorted(line.split()[0] for line in lines) == sorted(names)
+    assert len(set(names)) == len(names)
+    assert lines[-1].split()[0] not in {each.name for each in fields(Limits)}
     # Values end, and units begin, in one column.
     assert {len(words.group()) for line in lines if (words := re.match(r"\S+ +\d+ ", line))} == {
-        max(len(each.name) for each in fields(Limits)) + 23
+        max(map(len, names)) + 23
     }
     assert main(["limits", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)

@@ -22,6 +22,7 @@ from refbrowser.formats.format import Format, Written
 from refbrowser.formats.option_fields import declared
 from refbrowser.formats.registry import BUILT_IN as FORMATS
 from refbrowser.formats.registry import RULES
+from refbrowser.limits import Limits, LimitTable
 from refbrowser.loading import load
 from refbrowser.tools.registry import BUILT_IN as TOOLS
 
@@ -207,6 +208,21 @@ def test_all_else_works(wing: Wing, tmp_path: Path) -> None:
     )
     assert [code for code, _, _ in said] == [0] * len(said)
     assert "internal" not in "".join(error for _, _, error in said)
+
+
+def limits_of(*tables: type[LimitTable]) -> set[str]:
+    return {each.name for table in tables for each in fields(table)}
+
+
+@pytest.mark.slow
+def test_limits_of_a_wing_go_with_it(wing: Wing) -> None:
+    tables = {each.limits: type(load(each.limits)) for each in FORMATS if each.limits}
+    own = {text for text in tables if wing.has(text)}
+    assert bool(own) == (wing.name in ("awkward0", "icechunk", "ncstream"))
+    ((code, out, _),) = wing.commands(["limits", "--json"])
+    assert code == 0
+    others = limits_of(Limits, *(table for text, table in tables.items() if text not in own))
+    assert set(json.loads(out)) - {"library_processes"} == others
 
 
 @pytest.mark.slow

@@ -119,7 +119,7 @@ class FitsArrays:
         if not why and "unsigned" in told:
             codecs, why = _shift(told)
         sides = _sides(shape, size, _DECODED if codecs else _USUAL, _DECODED if codecs else _LARGEST)
-        if codecs and prod(sides) * size > LIMITS.remote_tile:
+        if codecs and prod(sides) * size > LIMITS.library_tile:
             why = "its numbers are stored with an offset, and cannot be divided into equal chunks"
         if why:
             manifest.add_node(self._by_library(node, tree, why, self._sums.get(path)))

@@ -153,9 +153,9 @@ def _unpacked(tree: Tree, count: int, cursor: _Cursor) -> npt.NDArray[Any]:
 
 def asked_grid(shape: tuple[int, ...], sides: tuple[int, ...] | None, size: int) -> RegularChunkGrid:
     """Return the boxes in which the library is asked: chunks, or runs of elements of bounded size."""
-    if sides is not None and prod(sides) * size <= LIMITS.remote_tile:
+    if sides is not None and prod(sides) * size <= LIMITS.library_tile:
         return RegularChunkGrid(shape, sides)
-    left = max(LIMITS.remote_tile // max(size, 1), 1)
+    left = max(LIMITS.library_tile // max(size, 1), 1)
     found = []
     for length in reversed(shape if sides is None else tuple(map(min, shape, sides))):
         side = max(min(length, left), 1)

@@ -606,27 +606,27 @@ def test_texts_that_lie_over_each_other_are_refused() -> None:
 
 @pytest.mark.slow
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.limits import Limits
+    from refbrowser.wings.icechunk.icechunk_limits import IcechunkLimits
     from refbrowser.wings.icechunk.reading import repository
 
     files = second_version(tmp_path)
     put(tmp_path, files)
     data = MAGIC + bytes(24) + bytes([2, 6, 1]) + zstandard.compress(bytes(64 << 20))
     (tmp_path / "repo").write_bytes(data)
-    monkeypatch.setattr(repository, "LIMITS", Limits(icechunk_file=1 << 20))
+    monkeypatch.setattr(repository, "ICECHUNK_LIMITS", IcechunkLimits(icechunk_file=1 << 20))
     with pytest.raises(RefbrowserError) as raised:
         refbrowser.open(tmp_path)
     assert raised.value.kind is ErrorKind.BUDGET
 
 
 def test_files_that_grow_without_measure_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.limits import Limits
+    from refbrowser.wings.icechunk.icechunk_limits import IcechunkLimits
     from refbrowser.wings.icechunk.reading import repository
 
     put(tmp_path, second_version(tmp_path))
     data = MAGIC + bytes(24) + bytes([2, 6, 1]) + zstandard.compress(bytes(8 << 20))
     (tmp_path / "repo").write_bytes(data)
-    monkeypatch.setattr(repository, "LIMITS", Limits(icechunk_growth_from=1 << 20))
+    monkeypatch.setattr(repository, "ICECHUNK_LIMITS", IcechunkLimits(icechunk_growth_from=1 << 20))
     with pytest.raises(RefbrowserError, match="icechunk_growth") as raised:
         refbrowser.open(tmp_path)
     assert raised.value.kind is ErrorKind.BUDGET
@@ -635,13 +635,13 @@ def test_files_that_grow_without_measure_are_refused(tmp_path: Path, monkeypatch
 def test_lost_chunks_are_counted_before_they_are_listed(
     library: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from refbrowser.limits import Limits
+    from refbrowser.wings.icechunk.icechunk_limits import IcechunkLimits
 
     with refbrowser.open(library.path) as dataset:
         lost = next(node.extents[0] for node in of(dataset).snapshot.nodes if node.path == "g/x")
     shutil.copytree(library.path, tmp_path / "copy")
     (tmp_path / "copy/manifests" / lost.manifest).unlink()
-    monkeypatch.setattr(snapshot_references, "LIMITS", Limits(icechunk_lost=2))
+    monkeypatch.setattr(snapshot_references, "ICECHUNK_LIMITS", IcechunkLimits(icechunk_lost=2))
     with refbrowser.open(tmp_path / "copy") as dataset:
         # Of arrays they are boxes of the grid, however many chunks these have.
         assert (dataset["/g/x"].node.manifest.kinds() == ReferenceKind.FAULTY).sum() > 2

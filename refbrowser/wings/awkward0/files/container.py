@@ -19,6 +19,7 @@ from refbrowser.io.fetching.archive_reading import read_archive, read_members, r
 from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
@@ -114,7 +115,9 @@ class FolderContainer:
         _ = self._blobs
         if not self._is_cut:
             return ()
-        message = f"only the first {LIMITS.awkward_files} files of the folder are checked (awkward_files)"
+        message = (
+            f"only the first {AWKWARD_LIMITS.awkward_files} files of the folder are checked (awkward_files)"
+        )
         place = Place(url=self.url)
         return (Finding(severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place),)
 
@@ -122,7 +125,7 @@ class FolderContainer:
     def _blobs(self) -> dict[str, Blob]:
         blobs: dict[str, Blob] = {}
         for name, path, size in self._files():
-            if len(blobs) >= LIMITS.awkward_files:
+            if len(blobs) >= AWKWARD_LIMITS.awkward_files:
                 self._is_cut = True
                 break
             blobs[name] = Blob(name, WholeFile(path), size, size, "file")
@@ -154,7 +157,7 @@ class FolderContainer:
             with os.scandir(os.path.join(self.url, folder)) as entries:
                 found: list[os.DirEntry[str]] = []
                 for entry in entries:
-                    if len(found) >= LIMITS.awkward_files:
+                    if len(found) >= AWKWARD_LIMITS.awkward_files:
                         self._is_cut = True
                         break
                     found.append(entry)

@@ -25,6 +25,7 @@ from refbrowser.io.identity import identity_on_disk
 from refbrowser.io.processes import run_program
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, Reference
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.files.container import Blob
 
 #: Bytes a second that are written at least.
@@ -95,7 +96,7 @@ class Hdf5Container:
                 self._find(str(told["problem"]))
 
         request = {
-            "objects": LIMITS.awkward_files,
+            "objects": AWKWARD_LIMITS.awkward_files,
             "depth": LIMITS.group_nesting,
             "attributes": LIMITS.library_attributes,
             "attribute": LIMITS.library_attribute,
@@ -281,10 +282,10 @@ def write_hdf5(
         "data": str(data),
         "removed": list(removed),
         "added": list(added),
-        "memory": LIMITS.awkward_hdf5_memory,
+        "memory": AWKWARD_LIMITS.awkward_hdf5_memory,
     }
     place, said = Place(url=str(path)), dict[str, Any]()
-    seconds = LIMITS.awkward_hdf5_time + size / SLOWEST
+    seconds = AWKWARD_LIMITS.awkward_hdf5_time + size / SLOWEST
     command = [sys.executable, "-P", str(_SCRIPT)]
     given = json.dumps(request).encode()
     ended = run_program(

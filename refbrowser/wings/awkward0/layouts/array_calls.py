@@ -8,6 +8,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts import text_codecs
 from refbrowser.wings.awkward0.layouts.calls import Call, FunctionName, Items, wrong
 from refbrowser.wings.awkward0.layouts.functions import Expression, Standing
@@ -544,8 +545,8 @@ def _targets(call: Call) -> tuple[str, ...]:
     found: list[str] = []
     pending: list[Any] = [call.meaning(name) for name in ("args", "kwargs") if call.has(name)]
     # Lists may refer to themselves.
-    for _ in range(LIMITS.awkward_nodes):
-        if not pending or len(found) >= LIMITS.awkward_findings:
+    for _ in range(AWKWARD_LIMITS.awkward_nodes):
+        if not pending or len(found) >= AWKWARD_LIMITS.awkward_findings:
             break
         item = pending.pop()
         if isinstance(item, str):

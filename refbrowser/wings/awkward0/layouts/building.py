@@ -12,6 +12,7 @@ from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, Severi
 from refbrowser.findings.finding import Finding
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import Buffer, NestedType
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.files.container import Blob
 from refbrowser.wings.awkward0.layouts import array_calls, calls, layouts
 from refbrowser.wings.awkward0.layouts.calls import Bytes, Call, FunctionName, Items, wrong
@@ -192,7 +193,7 @@ class _Building:
         self._open: set[int] = set()
         self._depth = 0
         #: How many plain values may still be gathered: lists refer to lists, and to themselves.
-        self._left = _PLAIN_VALUES * LIMITS.awkward_nodes
+        self._left = _PLAIN_VALUES * AWKWARD_LIMITS.awkward_nodes
         self._links: list[LinkLayout] = []
         #: Of how many layouts each consists, those shared counted as often as they are there.
         self._weights: dict[Layout, int] = {}
@@ -206,7 +207,7 @@ class _Building:
             if not isinstance(by_number.get(link.target), Layout):
                 error = wrong("what is referred to is not an array").at(self.place_of(link.target))
                 by_number[link.target] = BrokenLayout(number=link.target, error=error)
-        return Built(layout, by_number, tuple(self._findings[: LIMITS.awkward_findings]))
+        return Built(layout, by_number, tuple(self._findings[: AWKWARD_LIMITS.awkward_findings]))
 
     def _root(self) -> Layout:
         root = self._schema.root
@@ -253,7 +254,7 @@ class _Building:
         """Return the plain value that an expression is: lists and dicts of expressions as such of values."""
         meaning = self.meaning(number)
         self._left -= 1
-        if self._left < 0 or self._depth > LIMITS.awkward_depth:
+        if self._left < 0 or self._depth > AWKWARD_LIMITS.awkward_depth:
             message = "plain values are too many, or nested too deep (awkward_nodes, awkward_depth)"
             raise RefbrowserError(ErrorKind.BUDGET, message, self.place_of(number))
         if isinstance(meaning, PlainLayout):
@@ -319,8 +320,8 @@ class _Building:
         self._open.add(expression.number)
         self._depth += 1
         try:
-            if self._depth > LIMITS.awkward_depth:
-                message = f"arrays are nested more than {LIMITS.awkward_depth} times (awkward_depth)"
+            if self._depth > AWKWARD_LIMITS.awkward_depth:
+                message = f"arrays are nested more than {AWKWARD_LIMITS.awkward_depth} times (awkward_depth)"
                 raise RefbrowserError(ErrorKind.BUDGET, message)
             made = self._made(expression)
             return self._weighed(made) if isinstance(made, Layout) else made
@@ -392,8 +393,10 @@ class _Building:
     def _weighed(self, layout: Layout) -> Layout:
         if layout not in self._weights:
             weight = 1 + sum(self._weights.get(part, 1) for _, part in parts(layout))
-            if weight > LIMITS.awkward_parts:
-                message = f"an array is made of more than {LIMITS.awkward_parts} others (awkward_parts)"
+            if weight > AWKWARD_LIMITS.awkward_parts:
+                message = (
+                    f"an array is made of more than {AWKWARD_LIMITS.awkward_parts} others (awkward_parts)"
+                )
                 raise RefbrowserError(ErrorKind.BUDGET, message)
             self._weights[layout] = weight
         return layout

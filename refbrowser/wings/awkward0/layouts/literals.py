@@ -12,6 +12,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import Buffer
 from refbrowser.model.reference import Inline
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.layouts import (
     Layout,
     ListIndex,
@@ -47,7 +48,7 @@ def inline_layout(values: npt.NDArray[Any], **common: Any) -> NumpyLayout:
 
 
 def _layout(values: Sequence[Any], common: dict[str, Any], depth: int) -> Layout:
-    if depth > LIMITS.awkward_depth or len(values) > LIMITS.metadata_values:
+    if depth > AWKWARD_LIMITS.awkward_depth or len(values) > LIMITS.metadata_values:
         raise RefbrowserError(ErrorKind.BUDGET, "plain values are too many, or nested too deep")
     missing = [value is None for value in values]
     if any(missing):

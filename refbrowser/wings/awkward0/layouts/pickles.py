@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.limits import LIMITS
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 
 #: Opcodes that push what they hold.
 _CONSTANTS = frozenset(
@@ -71,8 +71,8 @@ def globals_of(text: str) -> tuple[str, ...]:
 
 
 def _decoded(text: str) -> bytes:
-    if len(text) > LIMITS.awkward_pickle:
-        message = f"a pickle has more than {LIMITS.awkward_pickle} bytes (awkward_pickle)"
+    if len(text) > AWKWARD_LIMITS.awkward_pickle:
+        message = f"a pickle has more than {AWKWARD_LIMITS.awkward_pickle} bytes (awkward_pickle)"
         raise RefbrowserError(ErrorKind.BUDGET, message)
     try:
         return base64.b64decode(text.encode("ascii"), validate=True)
@@ -224,7 +224,7 @@ def _check_size(value: Any) -> None:
     while pending:
         item, depth = pending.pop()
         count += 1
-        if count > LIMITS.awkward_nodes or depth > LIMITS.awkward_nesting:
+        if count > AWKWARD_LIMITS.awkward_nodes or depth > AWKWARD_LIMITS.awkward_nesting:
             message = "the plain values of a pickle are too many, or nested too deep (awkward_nodes)"
             raise RefbrowserError(ErrorKind.BUDGET, message)
         if isinstance(item, dict):

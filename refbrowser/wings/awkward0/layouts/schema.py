@@ -12,6 +12,7 @@ from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, Severi
 from refbrowser.findings.finding import Finding
 from refbrowser.limits import LIMITS
 from refbrowser.references.text.json_text import JsonError, pointer, read_value
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.functions import Expression, ExpressionKind, SchemaDocument
 
 #: The fields that tell a schema, the newer first (persistence notes, section 1).
@@ -81,8 +82,8 @@ def has_signature(data: bytes) -> bool:
 
 def _decoded(data: bytes, what: str, place: Place) -> tuple[Any, list[Finding]]:
     """Return the JSON, and warnings."""
-    if len(data) > LIMITS.awkward_schema:
-        message = f"{what} has {len(data)} bytes, more than {LIMITS.awkward_schema} (awkward_schema)"
+    if len(data) > AWKWARD_LIMITS.awkward_schema:
+        message = f"{what} has {len(data)} bytes, more than {AWKWARD_LIMITS.awkward_schema} (awkward_schema)"
         raise RefbrowserError(ErrorKind.BUDGET, message, place)
     try:
         text = data.decode()
@@ -124,7 +125,7 @@ def _by_id(expressions: Sequence[Expression], place: Place) -> tuple[dict[int, i
             message = f"the id {each.id} is given twice; the last one wins"
             findings.append(_warning(message, replace(place, pointer=each.pointer)))
         by_id[each.id] = each.number
-    return by_id, findings[: LIMITS.awkward_findings]
+    return by_id, findings[: AWKWARD_LIMITS.awkward_findings]
 
 
 def _dangling(expressions: Sequence[Expression], by_id: Mapping[int, int], place: Place) -> list[Finding]:
@@ -138,7 +139,7 @@ def _dangling(expressions: Sequence[Expression], by_id: Mapping[int, int], place
             place=replace(place, pointer=each.pointer),
             advice="The writer may have left out a virtual array; what refers to it cannot be read.",
         )
-        for each in lost[: LIMITS.awkward_findings]
+        for each in lost[: AWKWARD_LIMITS.awkward_findings]
     ]
 
 
@@ -226,9 +227,9 @@ class _Reading:
     def _check_budgets(self, item: _Pending) -> None:
         self._written += len(item.pointer)
         limits = (
-            (len(self._drafts) + 1, LIMITS.awkward_nodes, "expressions", "awkward_nodes"),
-            (item.depth, LIMITS.awkward_nesting, "levels of expressions", "awkward_nesting"),
-            (self._written, 4 * LIMITS.awkward_schema, "characters of pointers", "awkward_schema"),
+            (len(self._drafts) + 1, AWKWARD_LIMITS.awkward_nodes, "expressions", "awkward_nodes"),
+            (item.depth, AWKWARD_LIMITS.awkward_nesting, "levels of expressions", "awkward_nesting"),
+            (self._written, 4 * AWKWARD_LIMITS.awkward_schema, "characters of pointers", "awkward_schema"),
         )
         for value, most, what, name in limits:
             if value > most:
@@ -236,7 +237,7 @@ class _Reading:
                 raise RefbrowserError(ErrorKind.BUDGET, message, replace(self._place, pointer=item.pointer))
 
     def _note(self, severity: Severity, message: str, draft: _Draft) -> None:
-        if len(self._findings) < LIMITS.awkward_findings:
+        if len(self._findings) < AWKWARD_LIMITS.awkward_findings:
             place = replace(self._place, pointer=draft.pointer)
             finding = Finding(severity=severity, kind=ErrorKind.SCHEMA, message=message, place=place)
             self._findings.append(finding)
@@ -287,7 +288,7 @@ def _specification(json: Any) -> tuple[str, ...]:
     is_right = isinstance(json, list) and all(isinstance(part, str) for part in json)
     if not is_right or len(json) < 2:
         raise _WrongError("a function is a list of two or more texts: a module, and what is in it")
-    if len(json) > LIMITS.awkward_nesting or any(len(part) > LIMITS.key_length for part in json):
+    if len(json) > AWKWARD_LIMITS.awkward_nesting or any(len(part) > LIMITS.key_length for part in json):
         raise _WrongError("the name of a function is too long")
     return tuple(json)
 

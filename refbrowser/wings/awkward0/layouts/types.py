@@ -12,6 +12,7 @@ import numpy as np
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import NestedType, TypeKind
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts import layouts
 from refbrowser.wings.awkward0.layouts.layouts import Layout
 from refbrowser.wings.awkward0.layouts.literals import literal_layout
@@ -86,7 +87,7 @@ def _shaped(base: np.dtype[Any], shape: int | Sequence[int]) -> np.dtype[Any]:
 
 def _dtype_record(fields: Sequence[Any], depth: int) -> np.dtype[Any]:
     made: list[Any] = []
-    if len(fields) > LIMITS.awkward_findings:
+    if len(fields) > AWKWARD_LIMITS.awkward_findings:
         raise RefbrowserError(ErrorKind.BUDGET, f"a type has {len(fields)} fields, too many")
     for field in fields:
         is_field = isinstance(field, list | tuple) and len(field) in (2, 3)
@@ -319,7 +320,7 @@ class _Reading:
 
     def type(self, value: Any, depth: int) -> NestedType:
         self._count += 1
-        if depth > LIMITS.awkward_depth or self._count > LIMITS.awkward_nodes:
+        if depth > AWKWARD_LIMITS.awkward_depth or self._count > AWKWARD_LIMITS.awkward_nodes:
             raise RefbrowserError(ErrorKind.BUDGET, "a type is nested too deep, or too large (awkward_depth)")
         if not isinstance(value, Mapping):
             raise RefbrowserError(ErrorKind.SCHEMA, f"{quoted(value)} is not a type")

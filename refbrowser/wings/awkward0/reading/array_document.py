@@ -13,7 +13,6 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, Severity, quoted
 from refbrowser.findings.finding import Finding
-from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import (
@@ -29,6 +28,7 @@ from refbrowser.references.content.made_text import spelled_array
 from refbrowser.references.content.origins import DocumentOrigin
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.text.json_text import read_value
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.files.container import Container
 from refbrowser.wings.awkward0.layouts import layouts
 from refbrowser.wings.awkward0.layouts.building import Built
@@ -75,7 +75,7 @@ def _distinct(found: list[Finding]) -> Iterator[Finding]:
     for each in found:
         what = each.message, each.place.pointer
         counts[each.kind] += 1
-        if what not in seen and counts[each.kind] <= LIMITS.awkward_findings:
+        if what not in seen and counts[each.kind] <= AWKWARD_LIMITS.awkward_findings:
             seen.add(what)
             yield each
 

@@ -15,6 +15,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quote
 from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.files.container import Blob, Container
 from refbrowser.wings.awkward0.layouts.building import BuildingMemory, Built
 from refbrowser.wings.awkward0.layouts.functions import AllowList, ExpressionKind, SchemaDocument
@@ -75,7 +76,7 @@ def find_schemas(
     """Return the schemas in a container.
 
     Members that end in ``.json`` first; then, as a schema may have any suffix (persistence notes, section 5,
-    "ZIP"), the members that no schema names as a blob, as far as `LIMITS.awkward_search` goes.
+    "ZIP"), the members that no schema names as a blob, as far as `AWKWARD_LIMITS.awkward_search` goes.
     """
     search = _Search(container, token, progress or (lambda done, total: None))
     named = [name for name in container.names() if name.lower().endswith(SCHEMA_ENDING)]
@@ -114,15 +115,21 @@ class _Search:
 
     def small(self, names: Iterable[str]) -> list[str]:
         """Return those that are small enough to be schemas, while there is room."""
-        left = LIMITS.awkward_search
+        left = AWKWARD_LIMITS.awkward_search
         chosen = []
         for name in names:
             blob = self._container.find(name)
-            if blob is None or blob.error is not None or max(blob.size, blob.stored) > LIMITS.awkward_schema:
+            if (
+                blob is None
+                or blob.error is not None
+                or max(blob.size, blob.stored) > AWKWARD_LIMITS.awkward_schema
+            ):
                 continue
             left -= max(blob.size, blob.stored)
             if left < 0:
-                message = f"schemas were searched for in {LIMITS.awkward_search} bytes of members only"
+                message = (
+                    f"schemas were searched for in {AWKWARD_LIMITS.awkward_search} bytes of members only"
+                )
                 self._warn(f"{message} (awkward_search)")
                 break
             chosen.append(name)
@@ -133,7 +140,7 @@ class _Search:
         done = seen = 0
         for batch, size in self._batches(names):
             self._token.check()
-            answers = self._container.read(batch, LIMITS.awkward_schema)
+            answers = self._container.read(batch, AWKWARD_LIMITS.awkward_schema)
             for name in batch:
                 answer = answers.get(name)
                 if answer is not None and not self._has_room(answer):
@@ -143,7 +150,7 @@ class _Search:
             done += len(batch)
             seen += size
             self._progress(done, len(names))
-            if seen > LIMITS.awkward_search and not self.found.schemas:
+            if seen > AWKWARD_LIMITS.awkward_search and not self.found.schemas:
                 return
 
     def _batches(self, names: Sequence[str]) -> Iterator[tuple[list[str], int]]:
@@ -152,7 +159,7 @@ class _Search:
         size = 0
         for name in names:
             blob = self._container.find(name)
-            own = 0 if blob is None else min(max(blob.size, blob.stored), LIMITS.awkward_schema)
+            own = 0 if blob is None else min(max(blob.size, blob.stored), AWKWARD_LIMITS.awkward_schema)
             if batch and (len(batch) >= _BATCH or size + own > _BATCH_BYTES):
                 yield batch, size
                 batch, size = [], 0
@@ -163,12 +170,12 @@ class _Search:
 
     def _has_room(self, answer: bytes | RefbrowserError) -> bool:
         """Tell whether one more schema may be kept; what is left out is told once."""
-        if len(self.found.schemas) >= LIMITS.awkward_arrays:
-            self._warn(f"only the first {LIMITS.awkward_arrays} arrays are shown (awkward_arrays)")
+        if len(self.found.schemas) >= AWKWARD_LIMITS.awkward_arrays:
+            self._warn(f"only the first {AWKWARD_LIMITS.awkward_arrays} arrays are shown (awkward_arrays)")
             self.is_full = True
-        elif self._kept + len(answer if isinstance(answer, bytes) else b"") > LIMITS.awkward_schemas:
+        elif self._kept + len(answer if isinstance(answer, bytes) else b"") > AWKWARD_LIMITS.awkward_schemas:
             self._warn(
-                f"all schemas have more than {LIMITS.awkward_schemas} bytes: only the first "
+                f"all schemas have more than {AWKWARD_LIMITS.awkward_schemas} bytes: only the first "
                 f"{len(self.found.schemas)} arrays are shown (awkward_schemas)"
             )
             self.is_full = True
@@ -215,7 +222,7 @@ class DecodedSizes:
     def __init__(self, container: Container) -> None:
         self._container = container
         self._known: dict[tuple[str, tuple[str, ...]], int | RefbrowserError] = {}
-        self._stored_left = LIMITS.awkward_measured
+        self._stored_left = AWKWARD_LIMITS.awkward_measured
         self._left = LIMITS.chunk_size
 
     def size(self, blob: Blob, codecs: tuple[str, ...]) -> int:
@@ -245,7 +252,7 @@ class DecodedSizes:
     def _measured(self, blob: Blob, codecs: tuple[str, ...]) -> int:
         if blob.size > self._stored_left:
             message = "the length of a compressed blob is known only once it is unpacked, and more than "
-            message += f"{LIMITS.awkward_measured} bytes of such are not read (awkward_measured)"
+            message += f"{AWKWARD_LIMITS.awkward_measured} bytes of such are not read (awkward_measured)"
             raise RefbrowserError(ErrorKind.BUDGET, message)
         self._stored_left -= blob.size
         answer = self._container.read([blob.name], blob.size).get(blob.name)

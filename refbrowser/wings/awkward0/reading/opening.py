@@ -22,12 +22,12 @@ from refbrowser.io.access.local_files import open_regular
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
 from refbrowser.io.origins import local_path
-from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import Reference
 from refbrowser.references.content.origins import Fact, PlainAnswers
 from refbrowser.references.document.document import Document
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.files.container import Container, FolderContainer, ZipContainer, open_zip
 from refbrowser.wings.awkward0.layouts.functions import AllowList
 from refbrowser.wings.awkward0.layouts.layouts import NumpyLayout
@@ -257,7 +257,7 @@ def _may_have_schemas(path: str, identity: FileIdentity | None, opening: Opening
         return True
     file = library_file(HDF5, "HDF5", os.path.realpath(path), identity=identity)
     found: list[bool] = []
-    request = {"ends": SCHEMA_ENDING, "objects": LIMITS.awkward_files}
+    request = {"ends": SCHEMA_ENDING, "objects": AWKWARD_LIMITS.awkward_files}
     file.ask("names", request, lambda answer, data: found.append(answer["found"]), opening.token)
     leave(file)
     return found != [False]

@@ -12,9 +12,9 @@ from refbrowser.engine.nested.buffers import SessionBuffers
 from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.limits import LIMITS
 from refbrowser.model.nested import BufferPart
 from refbrowser.references.document.document import Document
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.layouts import BrokenLayout, PlainLayout, length_of
 from refbrowser.wings.awkward0.reading.opening import Awkward0Origin
 from refbrowser.wings.awkward0.rows.layout_values import LayoutValues
@@ -47,7 +47,7 @@ class _Bounded:
     """Reads no more than so many bytes when a file is opened (`BufferReader`)."""
 
     reader: SessionBuffers
-    left: int = LIMITS.awkward_measured
+    left: int = AWKWARD_LIMITS.awkward_measured
 
     def read_all(self, parts: Sequence[BufferPart]) -> list[npt.NDArray[Any] | RefbrowserError]:
         """Return the elements of each part, as long as they are not too many in all."""
@@ -55,7 +55,7 @@ class _Bounded:
         if wanted > self.left:
             message = (
                 "the number of rows is known only from its index, "
-                f"and more than {LIMITS.awkward_measured} bytes of indexes are not read"
+                f"and more than {AWKWARD_LIMITS.awkward_measured} bytes of indexes are not read"
             )
             return [RefbrowserError(ErrorKind.BUDGET, message, part.buffer.place) for part in parts]
         self.left -= wanted

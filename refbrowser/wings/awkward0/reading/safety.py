@@ -8,6 +8,7 @@ from typing import Any
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.functions import (
     AllowList,
     Expression,
@@ -156,7 +157,7 @@ class _Gathering:
                 self._add_pickle(each.value, spot)
 
     def _has_room(self, count: int) -> bool:
-        if count < LIMITS.awkward_findings:
+        if count < AWKWARD_LIMITS.awkward_findings:
             return True
         self.left_out += 1
         return False

@@ -19,6 +19,7 @@ from refbrowser.model.nested import NestedType, NestedValues, TypeKind, type_tex
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.values import Rows, columns_of_kinds
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.building import Built
 from refbrowser.wings.awkward0.layouts.layouts import BrokenLayout, NumpyLayout, PlainLayout, error_at
 from refbrowser.wings.awkward0.reading.arrays import Awkward0Array
@@ -180,7 +181,7 @@ def _types(whole: LayoutValues) -> Iterator[_Typed]:
         return
     taken = {""}
     known: dict[tuple[str, ...], tuple[str, LayoutValues]] = {(): ("", whole)}
-    for fields in field_paths(top.kind, LIMITS.awkward_field_levels, LIMITS.awkward_fields):
+    for fields in field_paths(top.kind, AWKWARD_LIMITS.awkward_field_levels, AWKWARD_LIMITS.awkward_fields):
         part = escaped_part(fields[-1]).replace("/", "%2F")
         above, values = known[fields[:-1]]
         below, values = first_free(f"{above}/{part}", taken), values.field(fields[-1])

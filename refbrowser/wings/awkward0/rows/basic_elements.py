@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.limits import LIMITS
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.layouts import (
     ByteIndexedLayout,
     ByteListLayout,
@@ -214,8 +214,8 @@ async def byte_lists(parts: Parts, layout: ByteListLayout, extent: Extent, spot:
         raise wrong(layout, "a list begins before 0, or ends before it begins")
     size = layout.dtype.itemsize
     counts = (stops - starts) // size
-    if float(counts.sum(dtype=np.float64)) * size > LIMITS.awkward_rows:
-        message = f"these lists hold more than {LIMITS.awkward_rows} bytes"
+    if float(counts.sum(dtype=np.float64)) * size > AWKWARD_LIMITS.awkward_rows:
+        message = f"these lists hold more than {AWKWARD_LIMITS.awkward_rows} bytes"
         raise RefbrowserError(ErrorKind.BUDGET, message, place_of(layout), "read fewer rows at a time")
     ends = np.cumsum(counts)
     within = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - counts, counts)

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.limits import LIMITS
 from refbrowser.model.nested import Buffer, BufferPart, BufferReader, NestedFault
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.layouts import Layout, NumpyLayout, PlainLayout
 
 if TYPE_CHECKING:
@@ -132,12 +132,12 @@ class Marks:
         """Keep arrays of a layout; those that were not used for the longest time are dropped."""
         size = sum(array.nbytes for array in arrays)
         with self._lock:
-            if size > LIMITS.awkward_marks or id(layout) in self._kept:
+            if size > AWKWARD_LIMITS.awkward_marks or id(layout) in self._kept:
                 return
             # The layout is held, too: another one must not get its number.
             self._kept[id(layout)] = layout, arrays
             self._size += size
-            while self._size > LIMITS.awkward_marks:
+            while self._size > AWKWARD_LIMITS.awkward_marks:
                 _, (_, dropped) = self._kept.popitem(last=False)
                 self._size -= sum(array.nbytes for array in dropped)
 
@@ -329,7 +329,7 @@ class Parts:
     readers: Mapping[type[Layout], Reader]
     by_number: Mapping[int, Layout]
     marks: Marks
-    turns: int = LIMITS.awkward_turns
+    turns: int = AWKWARD_LIMITS.awkward_turns
     faults: list[NestedFault] = field(default_factory=list)
     _visits: int = 0
     _bytes: int = 0
@@ -347,16 +347,16 @@ class Parts:
 
     def _visit(self, layout: Layout, spot: Spot) -> None:
         self._visits += 1
-        if self._visits > LIMITS.awkward_visits:
-            message = f"more than {LIMITS.awkward_visits} nodes would be read"
+        if self._visits > AWKWARD_LIMITS.awkward_visits:
+            message = f"more than {AWKWARD_LIMITS.awkward_visits} nodes would be read"
             raise RefbrowserError(ErrorKind.BUDGET, message, place_of(layout))
-        if spot.depth > LIMITS.awkward_depth:
-            message = f"values nested more than {LIMITS.awkward_depth} deep are not read"
+        if spot.depth > AWKWARD_LIMITS.awkward_depth:
+            message = f"values nested more than {AWKWARD_LIMITS.awkward_depth} deep are not read"
             raise RefbrowserError(ErrorKind.BUDGET, message, place_of(layout))
 
     def note(self, spot: Spot, error: RefbrowserError) -> None:
         """Remember that values cannot be read."""
-        if len(self.faults) < LIMITS.awkward_faults:
+        if len(self.faults) < AWKWARD_LIMITS.awkward_faults:
             self.faults.append(NestedFault("/".join(spot.path), again(error)))
 
     async def elements(self, layout: NumpyLayout, extent: Extent) -> npt.NDArray[Any]:
@@ -384,9 +384,9 @@ class Parts:
             `E_BUDGET`: they are too many.
         """
         self._bytes += size
-        if self._bytes > LIMITS.awkward_rows:
+        if self._bytes > AWKWARD_LIMITS.awkward_rows:
             self._bytes -= size
-            message = f"more than {LIMITS.awkward_rows} bytes would be read together"
+            message = f"more than {AWKWARD_LIMITS.awkward_rows} bytes would be read together"
             raise RefbrowserError(ErrorKind.BUDGET, message, place_of(layout), "read fewer rows at a time")
 
     async def integers(self, layout: Layout, extent: Extent) -> Positions:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.limits import LIMITS
 from refbrowser.model.nested import Buffer, BufferPart, BufferReader, NestedRows, NestedType, TypeKind
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts import layouts
 from refbrowser.wings.awkward0.layouts.layouts import (
     BrokenLayout,
@@ -143,7 +143,7 @@ class LayoutValues:
         if not 0 <= start <= stop <= self.length:
             message = f"rows {start} to {stop} are requested, and there are {self.length}"
             raise RefbrowserError(ErrorKind.USAGE, message, place_of(self.layout))
-        turns = LIMITS.awkward_turns if self.turns is None else self.turns
+        turns = AWKWARD_LIMITS.awkward_turns if self.turns is None else self.turns
         parts = Parts(READERS, self.by_number, self.marks, turns)
         spot = Spot(fields=self.fields)
         try:

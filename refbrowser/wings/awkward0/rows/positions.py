@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.limits import LIMITS
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.layouts import (
     BrokenLayout,
     ChunkedLayout,
@@ -47,7 +47,7 @@ async def list_table(parts: Parts, layout: ListLayout) -> tuple[Positions, Posit
     if kept is None:
         index = layout.index[0]
         total = _length(index)
-        if total * np.dtype(np.int64).itemsize > LIMITS.awkward_index:
+        if total * np.dtype(np.int64).itemsize > AWKWARD_LIMITS.awkward_index:
             message = f"an index of {total} items is not read: all of it would be held"
             raise RefbrowserError(ErrorKind.BUDGET, message, place_of(layout))
         items = [await parts.looked_at(index, at, min(total, at + BLOCK)) for at in range(0, total, BLOCK)]
@@ -71,7 +71,7 @@ def _changes(values: Positions) -> Positions:
 def _by_parents(layout: ListLayout, parents: Positions) -> tuple[Positions, Positions]:
     cuts = np.concatenate([[0], _changes(parents), [len(parents)]]).astype(np.int64)
     rows = int(parents.max(initial=-1)) + 1
-    if rows * np.dtype(np.int64).itemsize > LIMITS.awkward_index:
+    if rows * np.dtype(np.int64).itemsize > AWKWARD_LIMITS.awkward_index:
         message = f"the parents describe {rows} lists, more than can be held"
         raise RefbrowserError(ErrorKind.BUDGET, message, place_of(layout))
     starts, stops = np.zeros(max(rows, 0), np.int64), np.zeros(max(rows, 0), np.int64)
@@ -260,7 +260,7 @@ async def length(parts: Parts, layout: Layout, depth: int = 0) -> int:
     known = length_of(layout)
     if known is not None:
         return known
-    if depth > LIMITS.awkward_depth:
+    if depth > AWKWARD_LIMITS.awkward_depth:
         raise wrong(layout, "its length depends on itself")
     match layout:
         case PlainLayout():

@@ -28,8 +28,8 @@ from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.io.files.atomic import ChangedOnDiskError, check_unprotected
 from refbrowser.io.files.final_names import give_name
 from refbrowser.io.identity import FileIdentity, identity_on_disk
-from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.files.container import Blob, Container, ZipContainer
 from refbrowser.wings.awkward0.files.hdf5 import write_hdf5
 from refbrowser.wings.awkward0.layouts.functions import AllowList, ExpressionKind
@@ -469,7 +469,7 @@ def verify_written(
 def _check_arrays(
     container: Container, target: str, lengths: Mapping[str, int | None], token: CancelToken
 ) -> None:
-    answers = container.read(list(lengths), LIMITS.awkward_schema)
+    answers = container.read(list(lengths), AWKWARD_LIMITS.awkward_schema)
     found = [_found(container, target, name, answers.get(name)) for name in lengths]
     arrays = {each.member: each for each in build_arrays(container, found, AllowList.of("*"), token)}
     for name, length in lengths.items():

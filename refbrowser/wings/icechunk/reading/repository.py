@@ -18,6 +18,7 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.stores.reader import StoreReader
 from refbrowser.limits import LIMITS
+from refbrowser.wings.icechunk.icechunk_limits import ICECHUNK_LIMITS
 from refbrowser.wings.icechunk.reading.chunk_containers import containers_of_flexbuffer, containers_of_yaml
 from refbrowser.wings.icechunk.reading.flatbuffers import Buffer, Table, damaged
 
@@ -85,13 +86,16 @@ def _decompressed(data: memoryview) -> bytes:
     stream = zstandard.ZstdDecompressor().decompressobj()
     # Not parts that are joined: all of it would be held twice.
     found = BytesIO()
-    most = min(LIMITS.icechunk_file, max(LIMITS.icechunk_growth_from, len(data) * LIMITS.icechunk_growth))
+    most = min(
+        ICECHUNK_LIMITS.icechunk_file,
+        max(ICECHUNK_LIMITS.icechunk_growth_from, len(data) * ICECHUNK_LIMITS.icechunk_growth),
+    )
     try:
         for start in range(0, len(data), _FED):
             found.write(stream.decompress(data[start : start + _FED]))
             if found.tell() > most:
                 message = f"its {len(data)} bytes are decompressed to more than {most} (icechunk_growth)"
-                if most == LIMITS.icechunk_file:
+                if most == ICECHUNK_LIMITS.icechunk_file:
                     message = f"the file holds more than {most} bytes (icechunk_file)"
                 raise RefbrowserError(ErrorKind.BUDGET, message)
             if stream.eof:
@@ -237,7 +241,7 @@ class IcechunkRepository:
         for kind, target in (("branch", found.branches), ("tag", found.tags)):
             listed = [each.partition(".")[2] for each in folders if each.startswith(f"{kind}.")]
             others = [each for each in listed if each not in target]
-            target.update(found._refs(kind, others[: LIMITS.icechunk_snapshots]))
+            target.update(found._refs(kind, others[: ICECHUNK_LIMITS.icechunk_snapshots]))
         return found
 
     @classmethod
@@ -320,7 +324,7 @@ class IcechunkRepository:
         """
         seen: set[str] = set()
         at: str | None = name
-        while at is not None and at not in seen and len(seen) < LIMITS.icechunk_snapshots:
+        while at is not None and at not in seen and len(seen) < ICECHUNK_LIMITS.icechunk_snapshots:
             seen.add(at)
             facts = self.facts(at)
             yield facts

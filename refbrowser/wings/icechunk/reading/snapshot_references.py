@@ -31,6 +31,7 @@ from refbrowser.references.content.value_table import ValueTable
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.text.json_text import has_too_many_values
+from refbrowser.wings.icechunk.icechunk_limits import ICECHUNK_LIMITS
 from refbrowser.wings.icechunk.reading.chunk_references import ChunkReferences, too_many
 from refbrowser.wings.icechunk.reading.flatbuffers import Table, damaged
 from refbrowser.wings.icechunk.reading.repository import (
@@ -234,8 +235,10 @@ class SnapshotReferences:
         In a document they would be taken for chunks that were never written, by other software too.
         """
         count = sum(each.count for array in self._arrays.values() for each in array.lost)
-        if count > LIMITS.icechunk_lost:
-            message = f"the manifests of {count} chunks cannot be read, more than {LIMITS.icechunk_lost}"
+        if count > ICECHUNK_LIMITS.icechunk_lost:
+            message = (
+                f"the manifests of {count} chunks cannot be read, more than {ICECHUNK_LIMITS.icechunk_lost}"
+            )
             raise RefbrowserError(
                 ErrorKind.BUDGET,
                 f"{message} (icechunk_lost), which cannot be listed one by one",

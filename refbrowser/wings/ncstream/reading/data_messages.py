@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
-from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.reading import magics
 from refbrowser.wings.ncstream.reading.bytes import Window
 from refbrowser.wings.ncstream.reading.definition import StreamDefinition, StreamType, StreamVariable
@@ -25,6 +24,7 @@ from refbrowser.wings.ncstream.reading.messages import (
     Rows,
     add_numbers,
 )
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 #: Numbers of a range beyond this are none that an array can have; some readers write 2^64-1 for `*`.
 _MOST = (1 << 62) - 1
@@ -435,7 +435,9 @@ class Runs:
         # Those of structures are sent plain, whatever they say.
         deflated[payload == Payload.STRUCTURE] = 0
         sound &= (deflated == 0) | (payload == Payload.REGULAR)
-        sound &= ((deflated == 0) & (payload != Payload.STRUCTURE)) | (found[:, 5] <= LIMITS.stream_message)
+        sound &= ((deflated == 0) & (payload != Payload.STRUCTURE)) | (
+            found[:, 5] <= STREAM_LIMITS.stream_message
+        )
         wrong = np.flatnonzero(~sound)
         count = int(wrong[0]) if len(wrong) else len(found)
         begin = base + int(found[0, 0])

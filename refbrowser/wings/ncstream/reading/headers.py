@@ -21,6 +21,7 @@ from refbrowser.wings.ncstream.reading.definition import (
 )
 from refbrowser.wings.ncstream.reading.descriptor import HEADER, text_of
 from refbrowser.wings.ncstream.reading.messages import FaultCode, HeaderNote, Notes
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 #: What older servers write as the length of a dimension of variable length.
 NO_LENGTH = (1 << 64) - 1
@@ -109,7 +110,7 @@ class HeaderValues:
         self, message: Any, path: str, shape: Sequence[StreamDimension], nesting: int = 0
     ) -> StreamVariable | None:
         """Return a structure or sequence; its members are all variables, then all structures."""
-        if nesting > LIMITS.stream_nesting:
+        if nesting > STREAM_LIMITS.stream_nesting:
             self.note(FaultCode.BAD_PROTOBUF, "structures are nested too deeply", path)
             return None
         if not self._has_name(message, path):
@@ -307,7 +308,7 @@ class _Merge:
         groups = dict(group.groups)
         for each in messages:
             name, path = text_of(each.name), chain[-1][0]
-            if len(chain) > LIMITS.stream_nesting:
+            if len(chain) > STREAM_LIMITS.stream_nesting:
                 self._values.note(FaultCode.BAD_PROTOBUF, "groups are nested too deeply", path)
             elif not name or "/" in name:
                 text = f"a group cannot have the name {quoted(name)}"

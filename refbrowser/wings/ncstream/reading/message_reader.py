@@ -11,7 +11,6 @@ from google.protobuf.message import DecodeError
 
 from refbrowser.errors import RefbrowserError, Severity, quoted
 from refbrowser.io.cancel import CancelToken
-from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.reading import magics
 from refbrowser.wings.ncstream.reading.bytes import LONGEST, VarintError, Window, read_varint
 from refbrowser.wings.ncstream.reading.data_messages import DataFacts, Facts, Runs, item_size, parsed
@@ -29,6 +28,7 @@ from refbrowser.wings.ncstream.reading.messages import (
     StreamFault,
     StreamIndex,
 )
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 #: Objects between two checkpoints.
 STEP = 4096
@@ -46,7 +46,7 @@ class Span(NamedTuple):
     checkpoints: tuple[tuple[int, int], ...] = ()
 
 
-def block(window: Window, offset: int, what: str, limit: int | None = LIMITS.stream_message) -> Span:
+def block(window: Window, offset: int, what: str, limit: int | None = STREAM_LIMITS.stream_message) -> Span:
     """Return the bytes behind the length at `offset`.
 
     Parameters
@@ -135,8 +135,8 @@ def _skipped(window: Window, offset: int, many: int) -> int:
         offset = window.base + at
         window.spent += _COST * (before - many)
         if offset > window.size or (many and offset == window.size):
-            if length > LIMITS.stream_message:
-                message = f"an object of {length} bytes is larger than {LIMITS.stream_message}"
+            if length > STREAM_LIMITS.stream_message:
+                message = f"an object of {length} bytes is larger than {STREAM_LIMITS.stream_message}"
                 raise FramingError(FaultCode.LENGTH_TOO_LARGE, message)
             raise _too_large(f"an object of {length} bytes", window.size - offset + length, None)
     return offset
@@ -462,7 +462,7 @@ class MessageReader:
         path: str | None = None,
     ) -> None:
         """Note a fault or warning of the message that is read next; only so many are kept."""
-        if len(self.faults) < LIMITS.stream_faults:
+        if len(self.faults) < STREAM_LIMITS.stream_faults:
             number = len(self.rows)
             self.faults.append(
                 StreamFault(
@@ -501,7 +501,7 @@ class MessageReader:
         """Return where the data part is, and whether it is deflated (wire notes, section 4)."""
         window = self._window
         if facts.payload == Payload.REGULAR:
-            limit = LIMITS.stream_message if facts.deflated else None
+            limit = STREAM_LIMITS.stream_message if facts.deflated else None
             return block(window, offset, "a block of data", limit), facts.deflated
         if facts.payload == Payload.STRUCTURE:
             # Practice says that it is deflated and sends it plain.
@@ -559,8 +559,8 @@ class MessageReader:
         before = parts_of(self.definition)
         window.spent += _HEADER_COST * len(message) + _PART_COST * before
         self._merged += before
-        if self._merged > LIMITS.stream_headers:
-            text = f"the headers so far extend each other by more than {LIMITS.stream_headers} parts"
+        if self._merged > STREAM_LIMITS.stream_headers:
+            text = f"the headers so far extend each other by more than {STREAM_LIMITS.stream_headers} parts"
             raise FramingError(FaultCode.LENGTH_TOO_LARGE, text, stop=span.stop)
         if self._token is not None:
             self._token.check()

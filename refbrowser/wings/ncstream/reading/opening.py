@@ -25,7 +25,6 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.files import kept_files
 from refbrowser.io.origins import local_path
-from refbrowser.limits import LIMITS
 from refbrowser.references.document.manifest import ManifestDocument
 from refbrowser.wings.ncstream.reading.definition import StreamDefinition
 from refbrowser.wings.ncstream.reading.headers import HeaderHistory, HeaderSequence
@@ -34,6 +33,7 @@ from refbrowser.wings.ncstream.reading.messages import MessageKind, MessageTable
 from refbrowser.wings.ncstream.reading.reading_options import StreamReading
 from refbrowser.wings.ncstream.reading.sections import left_out
 from refbrowser.wings.ncstream.reading.walk import WalkProgress, begins_with, walk_stream
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.io.fetching.fetch import Fetcher
@@ -86,10 +86,10 @@ class _Recent:
         url, size = known.found.url, _size(known.found.table)
         with self._lock:
             self._found.pop(url, None)
-            if size > LIMITS.stream_recent:
+            if size > STREAM_LIMITS.stream_recent:
                 return
             self._found[url] = known, size
-            while sum(size for _, size in self._found.values()) > LIMITS.stream_recent:
+            while sum(size for _, size in self._found.values()) > STREAM_LIMITS.stream_recent:
                 self._found.popitem(last=False)
 
 
@@ -144,7 +144,7 @@ def _size(table: MessageTable) -> int:
 def _keep(path: Path, index: StreamIndex, state: list[Any]) -> None:
     """Write an index to the cache, where it is not too large; a failure does not matter."""
     table, columns = index.table, _arrays(index.table)
-    if _size(table) > LIMITS.stream_index:
+    if _size(table) > STREAM_LIMITS.stream_index:
         return
     arrays = [*columns.values(), *(table.checkpoints[number] for number in sorted(table.checkpoints))]
     packed = zlib.compress(b"".join(each.tobytes() for each in arrays), 1)
@@ -163,13 +163,15 @@ def _keep(path: Path, index: StreamIndex, state: list[Any]) -> None:
         "checkpoints": [[number, len(table.checkpoints[number])] for number in sorted(table.checkpoints)],
     }
     with contextlib.suppress(*_WRONG):
-        kept_files.write_kept(path, _MARK, json.dumps(facts).encode() + b"\n" + packed, LIMITS.stream_cache)
+        kept_files.write_kept(
+            path, _MARK, json.dumps(facts).encode() + b"\n" + packed, STREAM_LIMITS.stream_cache
+        )
 
 
 def _loaded(path: Path, url: str, source: ByteSource) -> _Kept | None:
     """Return an index of the folder; None where there is none that can be read."""
     try:
-        line, _, packed = kept_files.read_kept(path, _MARK, LIMITS.stream_index).partition(b"\n")
+        line, _, packed = kept_files.read_kept(path, _MARK, STREAM_LIMITS.stream_index).partition(b"\n")
         facts = json.loads(line)
         if facts["url"] != url:
             return None
@@ -191,7 +193,7 @@ def _table(facts: dict[str, Any], packed: bytes) -> MessageTable:
         It is none.
     """
     unpacker = zlib.decompressobj()
-    data = unpacker.decompress(packed, LIMITS.stream_index)
+    data = unpacker.decompress(packed, STREAM_LIMITS.stream_index)
     at = 0
 
     def take(dtype: str, count: int) -> Any:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from refbrowser.errors import Severity, quoted
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetching.byte_sources import ByteSource, RemoteBytes
-from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.reading import magics
 from refbrowser.wings.ncstream.reading.bytes import Window
 from refbrowser.wings.ncstream.reading.definition import (
@@ -33,6 +32,7 @@ from refbrowser.wings.ncstream.reading.messages import (
     StreamIndex,
     damaged,
 )
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 #: Bytes that are searched at once: few at first, since what is sought is near where little is damaged.
 _FIRST, _BLOCK = 1 << 16, 1 << 20
@@ -58,7 +58,7 @@ class Recovery:
         self._reader = reader
         self._token = token
         is_remote = isinstance(source, RemoteBytes)
-        self._left = LIMITS.stream_search_remote if is_remote else LIMITS.stream_search
+        self._left = STREAM_LIMITS.stream_search_remote if is_remote else STREAM_LIMITS.stream_search
 
     def next_message(self, offset: int, limit: int | None = None) -> int | None:
         """Return where the first sound message at or behind `offset` begins; None where there is none.
@@ -216,7 +216,7 @@ class _Checks:
         # The field has 32 bits.
         expected = self.sizes() & 0xFFFFFFFF
         wrong = rows[is_deflated & (said != expected) & (self._ranks[self._variable] >= 0)].tolist()
-        for number in wrong[: LIMITS.stream_faults]:
+        for number in wrong[: STREAM_LIMITS.stream_faults]:
             text = f"uncompressedSize is {table.uncompressed[number]}, which is not the size of the section"
             yield _fault(table, number, FaultCode.SIZE_MISMATCH, text, Severity.WARNING)
 
@@ -272,10 +272,10 @@ def _rank(variable: StreamVariable | None) -> int:
 def _listed(table: MessageTable, rows: Ints, checks: _Checks) -> Iterator[StreamFault]:
     """Yield the faults one by one; of what is more than the limit, how many there are."""
     faulty = rows[table.fault[rows] != 0].tolist()
-    for number in faulty[: LIMITS.stream_faults]:
+    for number in faulty[: STREAM_LIMITS.stream_faults]:
         code = FaultCode(int(table.fault[number]))
         yield _fault(table, number, code, _TEXTS[code](checks, number))
-    others = faulty[LIMITS.stream_faults :]
+    others = faulty[STREAM_LIMITS.stream_faults :]
     if others:
         code = FaultCode(int(table.fault[others[0]]))
         text = "the data of this message and of further ones cannot be used"
@@ -435,7 +435,9 @@ class _Walk:
         if not self._position:
             self._begin()
         reader, size = self._reader, self._window.size
-        last = LIMITS.stream_messages if until is None else min(until + 1, LIMITS.stream_messages)
+        last = (
+            STREAM_LIMITS.stream_messages if until is None else min(until + 1, STREAM_LIMITS.stream_messages)
+        )
         while self._position < size and not reader.has_end and len(reader.rows) < last:
             if not len(reader.rows) & _TURN:
                 self._look()
@@ -448,7 +450,7 @@ class _Walk:
         self._is_complete = self._position >= size or reader.has_end
         self._look()
         if not self._is_complete and until is None:
-            text = f"only the first {LIMITS.stream_messages} messages are listed"
+            text = f"only the first {STREAM_LIMITS.stream_messages} messages are listed"
             reader.fault(FaultCode.LENGTH_TOO_LARGE, text, self._position)
 
     def index(self) -> StreamIndex:

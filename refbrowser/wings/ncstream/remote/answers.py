@@ -13,7 +13,6 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.io.fetching.fetch import read_document
-from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import Inline, ReferenceKind, WholeFile
 from refbrowser.model.values import SourcePiece
@@ -30,6 +29,7 @@ from refbrowser.wings.ncstream.reading.reading_options import StreamReading
 from refbrowser.wings.ncstream.reading.stream_layouts import little_endian, order_code
 from refbrowser.wings.ncstream.reading.walk import walk_stream
 from refbrowser.wings.ncstream.remote.spec import data_url
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 from refbrowser.words import plural
 
 if TYPE_CHECKING:
@@ -138,7 +138,11 @@ def asked_grid(variable: StreamVariable, shape: tuple[int, ...]) -> RegularChunk
     """Return the chunks in which a variable is asked for: runs of elements in C order, of bounded size."""
     dtype = variable.type.dtype
     is_plain = dtype is not None and not is_ragged(variable)
-    left = LIMITS.remote_tile // dtype.itemsize if is_plain and dtype is not None else LIMITS.remote_objects
+    left = (
+        STREAM_LIMITS.remote_tile // dtype.itemsize
+        if is_plain and dtype is not None
+        else STREAM_LIMITS.remote_objects
+    )
     sides = []
     for length in reversed(shape):
         side = max(min(length, left), 1)
@@ -270,7 +274,7 @@ def read_sequences(
                 access,
                 fetcher=fetcher,
                 cancel=token,
-                size_limit=LIMITS.remote_header,
+                size_limit=STREAM_LIMITS.remote_header,
             )
             found[path] = SequenceSource(question, bytes(answer.data), len(question.values(answer.data)))
         except RefbrowserError as error:

@@ -14,7 +14,6 @@ from refbrowser.io.access.access import Access
 from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.io.fetching.fetch import read_document
 from refbrowser.io.origins import http_url
-from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.references.content.origins import PlainAnswers
 from refbrowser.references.document.manifest import ManifestDocument
@@ -31,6 +30,7 @@ from refbrowser.wings.ncstream.remote.answers import (
     read_sequences,
 )
 from refbrowser.wings.ncstream.remote.spec import endpoint_of, header_url
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
@@ -174,7 +174,7 @@ def open_remote(
     """
     endpoint = endpoint_of(path)
     answer = read_document(
-        header_url(endpoint), access, fetcher=fetcher, cancel=token, size_limit=LIMITS.remote_header
+        header_url(endpoint), access, fetcher=fetcher, cancel=token, size_limit=STREAM_LIMITS.remote_header
     )
     index = walk_stream(MemoryBytes(answer.data), url=access.locate(endpoint).url, token=token)
     if not index.headers:

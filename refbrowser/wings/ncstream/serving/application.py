@@ -10,10 +10,10 @@ from urllib.parse import unquote, unquote_plus, urlsplit
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.remote.descriptions import capabilities_xml, ncml_text
 from refbrowser.wings.ncstream.remote.spec import NoSuchVariableError
 from refbrowser.wings.ncstream.serving.offered_state import Offered
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -181,7 +181,7 @@ class Application:
         if wanted == "data":
             return self._data(offered, parameters)
         if wanted == "cdl":
-            return text_answer(offered.dataset.cdl(LIMITS.serve_whole, self._token))
+            return text_answer(offered.dataset.cdl(STREAM_LIMITS.serve_whole, self._token))
         if wanted == "ncml":
             return text_answer(ncml_text(offered.definition(), self._url), _XML)
         if wanted == "capabilities":

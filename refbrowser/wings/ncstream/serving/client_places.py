@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from refbrowser.limits import LIMITS
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 #: Seconds that a client may keep us waiting before it can be cut off in favour of others.
 _PATIENCE = 0.25
@@ -63,17 +63,20 @@ class Client:
         Raises
         ------
         OSError
-            The client is gone, or too slow: it takes nothing for `LIMITS.serve_send`, or less than
-            `LIMITS.serve_rate` over its whole answer.
+            The client is gone, or too slow: it takes nothing for `STREAM_LIMITS.serve_send`, or less than
+            `STREAM_LIMITS.serve_rate` over its whole answer.
         """
         view = memoryview(data)
-        self.connection.settimeout(LIMITS.serve_send)
+        self.connection.settimeout(STREAM_LIMITS.serve_send)
         while len(view):
             with self._waiting():
                 count = self.connection.send(view[:_SLICE])
             view = view[count:]
             self._moved += count
-            if self._waited > LIMITS.serve_send and self._moved < self._waited * LIMITS.serve_rate:
+            if (
+                self._waited > STREAM_LIMITS.serve_send
+                and self._moved < self._waited * STREAM_LIMITS.serve_rate
+            ):
                 raise TimeoutError("the client takes its answer too slowly")
 
     @contextlib.contextmanager
@@ -124,10 +127,11 @@ class Places:
         """Count a connection; returns False where there are too many, and none that is slow."""
         with self._lock:
             own = [each for each in self._clients if each.owner == client.owner]
-            if len(own) >= _share(LIMITS.serve_connections):
+            if len(own) >= _share(STREAM_LIMITS.serve_connections):
                 is_room = self._cut_slowest(own)
             else:
-                is_room = len(self._clients) < LIMITS.serve_connections or self._cut_slowest(self._clients)
+                has_room = len(self._clients) < STREAM_LIMITS.serve_connections
+                is_room = has_room or self._cut_slowest(self._clients)
             if is_room:
                 self._clients.add(client)
             return is_room
@@ -185,10 +189,10 @@ class Places:
 
     def _give(self) -> None:
         """Give free places to those who wait, in turn; where memory is short, take it from the slowest."""
-        while self._waiting and not self._has_ended and self._working.total() < LIMITS.serve_requests:
+        while self._waiting and not self._has_ended and self._working.total() < STREAM_LIMITS.serve_requests:
             if not self._has_memory():
                 return
-            most = _share(LIMITS.serve_requests)
+            most = _share(STREAM_LIMITS.serve_requests)
             client = next((each for each in self._waiting if self._working[each.owner] < most), None)
             if client is None:
                 return
@@ -197,9 +201,9 @@ class Places:
 
     def _has_memory(self) -> bool:
         """Return whether answers under way leave memory for one more; cut clients off until they will."""
-        if sum(each.held for each in self._clients) < LIMITS.serve_held:
+        if sum(each.held for each in self._clients) < STREAM_LIMITS.serve_held:
             return True
-        while sum(each.held for each in self._clients - self._cut) >= LIMITS.serve_held:
+        while sum(each.held for each in self._clients - self._cut) >= STREAM_LIMITS.serve_held:
             if not self._cut_slowest(each for each in self._clients if each.held):
                 break
         return False

@@ -17,6 +17,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.serving.client_places import BusyError, Client, Places
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ _BUSY = b"HTTP/1.0 503 Service Unavailable\r\nRetry-After: 1\r\n\r\n" + _TOO_MAN
 
 
 class ThreadedServer(ThreadingMixIn, WSGIServer):
-    """Has a thread for each connection, and works for so many at a time as `LIMITS.serve_requests`.
+    """Has a thread for each connection, and works for so many at a time as `STREAM_LIMITS.serve_requests`.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ class _Handler(WSGIRequestHandler):
         if not self.parse_request():
             return
         # Errors in a head are answered by the standard library, without this.
-        self.connection.settimeout(LIMITS.serve_send)
+        self.connection.settimeout(STREAM_LIMITS.serve_send)
         answer = _Answer(self.rfile, self.wfile, io.StringIO(), self.get_environ(), multithread=True)  # type: ignore[arg-type]
         answer.request_handler = self  # type: ignore[attr-defined]
         answer.client = self._client
@@ -160,7 +161,7 @@ class _Handler(WSGIRequestHandler):
         """Answer a request, as WSGI has it; what is made takes a place, what is sent does not."""
         places, client = self.server.places, self._client
         try:
-            with places.work(client, LIMITS.serve_queue):
+            with places.work(client, STREAM_LIMITS.serve_queue):
                 body = self.server.wsgi(environ, start_response)
                 parts = iter(body)
                 made = _made(parts)
@@ -206,7 +207,7 @@ class _Deadline(io.RawIOBase):
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._until = time.monotonic() + LIMITS.serve_head
+        self._until = time.monotonic() + STREAM_LIMITS.serve_head
         self._left = LIMITS.url_length + _HEAD
 
     def readable(self) -> bool:

@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from refbrowser.engine.nested.nested_variables import with_streamable
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
 from refbrowser.wings.ncstream.reading.bytes import write_varint
 from refbrowser.wings.ncstream.reading.definition import StreamType
 from refbrowser.wings.ncstream.reading.elements import is_ragged
 from refbrowser.wings.ncstream.remote.spec import requests_in, spellings_of
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 from refbrowser.wings.ncstream.writing.definition_of import StreamedDataset, StreamedVariable, definition_of
 from refbrowser.wings.ncstream.writing.encoding import (
     Buffer,
@@ -152,10 +152,10 @@ class SectionSource:
             return self._whole()
         dtype = self.streamed.variable.type.known_dtype
         length = self.size * dtype.itemsize
-        if level and length <= LIMITS.serve_whole:
+        if level and length <= STREAM_LIMITS.serve_whole:
             return self._deflated(level)
-        if length > LIMITS.serve_answer:
-            raise self._too_much(f"{length} bytes", LIMITS.serve_answer, "serve_answer")
+        if length > STREAM_LIMITS.serve_answer:
+            raise self._too_much(f"{length} bytes", STREAM_LIMITS.serve_answer, "serve_answer")
         head, count = data_head(self._facts), write_varint(length)
         return Message(len(head) + len(count) + length, chain((head, count), self._payload(dtype.itemsize)))
 
@@ -170,7 +170,7 @@ class SectionSource:
         chunks = [*self.streamed.node.grid.largest]
         # Axes that only the stream has are read with those of the array.
         chunks += [1] * (len(self.section) - len(chunks))
-        for part in blocks(self.section, chunks, max(LIMITS.serve_block // item, 1)):
+        for part in blocks(self.section, chunks, max(STREAM_LIMITS.serve_block // item, 1)):
             yield element_bytes(self.streamed.variable, self._values(part))
 
     def _deflated(self, level: int) -> Message:
@@ -182,10 +182,10 @@ class SectionSource:
         """Return a message of texts, rows or structures: how long it is only they tell."""
         variable, node = self.streamed.variable, self.streamed.node
         size = self.size * (node.dtype.itemsize if node.dtype is not None else 1)
-        if self.size > LIMITS.serve_objects:
-            raise self._too_much(f"{self.size} elements", LIMITS.serve_objects, "serve_objects")
-        if size > LIMITS.serve_whole:
-            raise self._too_much(f"{size} bytes", LIMITS.serve_whole, "serve_whole")
+        if self.size > STREAM_LIMITS.serve_objects:
+            raise self._too_much(f"{self.size} elements", STREAM_LIMITS.serve_objects, "serve_objects")
+        if size > STREAM_LIMITS.serve_whole:
+            raise self._too_much(f"{size} bytes", STREAM_LIMITS.serve_whole, "serve_whole")
         parts = data_message(self.streamed.path, variable, self.section, self._values(self.section))
         return _whole_message(parts)
 
@@ -269,8 +269,8 @@ class Offered:
             section = request.ranges(each.variable.shape, is_ragged=is_ragged(each.variable))
             sources.append(SectionSource(self.dataset, each, section, token))
         # Deflated they may be few: reading and deflating them is what takes long.
-        if level and sum(each.decoded for each in sources) > LIMITS.serve_answer:
-            what = f"more than {LIMITS.serve_answer} bytes (serve_answer) would have to be deflated"
+        if level and sum(each.decoded for each in sources) > STREAM_LIMITS.serve_answer:
+            what = f"more than {STREAM_LIMITS.serve_answer} bytes (serve_answer) would have to be deflated"
             raise RefbrowserError(ErrorKind.BUDGET, what, advice="request less at once")
         messages: list[Message] = []
         total = held = 0
@@ -278,9 +278,9 @@ class Offered:
             message = source.message(level)
             messages.append(message)
             total, held = total + message.length, held + message.held
-            if total > LIMITS.serve_answer or held > LIMITS.serve_whole:
-                limit = "serve_whole" if held > LIMITS.serve_whole else "serve_answer"
-                what = f"an answer of more than {getattr(LIMITS, limit)} bytes ({limit}) is requested"
+            if total > STREAM_LIMITS.serve_answer or held > STREAM_LIMITS.serve_whole:
+                limit = "serve_whole" if held > STREAM_LIMITS.serve_whole else "serve_answer"
+                what = f"an answer of more than {getattr(STREAM_LIMITS, limit)} bytes ({limit}) is requested"
                 raise RefbrowserError(ErrorKind.BUDGET, what, advice="request less at once")
         return total, held, _begun(chain.from_iterable(message.parts for message in messages))
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.io.cancel import CancelToken
-from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.reading.message_reader import arrived_boxes, lost_sections
 from refbrowser.wings.ncstream.reading.sections import Ints, Sections
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 #: In the place of a row of `Supply.numbers`: no message gave the element; it was not found out.
 NEVER, UNDECIDED = -1, -2
@@ -198,7 +198,7 @@ def _announced(sections: Sections, index: Sequence[int]) -> npt.NDArray[np.bool_
 
 def taken_for(lengths: Sequence[int], most: int | None = None) -> tuple[range, ...]:
     """Return the indices along axes of these lengths for a picture of at most so many elements."""
-    room = LIMITS.supply_elements if most is None else most
+    room = STREAM_LIMITS.supply_elements if most is None else most
     side = max(1, int(room ** (1 / max(1, len(lengths)))))
     return tuple(range(0, length, max(1, -(-length // side))) for length in lengths)
 
@@ -287,7 +287,9 @@ def _are_small(given: Sequence[Positions], count: int) -> bool:
     elements = np.ones(count)
     for each in given:
         elements *= each.count
-    return bool(len(given)) and float(elements.sum()) <= min(_SMALL_SECTION * count, LIMITS.supply_work)
+    return bool(len(given)) and float(elements.sum()) <= min(
+        _SMALL_SECTION * count, STREAM_LIMITS.supply_work
+    )
 
 
 def _laid_element_by_element(
@@ -341,7 +343,7 @@ def _laid_one_by_one(
     bounds = [list(_slices(each)) for each in given]
     rows = np.full(shape, NEVER, np.int32)
     counts = np.zeros(shape, np.uint8)
-    work = LIMITS.supply_work
+    work = STREAM_LIMITS.supply_work
     for row in range(count - 1, -1, -1):
         if row % _ROUND == 0:
             token.check()

@@ -10,6 +10,7 @@ from awkward0_encoder import FROMBUFFER, Encoder, dtype_node, function, referenc
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import type_text
 from refbrowser.model.reference import Inline
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts import layouts as made
 from refbrowser.wings.awkward0.layouts.layouts import (
     BrokenLayout,
@@ -239,7 +240,7 @@ def test_nesting_through_references_is_bounded() -> None:
         deep += 1
     assert isinstance(deepest, BrokenLayout)
     assert str(deepest.error.kind) == "E_BUDGET"
-    assert deep <= LIMITS.awkward_depth
+    assert deep <= AWKWARD_LIMITS.awkward_depth
 
 
 def test_shared_parts_do_not_multiply() -> None:
@@ -588,7 +589,7 @@ def test_lists_that_hold_themselves_often_end() -> None:
     assert isinstance(layout, made.RecordLayout)
 
 
-@pytest.mark.parametrize("depth", [10, LIMITS.awkward_depth // 2 - 2])
+@pytest.mark.parametrize("depth", [10, AWKWARD_LIMITS.awkward_depth // 2 - 2])
 def test_layouts_as_deep_as_allowed_have_types(depth: int) -> None:
     encoder = Encoder()
     layout: Any = layout_of(chain(encoder, depth), encoder)

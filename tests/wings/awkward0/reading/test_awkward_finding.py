@@ -12,8 +12,8 @@ from awkward0_encoder import Encoder
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.limits import Limits
 from refbrowser.model.reference import Inline
+from refbrowser.wings.awkward0.awkward_limits import AwkwardLimits
 from refbrowser.wings.awkward0.files.container import Blob
 from refbrowser.wings.awkward0.reading import arrays as arrays_module
 from refbrowser.wings.awkward0.reading.arrays import FoundSchemas, blob_names, find_schemas
@@ -143,7 +143,7 @@ def test_the_names_of_blobs_have_prefix_and_folder() -> None:
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
-    monkeypatch.setattr(arrays_module, "LIMITS", Limits(**limits))
+    monkeypatch.setattr(arrays_module, "AWKWARD_LIMITS", AwkwardLimits(**limits))
 
 
 @pytest.mark.parametrize(("most", "count"), [(2, 2), (3, 3), (4, 3)])

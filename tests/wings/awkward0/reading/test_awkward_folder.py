@@ -11,6 +11,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import Limits
 from refbrowser.model.reference import WholeFile
+from refbrowser.wings.awkward0.awkward_limits import AwkwardLimits
 from refbrowser.wings.awkward0.files import container as module
 from refbrowser.wings.awkward0.files.container import FolderContainer
 
@@ -82,7 +83,7 @@ def test_names_that_are_no_text_are_left_out(root: Path) -> None:
 def test_the_number_of_files_is_limited(
     root: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_cut: bool
 ) -> None:
-    monkeypatch.setattr(module, "LIMITS", Limits(awkward_files=most))
+    monkeypatch.setattr(module, "AWKWARD_LIMITS", AwkwardLimits(awkward_files=most))
     container = FolderContainer(str(root))
     assert len(list(container.names())) == min(most, 4)
     assert [finding.kind for finding in container.findings] == [ErrorKind.BUDGET] * is_cut

@@ -10,7 +10,7 @@ from awkward0_encoder import Encoder, function, pickled
 
 import refbrowser.wings.awkward0 as package
 from refbrowser.errors import RefbrowserError
-from refbrowser.limits import LIMITS
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.building import TABLE
 from refbrowser.wings.awkward0.layouts.functions import AllowList, Standing, canonical_name, judge
 from refbrowser.wings.awkward0.layouts.text_codecs import codec_name
@@ -203,7 +203,7 @@ def test_what_the_user_opened_is_told() -> None:
 
 
 def test_reports_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LIMITS.__dict__, "awkward_findings", 5)
+    monkeypatch.setitem(AWKWARD_LIMITS.__dict__, "awkward_findings", 5)
     calls = [{"call": ["m", f"f{at}"], "args": [{"json": f"/file{at}"}]} for at in range(9)]
     found = report([array_of({"list": [*calls, *[{"python": "x"}] * 9]})])
     assert (len(found.functions), len(found.targets), len(found.pickles), found.left_out) == (5, 5, 5, 12)

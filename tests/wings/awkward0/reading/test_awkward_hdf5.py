@@ -14,6 +14,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.limits import LIMITS, Limits
 from refbrowser.model.reference import ByteRange, Inline
+from refbrowser.wings.awkward0.awkward_limits import AwkwardLimits
 from refbrowser.wings.awkward0.files import hdf5 as hdf5_process
 from refbrowser.wings.awkward0.files.hdf5 import Hdf5Container, open_hdf5
 
@@ -162,7 +163,8 @@ def test_announced_sizes_are_never_made(path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_objects_and_depth_are_bounded(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    limited(monkeypatch, awkward_files=4, group_nesting=2)
+    limited(monkeypatch, group_nesting=2)
+    monkeypatch.setattr("refbrowser.wings.awkward0.files.hdf5.AWKWARD_LIMITS", AwkwardLimits(awkward_files=4))
     with h5py.File(path, "w") as file:
         for number in range(10):
             file[f"b/{number}"] = np.zeros(1, "u1")

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.limits import LIMITS
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.pickles import globals_of, plain_value
 
 PLAIN = st.recursive(
@@ -129,7 +129,7 @@ def test_text_that_is_no_base_64() -> None:
 
 def test_sizes_are_bounded() -> None:
     with pytest.raises(RefbrowserError) as caught:
-        plain_value("A" * (LIMITS.awkward_pickle + 4))
+        plain_value("A" * (AWKWARD_LIMITS.awkward_pickle + 4))
     assert str(caught.value.kind) == "E_BUDGET"
 
 

@@ -31,6 +31,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.json_values import _deep_text, json_text
 from refbrowser.model.selection import Selection
 from refbrowser.views.nested.nested_values import row_value
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 
 DAYS = np.array(["2020-01-01", "NaT"], "M8[D]")
 
@@ -214,8 +215,8 @@ def test_values_go_on_in_themselves_as_far_as_the_data_go(
     assert main(["check", str(path)]) == 0
     capsys.readouterr()
     # A cycle without an end is legal, and cannot be written out; so are more turns than are followed.
-    limits = replace(LIMITS, awkward_turns=100)
-    monkeypatch.setattr("refbrowser.wings.awkward0.rows.layout_values.LIMITS", limits)
+    limits = replace(AWKWARD_LIMITS, awkward_turns=100)
+    monkeypatch.setattr("refbrowser.wings.awkward0.rows.layout_values.AWKWARD_LIMITS", limits)
     for last, told in ((0, "rows 0 to 299"), (-1, "rows 0 to 199")):
         path = one_of(tmp_path, lambda encoder, last=last: linked_list(encoder, last))
         assert main(["check", str(path)]) == 0

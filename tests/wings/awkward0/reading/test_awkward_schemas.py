@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from refbrowser.errors import Place, RefbrowserError, Severity
 from refbrowser.limits import LIMITS
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.layouts.functions import ExpressionKind
 from refbrowser.wings.awkward0.layouts.schema import has_signature, read_schema
 
@@ -80,12 +81,12 @@ def test_numbers_that_json_does_not_have_are_taken_with_a_warning() -> None:
 
 def test_sizes_are_bounded() -> None:
     blank = b'{"awkward0": "", "schema": {"json": 1}}'
-    assert read_schema(blank.ljust(LIMITS.awkward_schema)).root.value == 1
-    assert refusal(blank.ljust(LIMITS.awkward_schema + 1)) == "E_BUDGET"
+    assert read_schema(blank.ljust(AWKWARD_LIMITS.awkward_schema)).root.value == 1
+    assert refusal(blank.ljust(AWKWARD_LIMITS.awkward_schema + 1)) == "E_BUDGET"
 
 
 def test_nodes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LIMITS.__dict__, "awkward_nodes", 11)
+    monkeypatch.setitem(AWKWARD_LIMITS.__dict__, "awkward_nodes", 11)
     assert len(schema_of({"list": [{"json": 1}] * 10}).expressions) == 11
     with pytest.raises(RefbrowserError, match="awkward_nodes"):
         schema_of({"list": [{"json": 1}] * 11})
@@ -98,9 +99,9 @@ def test_nesting_is_bounded() -> None:
             root = {"list": [root]}
         return root
 
-    deepest = min(LIMITS.awkward_nesting, LIMITS.json_nesting // 2 - 2)
+    deepest = min(AWKWARD_LIMITS.awkward_nesting, LIMITS.json_nesting // 2 - 2)
     assert len(schema_of(nested(deepest)).expressions) == deepest
-    for levels in (LIMITS.awkward_nesting + 1, 5000):
+    for levels in (AWKWARD_LIMITS.awkward_nesting + 1, 5000):
         text = b'{"list":[' * (levels - 1) + b'{"json":1}' + b"]}" * (levels - 1)
         assert refusal(b'{"awkward0":"","schema":' + text + b"}") in ("E_BUDGET", "E_JSON")
 
@@ -212,7 +213,7 @@ def test_what_refers_to_nothing_is_told() -> None:
 
 
 def test_findings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LIMITS.__dict__, "awkward_findings", 3)
+    monkeypatch.setitem(AWKWARD_LIMITS.__dict__, "awkward_findings", 3)
     wrong = [{"x": 1}] * 9
     twice = [{"json": 1, "id": 1}] * 9
     lost = [{"ref": 77}] * 9

@@ -9,10 +9,10 @@ import pytest
 from awkward0_encoder import Encoder
 
 from refbrowser.errors import ErrorKind
-from refbrowser.limits import Limits
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline
+from refbrowser.wings.awkward0.awkward_limits import AwkwardLimits
 from refbrowser.wings.awkward0.files.container import Blob
 from refbrowser.wings.awkward0.layouts.building import build_layout
 from refbrowser.wings.awkward0.layouts.schema import read_schema
@@ -113,10 +113,10 @@ def test_names_of_fields_become_parts_of_paths() -> None:
 
 def test_fields_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     root = E.table(**{f"f{number}": [1] for number in range(5)})
-    monkeypatch.setattr(module, "LIMITS", Limits(awkward_fields=3))
+    monkeypatch.setattr(module, "AWKWARD_LIMITS", AwkwardLimits(awkward_fields=3))
     assert len(nodes_of(root)) == 4
     deep = E.table(a=E.table(b=E.table(c=[1])))
-    monkeypatch.setattr(module, "LIMITS", Limits(awkward_field_levels=2))
+    monkeypatch.setattr(module, "AWKWARD_LIMITS", AwkwardLimits(awkward_field_levels=2))
     assert list(nodes_of(deep)) == ["/x", "/x/a", "/x/a/b"]
 
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.limits import LIMITS
 from refbrowser.model.nested import CUT
+from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.rows import positions as sums
 from refbrowser.wings.awkward0.rows.layout_reading import MOST_RUNS, NEAR, Extent
 from refbrowser.wings.awkward0.rows.layout_values import LayoutValues
@@ -472,7 +472,8 @@ def test_parents_of_absurdly_many_lists() -> None:
 def test_too_many_bytes_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     values = made(lambda e: e.table(a=np.arange(100), b=np.arange(100, dtype="i1")))
     monkeypatch.setattr(
-        "refbrowser.wings.awkward0.rows.layout_reading.LIMITS", replace(LIMITS, awkward_rows=500)
+        "refbrowser.wings.awkward0.rows.layout_reading.AWKWARD_LIMITS",
+        replace(AWKWARD_LIMITS, awkward_rows=500),
     )
     rows = values.rows(0, 100, MemoryBuffers())
     # What fits is read.

@@ -25,12 +25,12 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetching.byte_sources import MemoryBytes
 from refbrowser.io.files import atomic
-from refbrowser.limits import LIMITS
 from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.wings.ncstream.changing.append import AppendReport, AppendRequest, append_to
 from refbrowser.wings.ncstream.reading import walk
 from refbrowser.wings.ncstream.reading.messages import StreamIndex
 from refbrowser.wings.ncstream.reading.walk import walk_stream
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 SIDE = 4
 FILL = 9.969209968386869e36
@@ -303,7 +303,7 @@ def test_messages_that_are_not_listed_are_not_dropped(
     stream: Path, more: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = stream.read_bytes()
-    monkeypatch.setattr(walk, "LIMITS", replace(LIMITS, stream_messages=2))
+    monkeypatch.setattr(walk, "STREAM_LIMITS", replace(STREAM_LIMITS, stream_messages=2))
     for force in (False, True):
         with pytest.raises(RefbrowserError) as caught:
             appended(stream, more, force=force)

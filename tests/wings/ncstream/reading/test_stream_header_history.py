@@ -8,10 +8,10 @@ import stream_encoder as enc
 from test_stream_walk import walked
 
 from refbrowser.io.fetching.byte_sources import LocalBytes, MemoryBytes
-from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.reading import headers, message_reader, opening
 from refbrowser.wings.ncstream.reading.definition import StreamDefinition
 from refbrowser.wings.ncstream.reading.walk import walk_stream
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 MANY = enc.header(enc.group(variables=[enc.variable(f"v{number}", enc.INT) for number in range(100)]))
 SMALL = enc.header(None)
@@ -20,7 +20,7 @@ TITLES = [enc.header(None, title=f"{number}") for number in range(50)]
 
 
 def test_the_definition_before_counts_for_each_header(monkeypatch):
-    monkeypatch.setattr(message_reader, "LIMITS", replace(LIMITS, stream_headers=1000))
+    monkeypatch.setattr(message_reader, "STREAM_LIMITS", replace(STREAM_LIMITS, stream_headers=1000))
     index = walked(enc.stream(MANY, *TITLES))
     assert len(index.table) == 51
     assert [number for number, _ in index.headers] == list(range(10))
@@ -29,7 +29,7 @@ def test_the_definition_before_counts_for_each_header(monkeypatch):
 
 
 def test_trials_of_a_search_count_for_themselves_only(monkeypatch):
-    monkeypatch.setattr(message_reader, "LIMITS", replace(LIMITS, stream_headers=1000))
+    monkeypatch.setattr(message_reader, "STREAM_LIMITS", replace(STREAM_LIMITS, stream_headers=1000))
     # Each of them parses, and no message follows it.
     damage = b"\xff" + (enc.MAGIC_HEADER + b"\2\x28\1" + b"\xff") * 100
     index = walked(enc.stream(MANY, damage, SMALL, SMALL))

@@ -11,10 +11,10 @@ import stream_encoder as enc
 from test_stream_walk import HEADER, facts_of, text, tile, walked
 
 from refbrowser.io.fetching.byte_sources import LocalBytes
-from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.reading import opening
 from refbrowser.wings.ncstream.reading.opening import cache_folder, indexed
 from refbrowser.wings.ncstream.reading.walk import walk_stream
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 MESSAGES = [tile("v", row, 0, 3) if row % 5 else text(row) for row in range(300)]
 
@@ -182,7 +182,7 @@ def test_all_indexes_together_are_bounded(tmp_path, monkeypatch):
         path.write_bytes(enc.stream(HEADER, *MESSAGES))
     index_of(paths[0])
     size = files()[0].stat().st_size
-    object.__setattr__(LIMITS, "stream_cache", 3 * size + size // 2)
+    object.__setattr__(STREAM_LIMITS, "stream_cache", 3 * size + size // 2)
     try:
         for moment, path in enumerate(paths):
             index_of(path)
@@ -191,16 +191,16 @@ def test_all_indexes_together_are_bounded(tmp_path, monkeypatch):
                     os.utime(each, ns=(moment, moment))
         assert len(files()) == 3
     finally:
-        object.__setattr__(LIMITS, "stream_cache", 256 << 20)
+        object.__setattr__(STREAM_LIMITS, "stream_cache", 256 << 20)
 
 
 def test_a_large_index_is_not_kept(path):
-    object.__setattr__(LIMITS, "stream_index", 1000)
+    object.__setattr__(STREAM_LIMITS, "stream_index", 1000)
     try:
         index_of(path)
         assert not cache_folder().exists()
     finally:
-        object.__setattr__(LIMITS, "stream_index", 128 << 20)
+        object.__setattr__(STREAM_LIMITS, "stream_index", 128 << 20)
 
 
 def test_those_in_memory_that_were_used_least_make_room(path, tmp_path, walks, monkeypatch):
@@ -211,13 +211,13 @@ def test_those_in_memory_that_were_used_least_make_room(path, tmp_path, walks, m
         each.write_bytes(path.read_bytes())
     size = opening._size(index_of(path).table)
     monkeypatch.setattr(opening, "_recent", opening._Recent())
-    monkeypatch.setattr(opening, "LIMITS", replace(LIMITS, stream_recent=2 * size + size // 2))
+    monkeypatch.setattr(opening, "STREAM_LIMITS", replace(STREAM_LIMITS, stream_recent=2 * size + size // 2))
     walks.clear()
     first, second, third = paths
     for each, walked_so_far in ((first, 1), (second, 2), (first, 2), (third, 3), (first, 3), (second, 4)):
         index_of(each, in_memory=True)
         assert len(walks) == walked_so_far, each
-    monkeypatch.setattr(opening, "LIMITS", replace(LIMITS, stream_recent=size - 1))
+    monkeypatch.setattr(opening, "STREAM_LIMITS", replace(STREAM_LIMITS, stream_recent=size - 1))
     for walked_so_far in (5, 6):
         index_of(third, in_memory=True)
         assert len(walks) == walked_so_far

@@ -168,7 +168,7 @@ def test_garbage_is_searched_up_to_a_limit(monkeypatch):
     garbage = np.random.default_rng(0).bytes(3 << 20)
     stream = enc.stream(HEADER, garbage, GOOD)
     assert walked(stream).table.kind.tolist() == [0, DAMAGED, 1]
-    monkeypatch.setattr(walk, "LIMITS", replace(walk.LIMITS, stream_search=2 << 20))
+    monkeypatch.setattr(walk, "STREAM_LIMITS", replace(walk.STREAM_LIMITS, stream_search=2 << 20))
     found = walked(stream)
     assert found.table.kind.tolist() == [0, DAMAGED]
     assert found.table.stop[1] == found.size
@@ -184,7 +184,7 @@ def test_garbage_is_searched_up_to_a_limit(monkeypatch):
     ],
 )
 def test_bytes_made_to_be_searched_again_and_again(repeated, monkeypatch):
-    monkeypatch.setattr(walk, "LIMITS", replace(walk.LIMITS, stream_search=64 << 20))
+    monkeypatch.setattr(walk, "STREAM_LIMITS", replace(walk.STREAM_LIMITS, stream_search=64 << 20))
     stream = enc.stream(HEADER)[:-4] + b"x" + repeated * ((1 << 20) // len(repeated))
     start = time.process_time()
     walked(stream)

@@ -21,9 +21,9 @@ from refbrowser.engine.opening import OpenRequest, open_document
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.origins import Origin
-from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.remote import answers as sources
 from refbrowser.wings.ncstream.remote import opening
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 N = 6
 HEADER = wire.header(
@@ -119,7 +119,7 @@ def test_only_what_is_wanted_of_a_large_variable_is_asked_for(server: HttpServer
 
 
 def test_tiles_are_bounded(server: HttpServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "LIMITS", replace(LIMITS, remote_tile=160_000))
+    monkeypatch.setattr(sources, "STREAM_LIMITS", replace(STREAM_LIMITS, remote_tile=160_000))
     monkeypatch.setattr(sources, "_WHOLE", 1)
     for first in (0, 2, 4):
         server.files[f"/s?req=data&var=/big({first}:{first + 1},0:39999:39999)"] = ints(
@@ -194,7 +194,7 @@ def test_answers_that_are_not_what_was_asked_for_are_no_values(server: HttpServe
 
 
 def test_a_description_of_too_many_bytes(server: HttpServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "LIMITS", replace(LIMITS, remote_header=len(HEADER) - 1))
+    monkeypatch.setattr(opening, "STREAM_LIMITS", replace(STREAM_LIMITS, remote_header=len(HEADER) - 1))
     with pytest.raises(RefbrowserError) as caught:
         refbrowser.open(f"cdmremote:{server.url('/s')}")
     assert caught.value.kind is ErrorKind.BUDGET

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.limits import LIMITS
 from refbrowser.wings.ncstream.remote import answers as sources
 from refbrowser.wings.ncstream.serving import offered_state as serving_data
 from refbrowser.wings.ncstream.serving.service import Service
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 
 Pair = tuple[refbrowser.Dataset, refbrowser.Dataset]
 
@@ -80,8 +80,8 @@ def test_sections_are_those_of_numpy(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["eraint_uvz", "crm", "cth", "basin_mask"])
 def test_real_files(shared_data: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving_data, "LIMITS", replace(LIMITS, serve_block=50_000))
-    monkeypatch.setattr(sources, "LIMITS", replace(LIMITS, remote_tile=300_000))
+    monkeypatch.setattr(serving_data, "STREAM_LIMITS", replace(STREAM_LIMITS, serve_block=50_000))
+    monkeypatch.setattr(sources, "STREAM_LIMITS", replace(STREAM_LIMITS, remote_tile=300_000))
     with (
         refbrowser.open(shared_data / "real" / f"{name}.refs.json") as dataset,
         Service(dataset) as service,

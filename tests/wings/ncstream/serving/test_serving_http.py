@@ -32,13 +32,14 @@ from refbrowser.wings.ncstream.serving import client_places, offered_state
 from refbrowser.wings.ncstream.serving import http as serving_http
 from refbrowser.wings.ncstream.serving import offered_state as serving_data
 from refbrowser.wings.ncstream.serving.service import LOGGER, Service, is_loopback
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 from refbrowser.wings.ncstream.verbs.serve_verb import _Incidents
 
 ODD = "/cubetxs().,;:0123456789\\% é\0"
 
 
 def _changed(**values: float) -> Any:
-    return replace(LIMITS, **values)
+    return replace(STREAM_LIMITS, **values)
 
 
 @pytest.fixture
@@ -146,7 +147,7 @@ def test_xml_holds_any_text(service: Service) -> None:
 def test_large_answers_are_read_and_sent_in_blocks(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ask(service, "req=data&var=/cube(0:1,:,:,0:4:2)")[1]
     read = []
-    monkeypatch.setattr(serving_data, "LIMITS", _changed(serve_block=24))
+    monkeypatch.setattr(serving_data, "STREAM_LIMITS", _changed(serve_block=24))
     session = service._application._offered.dataset.session
     reading = session.read
 
@@ -177,7 +178,7 @@ def test_answers_are_bounded(
 ) -> None:
     assert ask(service, query)[0] == 200
     for module in (serving_data, offered_state):
-        monkeypatch.setattr(module, "LIMITS", _changed(**limit))
+        monkeypatch.setattr(module, "STREAM_LIMITS", _changed(**limit))
     status, body, _ = ask(service, query)
     assert status == 413
     assert next(iter(limit)).encode() in body
@@ -189,7 +190,7 @@ def test_too_much_is_not_deflated_before_it_is_refused(
     packed = []
     compress = serving_data.zlib.compress
     monkeypatch.setattr(serving_data.zlib, "compress", lambda *given: packed.append(1) or compress(*given))
-    monkeypatch.setattr(offered_state, "LIMITS", _changed(serve_answer=600))
+    monkeypatch.setattr(offered_state, "STREAM_LIMITS", _changed(serve_answer=600))
     status, body, _ = ask(service, "req=data&var=/cube;/cube;/cube&deflate=1")
     assert (status, packed) == (413, [])
     assert b"serve_answer" in body
@@ -198,7 +199,7 @@ def test_too_much_is_not_deflated_before_it_is_refused(
 def test_what_cannot_be_read_later_ends_the_answer_short(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving_data, "LIMITS", _changed(serve_block=24))
+    monkeypatch.setattr(serving_data, "STREAM_LIMITS", _changed(serve_block=24))
     session = service._application._offered.dataset.session
     reading, times = session.read, []
 
@@ -230,7 +231,7 @@ def test_requests_of_many_bytes_are_refused(service: Service) -> None:
 def test_a_client_that_says_nothing_is_left(
     dataset: refbrowser.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving_http, "LIMITS", _changed(serve_head=0.3))
+    monkeypatch.setattr(serving_http, "STREAM_LIMITS", _changed(serve_head=0.3))
     with Service(dataset) as service, socket.create_connection(("127.0.0.1", port_of(service))) as connection:
         connection.settimeout(30)
         connection.sendall(b"GET / HT")
@@ -241,7 +242,7 @@ def test_no_more_requests_are_worked_for_at_a_time_than_allowed(
     dataset: refbrowser.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (serving_http, client_places):
-        monkeypatch.setattr(module, "LIMITS", _changed(serve_requests=1, serve_queue=0.1))
+        monkeypatch.setattr(module, "STREAM_LIMITS", _changed(serve_requests=1, serve_queue=0.1))
     begun, go_on = threading.Event(), threading.Event()
     reading = dataset.session.read
 
@@ -264,7 +265,7 @@ def test_no_more_requests_are_worked_for_at_a_time_than_allowed(
 def test_half_requests_and_answers_that_nobody_takes_have_no_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client_places, "LIMITS", _changed(serve_requests=1, serve_queue=30))
+    monkeypatch.setattr(client_places, "STREAM_LIMITS", _changed(serve_requests=1, serve_queue=30))
     document = ValueDocument(tmp_path)
     document.add("large", np.zeros((16, 1 << 20), "u1"), chunks=(1, 1 << 20))
     (tmp_path / "l.json").write_text(json.dumps(document.refs))
@@ -325,16 +326,16 @@ def test_a_client_must_take_its_answer_at_a_least_rate(monkeypatch: pytest.Monke
     # One second passes for each portion.
     monkeypatch.setattr(client_places, "time", Clock(1))
     slow, fast = client(), client()
-    fast.connection.taken = [LIMITS.serve_rate] * 100  # type: ignore[attr-defined]
-    fast.send(bytes(LIMITS.serve_rate * 100))
-    slow.connection.taken = [LIMITS.serve_rate - 1] * 100  # type: ignore[attr-defined]
+    fast.connection.taken = [STREAM_LIMITS.serve_rate] * 100  # type: ignore[attr-defined]
+    fast.send(bytes(STREAM_LIMITS.serve_rate * 100))
+    slow.connection.taken = [STREAM_LIMITS.serve_rate - 1] * 100  # type: ignore[attr-defined]
     with pytest.raises(TimeoutError, match="too slowly"):
-        slow.send(bytes(LIMITS.serve_rate * 100))
-    assert 100 - len(slow.connection.taken) == LIMITS.serve_send + 1  # type: ignore[attr-defined]
+        slow.send(bytes(STREAM_LIMITS.serve_rate * 100))
+    assert 100 - len(slow.connection.taken) == STREAM_LIMITS.serve_send + 1  # type: ignore[attr-defined]
 
 
 def test_one_address_cannot_have_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_places, "LIMITS", _changed(serve_requests=4))
+    monkeypatch.setattr(client_places, "STREAM_LIMITS", _changed(serve_requests=4))
     there = client_places.Places()
     with contextlib.ExitStack() as working:
         for number in range(3):
@@ -352,7 +353,7 @@ def test_one_address_cannot_have_all_places(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_slowest_client_goes_where_there_are_too_many(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client_places, "LIMITS", _changed(**{limit: 9}))
+    monkeypatch.setattr(client_places, "STREAM_LIMITS", _changed(**{limit: 9}))
     there = client_places.Places()
     others = [client(held=2) for _ in range(4)] + [client("192.0.2.2", held=2)]
     for number, each in enumerate(others):
@@ -550,7 +551,7 @@ def test_a_slow_client_is_waited_for_and_a_hung_one_is_not(
     document = ValueDocument(tmp_path)
     document.add("large", np.zeros((12, 1 << 20), "u1"), chunks=(1, 1 << 20))
     (tmp_path / "l.json").write_text(json.dumps(document.refs))
-    monkeypatch.setattr(client_places, "LIMITS", _changed(serve_send=1.5))
+    monkeypatch.setattr(client_places, "STREAM_LIMITS", _changed(serve_send=1.5))
     with refbrowser.open(tmp_path / "l.json") as dataset, Service(dataset) as service:
         for pause in (0.02, 0.0):
             with socket.socket() as connection:

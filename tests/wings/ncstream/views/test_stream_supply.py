@@ -13,9 +13,9 @@ from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refbrowser import limits
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.wings.ncstream.reading.sections import Sections
+from refbrowser.wings.ncstream.stream_limits import STREAM_LIMITS
 from refbrowser.wings.ncstream.views import supply as module
 from refbrowser.wings.ncstream.views.supply import (
     LOST,
@@ -119,12 +119,12 @@ def test_a_scalar_has_its_message() -> None:
 
 
 def test_work_is_bounded_and_what_was_not_found_out_is_told() -> None:
-    object.__setattr__(limits.LIMITS, "supply_work", 100)
+    object.__setattr__(STREAM_LIMITS, "supply_work", 100)
     try:
         parts = [(range(0, 10), range(0, 10)), *[(range(0, 5), range(0, 10))] * 5]
         supply = supply_of(sections_from(parts), (0, 0), (0, 1), [range(10), range(10)])
     finally:
-        object.__setattr__(limits.LIMITS, "supply_work", 1 << 30)
+        object.__setattr__(STREAM_LIMITS, "supply_work", 1 << 30)
     assert supply.message_at((0, 0)) == 15
     assert supply.message_at((9, 9)) == UNDECIDED
     assert supply.count(NEVER) == 0

@@ -1,0 +1,25 @@
+"""The limits of Icechunk that no other format has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from refbrowser.limits import GIB, MIB, LimitTable, limit
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class IcechunkLimits(LimitTable):
+    """What one repository may cost."""
+
+    icechunk_file: int = limit(GIB, "bytes", "snapshot or manifest of an Icechunk repository, decompressed")
+    icechunk_snapshots: int = limit(
+        1_000, "snapshots", "snapshots in the history of an Icechunk repository that are listed"
+    )
+    icechunk_growth: int = limit(200, "times", "growth of such a file when it is decompressed")
+    icechunk_growth_from: int = limit(64 * MIB, "bytes", "such a file that may grow by any factor")
+    icechunk_lost: int = limit(
+        1_000_000, "chunks", "chunks whose manifest cannot be read that are listed one by one"
+    )
+
+
+ICECHUNK_LIMITS = IcechunkLimits()
