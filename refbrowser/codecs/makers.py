@@ -136,6 +136,16 @@ def shuffle(settings: Settings, before: Elements) -> ByteCodec:
     return made
 
 
+def bit_blocks(settings: Settings, before: Elements) -> ByteCodec:
+    """Make `hdf5_blocks.BitBlocks`."""
+    from refbrowser.codecs import hdf5_blocks
+
+    size = settings.integer("elementsize", 1, 1, LIMITS.element_size)
+    block = settings.integer("blocksize", 0, 0, LIMITS.chunk_size)
+    names = {"none": hdf5_blocks.PLAIN, "lz4": hdf5_blocks.BY_LZ4, "zstd": hdf5_blocks.BY_ZSTD}
+    return hdf5_blocks.BitBlocks(size, block, names[settings.choice("compressor", "none", tuple(names))])
+
+
 def of_tiff(name: str) -> Factory:
     """Return what makes a compression of TIFF, by its name in `tiff_codes`."""
     return lambda settings, before: class_of("compressors.Runs")(name)

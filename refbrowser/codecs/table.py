@@ -34,7 +34,7 @@ _IMAGES = (
     *("htj2k", "jetraw", "jpeg", "jpeg2k", "jpegls", "jpegxl", "jpegxr", "jpegxs", "lerc", "ljpeg"),
     *("pixarlog", "png", "qoi", "rgbe", "spng", "tiff", "ultrahdr", "webp"),
     *("bitshuffle", "byteshuffle", "packints", "pcodec", "rcomp", "sperr", "sz3", "zfp"),
-    *("aec", "blosc", "blosc2", "brotli", "bz2", "deflate", "lz4", "lz4f", "lz4h5", "lzf", "lzfse", "lzham"),
+    *("aec", "blosc", "blosc2", "brotli", "bz2", "deflate", "lz4", "lz4f", "lzf", "lzfse", "lzham"),
     *("lzma", "lzo", "pglz", "snappy", "szip", "zlib", "zlibng", "zopfli"),
 )
 #: Which package brings a codec that is not in the table.
@@ -335,6 +335,19 @@ _ROWS = (
             only_decodes=True,
         )
         for name in (f"imagecodecs_{each}" for each in _IMAGES)
+    ),
+    # Filters of HDF5: of LZ4 imagecodecs has the same, of bitshuffle nobody else.
+    Codec(
+        name="imagecodecs_lz4h5",
+        make=makers.made("hdf5_blocks.Lz4Blocks"),
+        package="imagecodecs",
+        only_decodes=True,
+    ),
+    Codec(
+        name="hdf5_bitshuffle",
+        make=makers.bit_blocks,
+        package="refbrowser",
+        only_decodes=True,
     ),
     Codec(name="shuffle", make=makers.shuffle, v3="numcodecs.shuffle", netcdf="always", is_filter=True),
     Codec(name="base64", make=makers.made("elements.Base64")),

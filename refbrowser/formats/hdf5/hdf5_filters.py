@@ -16,6 +16,9 @@ from refbrowser.model.values import CodecSpec
 STANDARD = (1, 2, 3)
 _DEFLATE, _SHUFFLE, _FLETCHER32 = STANDARD
 _BZIP2, _BLOSC, _ZSTD = 307, 32001, 32015
+_LZ4, _BITSHUFFLE = 32004, 32008
+#: How bitshuffle packs its blocks, by its fifth setting.
+_PACKED = {0: "none", 2: "lz4", 3: "zstd"}
 #: Names of filters for which Zarr has no codec that reads these bytes.
 _OTHERS = {
     4: "szip",
@@ -23,7 +26,6 @@ _OTHERS = {
     6: "scaleoffset",
     32000: "lzf",
     32015: "Zstandard",
-    32004: "lz4 in the framing of HDF5",
     32008: "bitshuffle",
     32013: "zfp",
     32017: "SZ",
@@ -80,6 +82,14 @@ class Filter:
             # Levels below 0 come as unsigned numbers.
             level = int(np.uint32(values[0]).astype(np.int32)) if values else 3
             return CodecSpec("zstd", {"level": level})
+        if self.number == _LZ4:
+            return CodecSpec("imagecodecs_lz4h5")
+        if self.number == _BITSHUFFLE and len(values) > 2 and (values[4:5] or (0,))[0] in _PACKED:
+            block, packing = (*values[3:5], 0, 0)[:2]
+            return CodecSpec(
+                "hdf5_bitshuffle",
+                {"elementsize": values[2], "blocksize": block, "compressor": _PACKED[packing]},
+            )
         if self.number == _BLOSC and len(values) > 6 and values[6] < len(_BLOSC_NAMES):
             return CodecSpec(
                 "blosc",
