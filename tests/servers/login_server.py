@@ -86,6 +86,10 @@ class Archive:
         Cookies that are good.
     leads_to
         Where the login leads to in place of the archive; empty: back.
+    page
+        The login ends with a page.
+    is_early
+        A cookie is given with the way to the login, which the archive wants back.
     moved
         Paths of the archive that lead to the third host for whoever is logged in.
     lasts
@@ -96,6 +100,7 @@ class Archive:
     sessions: set[str] = field(default_factory=set)
     leads_to: str = ""
     page: bool = False
+    is_early: bool = False
     moved: set[str] = field(default_factory=set)
     lasts: timedelta = timedelta(hours=1)
     key: tuple[str, str] = ("", "")
@@ -126,7 +131,8 @@ class Archive:
 
     def _data(self, to: Any) -> None:
         path, _, query = to.path.partition("?")
-        if path == "/login" and query == "code=good":
+        said = dict(each.split("=", 1) for each in (to.headers.get("Cookie") or "").split("; ") if each)
+        if path == "/login" and query == "code=good" and (not self.is_early or said.get("state") == "7"):
             number = f"s{len(self.sessions) + 1}-{id(to)}"
             self.sessions.add(number)
             dated = "Wed, 01 Jan 2031 00:00:00 GMT"
@@ -137,12 +143,15 @@ class Archive:
             to.send_header("Content-Length", "0")
             to.end_headers()
             return
-        said = dict(each.split("=", 1) for each in (to.headers.get("Cookie") or "").split("; ") if each)
         is_known = (
             to.headers.get("Authorization") == f"Bearer {TOKEN}" or said.get("session") in self.sessions
         )
         if not is_known:
-            send(to, 302, b"to the login", Location=f"{self.login.origin}/oauth/authorize?client_id=x")
+            place = f"{self.login.origin}/oauth/authorize?client_id=x"
+            if self.is_early and path != "/auth":
+                send(to, 302, Location="/auth", Set_Cookie="state=7")
+            else:
+                send(to, 302, b"to the login", Location=place)
         elif path == "/s3credentials":
             until = datetime.now(UTC) + self.lasts
             names = ("accessKeyId", "secretAccessKey", "sessionToken", "expiration")

@@ -321,7 +321,8 @@ class HttpHost:
             if request.has_logged_in:
                 raise AttemptError(f"{self.origin} asks for the login again and again", refused=True)
             request.has_logged_in = True
-            access, at = request.segment.task.access, split_url(request.location.url)
+            access, first = request.segment.task.access, request.segment.location
+            at = split_url((first if first.origin == self.origin else request.location).url)
             settings, private = access.connection(self.origin), access.permits_private(self.origin)
             await self._client.logins.log_in(self.origin, settings, at, request.sent_at, private=private)
         except AttemptError as error:
@@ -333,8 +334,8 @@ class HttpHost:
         except Exception as error:  # noqa: BLE001 - nobody waits for the coroutine
             self.crashed(request, error)
         else:
-            self._again(request)
-            return
+            if request.wanted:
+                self._client.send(request, request.segment.location)
         self.pump()
 
     def sweep(self, now: float) -> None:

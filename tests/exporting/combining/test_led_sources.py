@@ -131,6 +131,7 @@ def test_what_may_not_be_read_is_not_opened(tmp_path: Path) -> None:
         '<netcdf location="../secret.h5"/>',
         '<netcdf location="https://host.example/a.nc"/>',
         '<scan location=".." suffix=".h5"/>',
+        '<scan location=".." suffix=".nothing"/>',
         '<scan location="." suffix=".h5"/>',
     ):
         (tmp_path / "own" / "a.ncml").write_text(HEAD + aggregation.format(files))

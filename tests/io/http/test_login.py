@@ -15,6 +15,7 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access.access import Access
+from refbrowser.io.credentials import basic
 from refbrowser.io.fetching.byte_sources import RemoteBytes
 from refbrowser.io.fetching.fetch import Fetcher, read_document
 from refbrowser.io.origins import Origin, parse_storage_options
@@ -115,6 +116,26 @@ def test_others_get_nothing_of_it(archive: Archive, tmp_path: Path) -> None:
     assert raised.value.kind is ErrorKind.BLOCKED, "the place of the login is no place that it may read"
     assert archive.data.asked[-1].cookie is None
     assert len(archive.login.asked) == count
+
+
+def test_who_has_another_password_has_another_session(archive: Archive, tmp_path: Path) -> None:
+    good = access_of(archive, options(archive, archive.netrc(tmp_path / "netrc")))
+    wrong = access_of(archive, options(archive, archive.netrc(tmp_path / "wrong", "wrong-one")))
+    with Fetcher() as fetcher:
+        RemoteBytes(f"{archive.data.origin}/data.bin", good, fetcher, first=10)
+        with pytest.raises(RefbrowserError, match="does not accept"):
+            RemoteBytes(f"{archive.data.origin}/data.bin?x", wrong, fetcher, first=10)
+
+
+def test_a_cookie_that_is_given_on_the_way_is_given_back(archive: Archive, tmp_path: Path) -> None:
+    archive.is_early = True
+    assert read(archive, access_of(archive, options(archive, archive.netrc(tmp_path / "netrc")))) == DATA
+
+
+def test_the_entry_for_all_other_hosts_is_for_none(tmp_path: Path) -> None:
+    (tmp_path / "netrc").write_text("default login a password b\n")
+    with pytest.raises(RefbrowserError, match="has no entry"):
+        basic("default", str(tmp_path / "netrc"))
 
 
 @pytest.mark.parametrize("by", ["login", "token"])

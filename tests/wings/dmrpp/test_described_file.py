@@ -8,6 +8,7 @@ import h5py
 import numpy as np
 import pytest
 from damaged_sets import DESCRIPTION_DAMAGES, described
+from dmrpp_made import dmrpp_of
 from servers.http_server import HttpServer
 
 import refbrowser
@@ -51,6 +52,17 @@ def test_arrays_that_servers_name_otherwise_are_known_by_their_chunks(tmp_path: 
     path = described(tmp_path)
     path.write_text(path.read_text().replace('name="raw"', 'name="group_raw"'))
     assert findings(path) == []
+
+
+def test_chunks_for_which_filters_were_left_out(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        array = file.create_dataset("v", shape=(8,), chunks=(4,), dtype="<i4", compression="gzip")
+        array[:4] = [1, 2, 3, 4]
+        array.id.write_direct_chunk((4,), np.arange(4, dtype="<i4").tobytes(), filter_mask=1)
+    path = tmp_path / "a.h5.dmrpp"
+    path.write_text(dmrpp_of(tmp_path / "a.h5").replace(' fm="1"', ""))
+    (found,) = [each for each in findings(path) if each.code == "description-differs"]
+    assert found.place.key == "v/1"
 
 
 def test_what_may_not_be_read_is_not(tmp_path: Path) -> None:

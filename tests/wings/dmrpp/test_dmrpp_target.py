@@ -16,6 +16,10 @@ from documents_made import DocumentMaker
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.request import ExportRequest
+from refbrowser.limits import LIMITS
+from refbrowser.wings.dmrpp.writing.dmrpp_text import chunk_lines
 
 VALUES = np.random.default_rng(3).normal(size=(90, 180)).astype("f4")
 NUMBERS = ("lat", "lon", "t", "scalar", "g/holes", "g/empty", "g/none", "g/b", "g/lzf", "g/large", "g/int16")
@@ -285,3 +289,59 @@ def test_a_file_that_is_protected_stays_with_force_too(source: Path) -> None:
     with pytest.raises(RefbrowserError, match="write-protected"):
         export(source, target, force=True)
     assert target.read_text() == "mine"
+
+
+def test_texts_that_are_not_stored_and_no_zeros(tmp_path: Path) -> None:
+    for fill, is_held in ((b"", True), (b"xx", False)):
+        folder = tmp_path / str(is_held)
+        folder.mkdir()
+        maker = DocumentMaker(folder)
+        maker.array("a", np.array([b"a", b"b"] * 2, "S2"), (2,), compressors=None, fill_value=fill)
+        path = maker.write(missing=("a/1",))
+        if is_held:
+            export(path, folder / "a.dmrpp")
+            continue
+        with pytest.raises(RefbrowserError, match="can be said of numbers only"):
+            export(path, folder / "a.dmrpp")
+
+
+def test_shards(tmp_path: Path) -> None:
+    maker = DocumentMaker(tmp_path, zarr_format=3)
+    maker.array("a", np.arange(8, dtype="<i4"), (2,), shards=(4,), compressors=None)
+    with pytest.raises(RefbrowserError, match="lie in shards"):
+        export(maker.write(), tmp_path / "a.dmrpp")
+
+
+def test_structures_of_both_byte_orders(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["v"] = np.zeros(2, [("a", "<i4"), ("b", ">i4")])
+    with pytest.raises(RefbrowserError, match="both byte orders"):
+        export(tmp_path / "a.h5", tmp_path / "a.dmrpp")
+
+
+def test_limits(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = type(LIMITS)(inlined_members=1_000)
+    monkeypatch.setattr("refbrowser.wings.dmrpp.writing.described_arrays.LIMITS", changed)
+    report = export(source, source.with_name("a.dmrpp"))
+    left = {loss.path for loss in report.losses if "do not fit into the description" in loss.what}
+    assert "/g/large" in left
+    assert "/g/lzf" not in left
+    changed = type(LIMITS)(write_out_question=3)
+    monkeypatch.setattr("refbrowser.wings.dmrpp.writing.dmrpp_target.LIMITS", changed)
+    request = ExportRequest(str(source.with_name("b.dmrpp")), "dmrpp")
+    with refbrowser.open(source) as dataset, pytest.raises(RefbrowserError, match="write_out_question"):
+        run_export(dataset, request)
+
+
+def test_what_was_written_wrongly_gets_no_name(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from refbrowser.wings.dmrpp.writing import dmrpp_target
+
+    def shifted(offsets: list[int], sizes: list[int], positions: Any) -> Any:
+        return chunk_lines([each + 1 for each in offsets], sizes, positions)
+
+    monkeypatch.setattr(dmrpp_target, "chunk_lines", shifted)
+    target = source.with_name("a.dmrpp")
+    with pytest.raises(RefbrowserError) as raised:
+        export(source, target)
+    assert raised.value.kind is ErrorKind.IO
+    assert not target.exists()

@@ -152,8 +152,6 @@ class _Comparison:
             other = ours.kind != theirs.kind
             is_range = ours.kind == ReferenceKind.RANGE
             other |= is_range & ((ours.offset != theirs.offset) | (ours.length != theirs.length))
-            # What the file was read anew for is where it is said: the library tells no range of it.
-            other &= ~(is_range & (theirs.kind == ReferenceKind.INLINE))
             rows = np.flatnonzero(other)
             count += len(rows)
             if first is None and len(rows):

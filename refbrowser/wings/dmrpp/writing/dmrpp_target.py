@@ -239,7 +239,7 @@ class DmrppTarget(Target):
 
     def questions(self) -> Iterator[RefbrowserError]:
         """Yield the error of very many chunks."""
-        count = sum(plan.placed.stored for plan in self._plans.values())
+        count = self.cost(CancelToken()).chunks
         if count > LIMITS.write_out_question:
             yield RefbrowserError(
                 ErrorKind.BUDGET,
