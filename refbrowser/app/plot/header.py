@@ -197,6 +197,7 @@ class PlotHeader(QWidget):
         self.part.hide()
         self.level = self._combo("levelCombo", "Resolution level of the image")
         self._level_label = plain_label("Level", role="muted", wrap=False)
+        self._level_label.setContentsMargins(theme.MEDIUM, 0, 0, 0)
         self._has_levels = False
         self.x_axis = self._combo("xAxisCombo", "Dimension on the x axis")
         self.y_axis = self._combo("yAxisCombo", "Dimension on the y axis")
@@ -272,6 +273,7 @@ class PlotHeader(QWidget):
             for number, title in enumerate(titles):
                 self.level.addItem(title, number)
         self.level.setItemText(0, f"auto ({titles[shown]})" if titles else "")
+        self.level.setMinimumWidth(min(self.level.sizeHint().width(), _AXIS_WIDTH))
         self.level.setCurrentIndex(shown + 1 if is_fixed else 0)
 
     def add_tools(self, tools: QWidget) -> None:
@@ -371,6 +373,9 @@ class PlotHeader(QWidget):
         titles.addWidget(self.title, 3)
         titles.addWidget(self.path_label, 1)
         titles.addWidget(self.slice_label)
+        # The row of controls leaves no room for it in a narrow window.
+        titles.addWidget(self._level_label)
+        titles.addWidget(self.level)
         controls = self._controls = QHBoxLayout()
         controls.setSpacing(theme.MEDIUM)
         left: tuple[QWidget, ...] = (
@@ -379,8 +384,6 @@ class PlotHeader(QWidget):
             self.x_axis,
             self._y_label,
             self.y_axis,
-            self._level_label,
-            self.level,
         )
         right: tuple[QWidget, ...] = (
             self.colour,

@@ -374,3 +374,14 @@ def test_of_a_huge_image_the_sufficient_level_alone_is_read(
     assert level(pane) == "/0"
     assert read_chunks(document, "/0") <= 9
     assert sum(read_chunks(document, f"/{number}") for number in range(9)) <= 13
+
+
+def test_the_box_of_levels_makes_no_pane_wider(shown: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    levels = image(2048, 6, 64)
+    shown(levels, {})
+    before = pane.minimumSizeHint().width()
+    assert not pane.header.level.isVisible()
+    shown(levels, described(6))
+    rest(qtbot, pane)
+    assert pane.header.level.isVisible()
+    assert pane.minimumSizeHint().width() == before
