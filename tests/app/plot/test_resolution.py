@@ -384,4 +384,4 @@ def test_the_box_of_levels_makes_no_pane_wider(shown: Plotted, pane: PlotPane, q
     shown(levels, described(6))
     rest(qtbot, pane)
     assert pane.header.level.isVisible()
-    assert pane.minimumSizeHint().width() == before
+    assert pane.minimumSizeHint().width() <= before
