@@ -150,6 +150,20 @@ def test_a_structure_of_numbers(tmp_path: Path) -> None:
     assert values["b"].tolist() == [[0x0302, 0x0504], [0x0B0A, 0x0D0C]]
 
 
+def test_an_enumeration(tmp_path: Path) -> None:
+    names = '<EnumConst name="low" value="258"/><EnumConst name="high" value="772"/>'
+    variable = (
+        f'<Enumeration name="level" basetype="UInt16">{names}</Enumeration>'
+        '<Enum name="v" enum="/level"><Dim size="2"/><dmrpp:chunks byteOrder="BE">'
+        '<dmrpp:chunk offset="1" nBytes="4"/></dmrpp:chunks></Enum>'
+    )
+    with refbrowser.open(described(tmp_path, variable)) as dataset:
+        array = dataset.array("/v")
+        assert array[...].tolist() == [258, 772]
+        assert array.node.type.names == {258: "low", 772: "high"}
+        assert list(dataset.arrays) == ["/v"]
+
+
 def test_filters_without_a_version_are_in_the_order_of_hdf5(tmp_path: Path) -> None:
     data = zlib.compress(b"\1\2\3\4\5\6\7\x08\0\0\0\0\0\0\0\0")
     variable = (
@@ -172,6 +186,11 @@ TWO = (
 )
 
 
+WRONG_ENUM = (
+    '<Enumeration name="e" basetype="Byte"><EnumConst value="x"/></Enumeration><Enum name="v" enum="e"/>'
+)
+
+
 @pytest.mark.parametrize(
     ("variable", "why"),
     [
@@ -190,6 +209,9 @@ TWO = (
         ('<UInt8 name="v"/>', "does not say where its values are"),
         ('<String name="v"><Dim size="2"/><dmrpp:chunk offset="0" nBytes="2"/></String>', "how long its"),
         ('<Opaque name="v"/>', "of type Opaque are not read"),
+        ('<Enum name="v" enum="/none"/>', "no group declares its enumeration"),
+        ('<Enumeration name="e" basetype="Float32"/><Enum name="v" enum="e"/>', "not of integers"),
+        (WRONG_ENUM, "is no integer"),
         (WITHIN.format("<dmrpp:compact>AAAA</dmrpp:compact>"), "take 3 bytes, not 24"),
         (WITHIN.format("<dmrpp:compact>A</dmrpp:compact>"), "cannot be decoded"),
         (WITHIN.format("<dmrpp:missingdata>AAAA</dmrpp:missingdata>"), "cannot be decoded"),

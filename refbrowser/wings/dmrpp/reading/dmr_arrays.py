@@ -17,7 +17,7 @@ from refbrowser.findings.finding import Finding
 from refbrowser.formats.xml_elements import Element
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
-from refbrowser.model.data_type import DataType
+from refbrowser.model.data_type import DataType, EnumerationType
 from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec, GroupNode
@@ -39,7 +39,7 @@ SIZED = {
     "Float64": "f8",
 }
 _TEXTS = ("String", "URL", "URI")
-_VARIABLES = (*SIZED, *_TEXTS, "Structure", "Sequence", "Enum", "Enumeration", "Opaque")
+_VARIABLES = (*SIZED, *_TEXTS, "Structure", "Sequence", "Enum", "Opaque")
 #: Types of attributes, as netCDF calls them.
 OF_NETCDF = {
     "Byte": "ubyte", "Char": "char", "Int8": "byte", "UInt8": "ubyte", "Int16": "short", "UInt16": "ushort",
@@ -91,6 +91,8 @@ class DmrArrays:
     url_of: Callable[[str], str]
     findings: list[Finding] = field(default_factory=list)
     _sizes: dict[str, int] = field(default_factory=dict)
+    #: Enumerations by path, as they are declared.
+    _enumerations: dict[str, Element] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
@@ -111,6 +113,8 @@ class DmrArrays:
     def _add_group(self, manifest: ManifestBuilder, group: Element, path: str) -> None:
         for each in group.named("Dimension"):
             self._sizes[_below(path, each.attributes.get("name", ""))] = _whole(each.attributes.get("size"))
+        for each in group.named("Enumeration"):
+            self._enumerations[_below(path, each.attributes.get("name", ""))] = each
         attributes, types = self._attributes(group, path)
         manifest.add_node(GroupNode(path=path, attributes=attributes, attribute_types=types))
         for each in group.named(*_VARIABLES):
@@ -163,7 +167,7 @@ class DmrArrays:
             dtype = np.dtype(f"<U{max(values.itemsize // 4, 1)}")
             data = values.astype(dtype).tobytes()
         else:
-            dtype = self._dtype(variable, told, order)
+            dtype = self._dtype(variable, told, order, path)
         names = tuple(name for name, _ in dimensions)
         attributes, types = self._attributes(variable, path)
         sides, codecs = shape, tuple[CodecSpec, ...]()
@@ -176,7 +180,7 @@ class DmrArrays:
         node = ArrayNode(
             path=path,
             shape=shape,
-            type=DataType.of(dtype),
+            type=self._named_values(variable, path, dtype),
             dimensions=names,
             attributes=attributes,
             attribute_types=types,
@@ -197,8 +201,36 @@ class DmrArrays:
             raise _wrong(f"no group declares its dimension {quoted(name)}")
         return full.rpartition("/")[2], self._sizes[full]
 
-    def _dtype(self, variable: Element, told: Element | None, order: str) -> np.dtype[Any]:
+    def _enumeration(self, variable: Element, path: str) -> Element:
+        """Return the declaration of the enumeration that a variable is of."""
+        name = variable.attributes.get("enum", "")
+        full = name if name.startswith("/") else _below(path.rpartition("/")[0] or "/", name)
+        if full not in self._enumerations:
+            raise _wrong(f"no group declares its enumeration {quoted(name)}")
+        return self._enumerations[full]
+
+    def _named_values(self, variable: Element, path: str, dtype: np.dtype[Any]) -> DataType:
+        """Return the type of an array; of one of an enumeration with the names of values."""
+        plain = DataType.of(dtype)
+        if variable.name != "Enum":
+            return plain
+        said = self._enumeration(variable, path)
+        constants = list(said.named("EnumConst"))
+        try:
+            numbers = [int(each.attributes.get("value", "")) for each in constants]
+        except ValueError:
+            raise _wrong("a value of its enumeration is no integer") from None
+        names = [each.attributes.get("name", "") for each in constants]
+        named = dict(zip(numbers, names, strict=True))
+        return EnumerationType(dtype, plain.name, named, said.attributes.get("name", ""))
+
+    def _dtype(self, variable: Element, told: Element | None, order: str, path: str) -> np.dtype[Any]:
         name = variable.name
+        if name == "Enum":
+            base = SIZED.get(self._enumeration(variable, path).attributes.get("basetype", ""), "")
+            if base[:1] not in ("i", "u"):
+                raise _wrong("its enumeration is not of integers")
+            return np.dtype(order + base)
         if name in SIZED:
             return np.dtype(order + SIZED[name])
         if name == "Structure":
