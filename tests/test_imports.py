@@ -116,7 +116,7 @@ UPWARD_ALLOWED = {("cli", "app")}
 WINDOW = ("app", "tools.window", "wings.window")
 
 #: Where rows of tables name modules of wings, as text.
-TABLES = {"refbrowser.formats.registry", "refbrowser.tools.registry"}
+TABLES = {"refbrowser.formats.registry", "refbrowser.formats.store_rules", "refbrowser.tools.registry"}
 #: What programs import of a wing.
 FRONTS = {"refbrowser", "refbrowser.ncstream", "refbrowser.zarr_draft"}
 
@@ -373,7 +373,6 @@ def test_formats_are_named_in_their_own_rooms(sources: list[Source]) -> None:
 NAMING_WINGS = {
     "refbrowser": "the name of a module of ours",
     "refbrowser.io.origins": "the scheme of URLs",
-    "refbrowser.model.flavour": "the flavours of stores, a table",
 }
 
 

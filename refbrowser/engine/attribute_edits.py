@@ -320,7 +320,7 @@ def dataset_with(dataset: Dataset, path: str, attributes: Mapping[str, Any]) -> 
 def _member(attributes: Mapping[str, Any], flavour: Flavour) -> str | None:
     """Return the member that records types; one is begun where the document has other members of NCZarr."""
     found = next((name for name in _MEMBERS if isinstance(attributes.get(name), dict)), None)
-    if found is not None or flavour is not Flavour.NCZARR:
+    if found is not None or flavour != Flavour.NCZARR:
         return found
     return next((name for name in _MEMBERS if any(each.startswith(name[:8]) for each in attributes)), None)
 

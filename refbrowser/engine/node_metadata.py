@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError, quoted
-from refbrowser.formats.registry import RULES
+from refbrowser.formats.store_rules import RULES
 from refbrowser.formats.zarr.documents import (
     ARRAY_V2,
     ATTRIBUTES_V2,

@@ -10,10 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.registry import RULES
+from refbrowser.formats.store_rules import RULES
 from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource
 from refbrowser.loading import load
-from refbrowser.model.metadata_keys import DRAFT_ROOTS
 from refbrowser.model.nodes import Flavour, Hierarchy
 
 ENTRY = "zarr.json"
@@ -25,7 +24,6 @@ _V2_NAMES = (".zgroup", ".zarray", ".zmetadata")
 _NCZARR_NAMES = (".nczarr", ".nczgroup", ".nczarray", ".nczvar")
 #: Members that only NCZarr writes.
 _NCZARR_MEMBERS = re.compile(rb'"_nczarr_(?:superblock|group|array)"\s*:', re.IGNORECASE)
-_DRAFT_PREFIX, _LATER_PREFIX, _LATER_DATA = "meta/", "meta/root", "data/root/"
 
 
 def find_flavour(keys: Iterable[str], value: Callable[[str], bytes]) -> Flavour | None:
@@ -44,10 +42,9 @@ def find_flavour(keys: Iterable[str], value: Callable[[str], bytes]) -> Flavour 
     last = {key: key.rpartition("/")[2] for key in known}
     if any(name in _V2_NAMES for name in last.values()):
         return Flavour.NCZARR if _is_nczarr(last, value) else Flavour.ZARR_V2
-    drafts = [key for key in known if key in DRAFT_ROOTS or key.startswith(_DRAFT_PREFIX)]
-    if drafts and ENTRY not in last.values():
-        later = all(_is_later(key) for key in drafts) and any(key.startswith(_LATER_DATA) for key in known)
-        return Flavour.DRAFT_2020 if later else Flavour.DRAFT_2019
+    told = (flavour for flavour, rules in RULES.items() if rules.tells_keys(known))
+    if ENTRY not in last.values() and (found := next(told, None)):
+        return found
     if any(name in _NCZARR_NAMES for name in last.values()):
         return Flavour.NCZARR
     return Flavour.ZARR_V3 if ENTRY in last.values() else None
@@ -57,18 +54,14 @@ def flavour_of_entry(document: Any) -> Flavour:
     """Return the flavour of a store with a ``zarr.json`` at its top; a broken one counts as the final v3."""
     if not isinstance(document, dict):
         return Flavour.ZARR_V3
-    is_later = "metadata_encoding" in document or isinstance(document.get("zarr_format"), str)
-    return Flavour.DRAFT_2020 if is_later else Flavour.ZARR_V3
+    told = (flavour for flavour, rules in RULES.items() if rules.tells(document))
+    return next(told, Flavour.ZARR_V3)
 
 
 def _parsed(value: Callable[[str], bytes], key: str) -> Any:
     with contextlib.suppress(RefbrowserError, ValueError, RecursionError):
         return json.loads(value(key))
     return None
-
-
-def _is_later(key: str) -> bool:
-    return key.startswith((f"{_LATER_PREFIX}/", f"{_LATER_PREFIX}."))
 
 
 def _is_nczarr(last: dict[str, str], value: Callable[[str], bytes]) -> bool:

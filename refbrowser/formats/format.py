@@ -297,34 +297,6 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreRules:
-    """By what rules stores of one flavour of Zarr are read.
-
-    Attributes
-    ----------
-    hierarchy
-        What builds their hierarchy, as ``module:function``: a
-        `refbrowser.formats.flavour.HierarchyBuilder`.
-    documents
-        What knows their metadata documents, as ``module:class``: a
-        `refbrowser.engine.node_metadata.NodeDocuments`. Empty where each node has those of Zarr v2 or v3, and
-        keys begin with the paths of nodes.
-    root
-        Keys of metadata that stands right below the root.
-    is_written
-        Whether metadata of arrays is written by these rules.
-    loss
-        What other software does not find in references to such a store, in words.
-    """
-
-    hierarchy: str
-    root: tuple[str, ...]
-    documents: str = ""
-    is_written: bool = True
-    loss: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """What the window shows of documents of a format: a tab, bars over the tabs, or both.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from refbrowser.formats.option_fields import Kind, option
+from refbrowser.formats.store_rules import flavour_named, flavours
 from refbrowser.model.flavour import Flavour
 
 
@@ -22,10 +23,10 @@ class StoreReading:
         default=None,
         metadata=option(
             "--as FLAVOUR",
-            f"open a store as {', '.join(list(Flavour)[:-1])} or {list(Flavour)[-1]}",
+            f"open a store as {', '.join(flavours()[:-1])} or {flavours()[-1]}",
             kind=Kind.CHOICE,
-            parse=Flavour.named,
-            values=lambda: list(Flavour),
+            parse=flavour_named,
+            values=lambda: list(flavours()),
             decides=True,
         ),
     )

@@ -13,11 +13,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.format import Format, Page, Score, Seen, StoreRules, Written
+from refbrowser.formats.format import Format, Page, Score, Seen, Written
 from refbrowser.formats.sniffing import FileKind, Found, is_dmr, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
 from refbrowser.loading import load_if_there
-from refbrowser.model.flavour import Flavour
 from refbrowser.plugins import Plugins, plugins
 
 if TYPE_CHECKING:
@@ -511,35 +510,6 @@ ICECHUNK = Format(
         ),
     ),
 )
-_LOSS = (
-    "keys and metadata are those of the draft: fsspec finds chunks by their keys, "
-    "zarr-python opens no array; export to zarr-v3 for that"
-)
-_HIERARCHY = "refbrowser.formats.zarr.hierarchy:build_hierarchy"
-_ROOT_V2 = (".zmetadata", ".zgroup", ".zarray", ".zattrs", ".nczarr", ".nczgroup", ".nczattrs", ".nczattr")
-_ROOT_V3 = ("zarr.json",)
-_ROOT_DRAFT = ("root.array.json", "root.group.json", "meta/root.group.json", "meta/root.array.json")
-#: By what rules stores are read, and what is made of references to them: fixed, never a name from a file.
-RULES = {
-    Flavour.ZARR_V2: StoreRules(hierarchy=_HIERARCHY, root=_ROOT_V2),
-    Flavour.ZARR_V3: StoreRules(hierarchy=_HIERARCHY, root=_ROOT_V3),
-    Flavour.NCZARR: StoreRules(
-        hierarchy="refbrowser.formats.nczarr.hierarchy:build_hierarchy", root=_ROOT_V2
-    ),
-    Flavour.DRAFT_2019: StoreRules(
-        hierarchy=f"{_DRAFT}.reading.hierarchy:build_hierarchy",
-        root=_ROOT_DRAFT,
-        documents=f"{_DRAFT}.reading.draft_documents:DRAFT_2019_DOCUMENTS",
-        loss=_LOSS,
-    ),
-    Flavour.DRAFT_2020: StoreRules(
-        hierarchy=f"{_DRAFT}.reading.hierarchy:build_later_hierarchy",
-        root=(*_ROOT_V3, *_ROOT_DRAFT),
-        documents=f"{_DRAFT}.reading.draft_documents:DRAFT_2020_DOCUMENTS",
-        is_written=False,
-        loss=_LOSS,
-    ),
-}
 BUILT_IN = (
     REFERENCES,
     ZARR,

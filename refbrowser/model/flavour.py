@@ -2,52 +2,40 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from typing import ClassVar, Self
 
 
-class Flavour(StrEnum):
-    """Whose rules the metadata of a dataset follows."""
+class Flavour(str):
+    """Whose rules the metadata of a dataset follows; wings have more than the core's, by their rules.
 
-    ZARR_V2 = "zarr-v2"
-    ZARR_V3 = "zarr-v3"
-    NCZARR = "nczarr"
-    #: The core protocol draft of May 2019.
-    DRAFT_2019 = "zarr-v3-draft"
-    #: The later drafts, with keys below ``meta/root/``.
-    DRAFT_2020 = "zarr-v3-draft-2020"
+    Attributes
+    ----------
+    menu_name
+        What it is called in menus, with ``&`` before the letter that leads to it.
+    store_format
+        The name of an opened store of this flavour, as in ``refbrowser export --to``.
+    """
 
-    @classmethod
-    def named(cls, name: str) -> Flavour:
-        """Return the flavour of a name.
+    ZARR_V2: ClassVar[Flavour]
+    ZARR_V3: ClassVar[Flavour]
+    NCZARR: ClassVar[Flavour]
 
-        Raises
-        ------
-        RefbrowserError
-            `E_USAGE`: there is none of that name.
-        """
-        try:
-            return cls(name)
-        except ValueError:
-            from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+    menu_name: str
+    store_format: str
 
-            message = f"unknown flavour {quoted(name)}"
-            raise RefbrowserError(ErrorKind.USAGE, message, advice=f"Known: {', '.join(cls)}.") from None
+    def __new__(cls, name: str, menu_name: str = "", store_format: str = "") -> Self:
+        """Make the flavour of a name, which is its text."""
+        made = super().__new__(cls, name)
+        made.menu_name = menu_name or name
+        made.store_format = store_format or name
+        return made
 
     @property
     def label(self) -> str:
         """Its name for people."""
-        return _LABELS[self]
-
-    @property
-    def store_format(self) -> str:
-        """The name of an opened store of this flavour, as in ``refbrowser export --to``."""
-        return Flavour.DRAFT_2019.value if self is Flavour.DRAFT_2020 else self.value
+        return self.menu_name.replace("&", "")
 
 
-_LABELS = {
-    Flavour.ZARR_V2: "Zarr v2",
-    Flavour.ZARR_V3: "Zarr v3",
-    Flavour.NCZARR: "NCZarr",
-    Flavour.DRAFT_2019: "Zarr v3 draft of 2019",
-    Flavour.DRAFT_2020: "Zarr v3 draft of 2020",
-}
+Flavour.ZARR_V2 = Flavour("zarr-v2", "Zarr v&2")
+Flavour.ZARR_V3 = Flavour("zarr-v3", "Zarr v&3")
+Flavour.NCZARR = Flavour("nczarr", "&NCZarr")

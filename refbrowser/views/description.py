@@ -86,7 +86,7 @@ def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
 def _described(dataset: Dataset) -> dict[str, Any]:
     return {
         "format": dataset.format,
-        "flavour": dataset.hierarchy.flavour.value,
+        "flavour": str(dataset.hierarchy.flavour),
         "age": dataset.hierarchy.age,
         "groups": {path: _group(group.node) for path, group in dataset.groups.items()},
         "arrays": {path: _array(array.node) for path, array in dataset.arrays.items()},
@@ -180,7 +180,7 @@ def _hierarchy_lines(dataset: Dataset) -> Iterator[str]:
 def _flavour(dataset: Dataset) -> str:
     """Return whose rules the metadata follows where the format does not tell, and the age of its writer."""
     flavour, age = dataset.hierarchy.flavour, dataset.hierarchy.age
-    told = [flavour.label] if dataset.document.has_keys and dataset.format != flavour.value else []
+    told = [flavour.label] if dataset.document.has_keys and dataset.format != str(flavour) else []
     told += [age] if age else []
     return f" ({', '.join(told)})" if told else ""
 

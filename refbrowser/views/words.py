@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from refbrowser.limits import LIMITS
-from refbrowser.model.flavour import Flavour
 from refbrowser.words import size_text, time_text
 
-#: The flavours of stores by their names in the model, and what the menu calls them.
-FLAVOURS = (
-    (Flavour.ZARR_V2.value, "Zarr v&2"),
-    (Flavour.ZARR_V3.value, "Zarr v&3"),
-    (Flavour.NCZARR.value, "&NCZarr"),
-    (Flavour.DRAFT_2019.value, "Zarr v3 &draft of 2019"),
-    (Flavour.DRAFT_2020.value, "Zarr v3 d&raft of 2020"),
-)
 #: Characters of one line that are shown at most.
 CELL_LIMIT = 600
 #: What stands for a line's end; and spaces that Python does not count as printable stay spaces.

@@ -31,12 +31,12 @@ from refbrowser.app.panes.findings_pane import FindingsPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.dropped_items import Drop
 from refbrowser.formats.registry import title_of
+from refbrowser.formats.store_rules import RULES
 from refbrowser.io.identity import identity_on_disk
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.edits.edits import SetMetadata, SetReference
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.references import PENDING, ExpansionRows
-from refbrowser.views.words import FLAVOURS
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -207,9 +207,14 @@ def dialog_of(window: MainWindow, url: str, flavour: str) -> None:
 
 
 class TestFlavours:
-    def test_the_menu_has_all(self) -> None:
-        assert [name for name, _title in FLAVOURS] == [str(flavour) for flavour in Flavour]
-        assert [title.replace("&", "") for _name, title in FLAVOURS] == [each.label for each in Flavour]
+    def test_the_menu_has_all(self, window: MainWindow) -> None:
+        names = ["zarr-v2", "zarr-v3", "nczarr", "zarr-v3-draft", "zarr-v3-draft-2020"]
+        assert list(RULES) == names
+        assert [each.label for each in RULES][2:4] == ["NCZarr", "Zarr v3 draft of 2019"]
+        letters = [each.menu_name.partition("&")[2][0] for each in RULES]
+        assert len(set(letters)) == len(names)
+        actions = {spec.name for spec, _ in window.actions_.all()}
+        assert {f"open_as_{name.replace('-', '_')}" for name in names} <= actions
 
     @pytest.mark.slow
     def test_open_as(self, window: MainWindow, folder: Path, opened: Open, settle: Settle) -> None:
@@ -220,7 +225,7 @@ class TestFlavours:
         settle()
         assert document.is_open
         assert document.hierarchy is not None
-        assert document.hierarchy.flavour is Flavour.NCZARR
+        assert document.hierarchy.flavour == Flavour.NCZARR
         assert window.actions_["open_as_nczarr"].isChecked()
         assert window.settings.flavour(str(folder)) == "nczarr"
 
@@ -237,7 +242,7 @@ class TestFlavours:
         settle()
         assert again.store.flavour == "nczarr"
         assert again.hierarchy is not None
-        assert again.hierarchy.flavour is Flavour.NCZARR
+        assert again.hierarchy.flavour == Flavour.NCZARR
         again.store.open_as("")
         settle()
         assert window.settings.flavour(str(folder)) == ""

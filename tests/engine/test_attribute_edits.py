@@ -9,6 +9,7 @@ import pytest
 
 from refbrowser.engine.attribute_edits import AttributeChange, attributes_edit
 from refbrowser.engine.node_metadata import MetadataPlace, MetadataText, Origin, attributes_key, metadata_keys
+from refbrowser.formats.store_rules import EARLY_DRAFT, LATER_DRAFT
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
 from refbrowser.references.document.document import ReferenceDocument
 
@@ -88,16 +89,16 @@ def test_types_are_begun_where_other_members_are() -> None:
 
 def test_attributes_of_the_drafts() -> None:
     group = GroupNode(path="/g/h")
-    assert attributes_key(group, Flavour.DRAFT_2019) == "meta/g/h.group.json"
-    assert attributes_key(group, Flavour.DRAFT_2020) == "meta/root/g/h.group.json"
-    assert attributes_key(GroupNode(), Flavour.DRAFT_2019) == "root.group.json"
+    assert attributes_key(group, EARLY_DRAFT) == "meta/g/h.group.json"
+    assert attributes_key(group, LATER_DRAFT) == "meta/root/g/h.group.json"
+    assert attributes_key(GroupNode(), EARLY_DRAFT) == "root.group.json"
     node = ArrayNode(path="/a", metadata_keys=("meta/a.array.json",), format="zarr-v3")
     document = ReferenceDocument.of(b"{}")
-    assert metadata_keys(document, node, Flavour.DRAFT_2019) == ("meta/a.array.json",)
+    assert metadata_keys(document, node, EARLY_DRAFT) == ("meta/a.array.json",)
     text = MetadataText(
         MetadataPlace("meta/a.array.json", Origin.INLINE), json={"shape": [2], "attributes": {}}
     )
-    edit = attributes_edit(node, Flavour.DRAFT_2019, [text], AttributeChange.added("n", 1))
+    edit = attributes_edit(node, EARLY_DRAFT, [text], AttributeChange.added("n", 1))
     assert edit is not None
     assert edit.edits[0].json == {"shape": [2], "attributes": {"n": 1}}
 

@@ -44,8 +44,7 @@ from refbrowser.formats.registry import (
     written,
 )
 from refbrowser.formats.sniffing import DOCUMENTS
-from refbrowser.model.flavour import Flavour
-from refbrowser.views.words import FLAVOURS
+from refbrowser.formats.store_rules import RULES
 
 VALUES = np.arange(12.0).reshape(3, 4)
 NOT_A_FORMAT = 3
@@ -190,7 +189,8 @@ def test_all_that_the_table_names_is_there() -> None:
         names = [each.opener, *each.facets.values()]
         names += [name for form in each.writes for name in (form.target, form.layout)]
         assert all(callable(resolve_name(name)) for name in filter(None, names)), each.name
-    assert set(Flavour) == {name for name, _ in FLAVOURS}
+    for rules in RULES.values():
+        assert all(resolve_name(name) for name in filter(None, (rules.hierarchy, rules.documents)))
     assert set(DOCUMENTS) <= set(REFERENCES.suffixes)
     for form in written().values():
         assert form.options == "" or issubclass(resolve_name(form.options), ExportOptions), form.name
@@ -275,7 +275,7 @@ def test_the_manual_names_every_format() -> None:
         assert format.title.lower() in opens.lower(), format.name
         assert not format.suffixes or format is REFERENCES or format.title in dropped, format.name
         assert not format.begins or f"`{format.suffixes[0]}`" in opens, format.name
-    for flavour in Flavour:
+    for flavour in RULES:
         assert f"``{flavour}``" in (refbrowser.open.__doc__ or "")
 
 

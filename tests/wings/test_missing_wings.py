@@ -21,7 +21,7 @@ from refbrowser.exporting.option_fields import groups
 from refbrowser.formats.format import Format, Written
 from refbrowser.formats.option_fields import declared
 from refbrowser.formats.registry import BUILT_IN as FORMATS
-from refbrowser.formats.registry import RULES
+from refbrowser.formats.store_rules import RULES
 from refbrowser.limits import Limits, LimitTable
 from refbrowser.loading import load
 from refbrowser.tools.registry import BUILT_IN as TOOLS

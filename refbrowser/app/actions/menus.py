@@ -7,8 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
+from refbrowser.formats.store_rules import flavours
 from refbrowser.loading import load
-from refbrowser.views.words import FLAVOURS
 
 if TYPE_CHECKING:
     from refbrowser.formats.format import Format
@@ -42,14 +42,14 @@ FILE: tuple[ActionSpec | None, ...] = (
     ),
     *(
         ActionSpec(
-            f"open_as_{name.replace('-', '_')}",
-            title,
+            f"open_as_{flavour.replace('-', '_')}",
+            flavour.menu_name,
             submenu="Open store &as",
             when="can_open_as",
-            check=f"is_as_{name.replace('-', '_')}",
-            tip=f"Read the store by the rules of {title.replace('&', '')}",
+            check=f"is_as_{flavour.replace('-', '_')}",
+            tip=f"Read the store by the rules of {flavour.label}",
         )
-        for name, title in FLAVOURS
+        for flavour in flavours()
     ),
     ActionSpec("clear_recent", "&Clear the list", submenu="Open &recent", when="has_recent"),
     ActionSpec("open_sample", "Sea surface (the sample)", submenu="E&xamples"),

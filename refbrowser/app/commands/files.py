@@ -17,8 +17,9 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.theme import plain_tooltip
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
+from refbrowser.formats.store_rules import flavours
 from refbrowser.views.hierarchy import takes_rules
-from refbrowser.views.words import FLAVOURS, one_line
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -94,7 +95,7 @@ class PermissionCommands(CommandGroup):
 #: The actions that read a store by the rules of a flavour, with its value; empty to find it out.
 _WAYS = {
     "open_as_found": "",
-    **{f"open_as_{name.replace('-', '_')}": name for name, _title in FLAVOURS},
+    **{f"open_as_{each.replace('-', '_')}": str(each) for each in flavours()},
 }
 
 

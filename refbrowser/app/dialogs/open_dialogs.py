@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import grow_to_words, plain_label, push_button
 from refbrowser.errors import RefbrowserError
-from refbrowser.views.words import FLAVOURS, one_line
+from refbrowser.formats.store_rules import flavours
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.io.origins import ConnectionSettings, Origin
@@ -201,8 +202,8 @@ class OpenUrlDialog(QDialog):
         self._flavour.setObjectName("urlFlavour")
         self._flavour.setAccessibleName("Open a store as")
         self._flavour.addItem("As found", "")
-        for name, title in FLAVOURS:
-            self._flavour.addItem(title.replace("&", ""), name)
+        for flavour in flavours():
+            self._flavour.addItem(flavour.label, str(flavour))
         self._flavour.setToolTip(
             "Which format's rules the metadata of a store follows; documents state it themselves"
         )

@@ -276,7 +276,7 @@ class AttributesPane(QWidget):
             words = text.place.note if text.place.origin in ("elsewhere",) else HINT
         from refbrowser.model.nodes import Flavour
 
-        self.tree.set_editable(can_edit, records_types=self._flavour() is Flavour.NCZARR)
+        self.tree.set_editable(can_edit, records_types=self._flavour() == Flavour.NCZARR)
         self.hint.set_text(words)
         self._show_buttons()
 

@@ -90,7 +90,7 @@ def key_findings(document: Document, hierarchy: Hierarchy, left: SearchTime) -> 
 
 def codec_findings(hierarchy: Hierarchy) -> Iterator[Finding]:
     """Yield codecs that other software takes for something else; netCDF's own are what NCZarr has."""
-    is_netcdf = hierarchy.flavour is Flavour.NCZARR
+    is_netcdf = hierarchy.flavour == Flavour.NCZARR
     nodes = (node for node in hierarchy.walk() if isinstance(node, ArrayNode) and not is_netcdf)
     for node in nodes:
         for codec in node.codecs:

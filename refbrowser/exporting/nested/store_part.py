@@ -350,7 +350,7 @@ def stored_dtype(dtype: np.dtype[Any], flavour: Flavour) -> np.dtype[Any]:
 
     ``awkward.from_buffers`` goes by the form and takes bytes, so what NCZarr has no type for is restored.
     """
-    if flavour is not Flavour.NCZARR:
+    if flavour != Flavour.NCZARR:
         return dtype
     if dtype.kind in "mM":
         return np.dtype("i8")
@@ -363,7 +363,7 @@ def _codecs(dtype: np.dtype[Any], flavour: Flavour) -> tuple[CodecSpec, ...]:
     """Return the codecs where none are chosen, in the words of v2."""
     if dtype.kind not in _COMPRESSED:
         return ()
-    if flavour is Flavour.ZARR_V3:
+    if flavour == Flavour.ZARR_V3:
         return (CodecSpec("zstd", {"level": 3}),)
     found = (CodecSpec("zlib", {"level": 1}),)
     if dtype.itemsize == 1 or not has_codec(flavour, CODECS["shuffle"]):

@@ -22,8 +22,9 @@ from refbrowser.errors import AbsentError, RefbrowserError
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.rewritten_document import Rewriting, rewritten
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
-from refbrowser.formats.registry import RULES, facet
+from refbrowser.formats.registry import facet
 from refbrowser.formats.store_manifest import StoreManifest
+from refbrowser.formats.store_rules import RULES
 from refbrowser.io.access.access import split_chained
 from refbrowser.io.fetching.archive_reading import read_archive
 from refbrowser.limits import LIMITS

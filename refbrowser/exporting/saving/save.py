@@ -69,7 +69,7 @@ def with_consolidated(document: Document, store: StoreOrigin | None) -> tuple[Do
         except ValueError:
             # A copy without this node would hide it.
             return document, [Loss("/", f"{LEFT_OUT}: {quoted(key)} is not JSON in the document")]
-    entry = _entry_v3(found) if store.flavour is Flavour.ZARR_V3 else _entry_v2(found)
+    entry = _entry_v3(found) if store.flavour == Flavour.ZARR_V3 else _entry_v2(found)
     if entry is None:
         return document, []
     text = json.dumps(entry[1], ensure_ascii=False)
@@ -498,7 +498,7 @@ class _Plan:
         else:
             # What is as it was opened may be anything: it is corrected.
             own = None if is_known else _parsed(found, key)
-            old = _without_copy(own) if self.flavour is Flavour.ZARR_V3 else own
+            old = _without_copy(own) if self.flavour == Flavour.ZARR_V3 else own
             states = [_json(each) for each in (before, after) if each is not _ABSENT]
             if not is_known and not any(_is_equal(old, state) for state in states):
                 # Of a store without consolidated metadata that was found out before.

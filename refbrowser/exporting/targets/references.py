@@ -40,7 +40,7 @@ from refbrowser.exporting.targets.reference_options import (
     with_spelled_urls,
 )
 from refbrowser.formats.references import document_chunks, open_references, packed_chunks
-from refbrowser.formats.registry import RULES
+from refbrowser.formats.store_rules import RULES
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import in_object_store, scheme_of, split_url

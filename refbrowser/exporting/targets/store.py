@@ -136,7 +136,7 @@ class StoreTarget(Target):
             *{layout.source.path: layout.source for layout in self.layouts}.values(),
         ]
         yield from unread_attributes(self.dataset.hierarchy, nodes)
-        if self.store.flavour is not Flavour.NCZARR:
+        if self.store.flavour != Flavour.NCZARR:
             yield from lost_in_json(nodes)
 
     def _planned(self) -> Iterator[ArrayLayout]:
@@ -498,7 +498,7 @@ class _Check:
     def _node(self, program: str, layout: ArrayLayout, found: dict[str, Any]) -> Iterator[CheckItem]:
         path, target = layout.target.path, layout.target
         shape = list(layout.wanted.shape)
-        if not shape and program == "zarr-python" and self.export.store.flavour is Flavour.NCZARR:
+        if not shape and program == "zarr-python" and self.export.store.flavour == Flavour.NCZARR:
             shape = [1]  # So NCZarr stores a scalar.
         yield compared(program, path, "shape", shape, found["shape"])
         if found["dimensions"] is not None and any(target.dimensions):

@@ -73,7 +73,7 @@ class ZarrLayout:
         planned = replace(
             planned,
             path=escaped_path(node.path, self._plain_name),
-            format=self.flavour.value,
+            format=str(self.flavour),
             values=replace(planned.chunks, keys=node.chunk_keys if keys_stay else self.usual_keys),
         )
         arguments |= {

@@ -10,7 +10,7 @@ from typing import Any
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.flavour import ENTRY, find_flavour, flavour_of_entry
-from refbrowser.formats.registry import RULES
+from refbrowser.formats.store_rules import RULES
 from refbrowser.formats.stores.reader import Answers, BelowFolder, Names, StoreReader, is_safe_key
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
 from refbrowser.formats.zarr.metadata_json import with_escapes
@@ -134,7 +134,7 @@ def add_consolidated(contents: StoreContents, root: Answers, entry: dict[str, An
     entry
         The object in its ``zarr.json``.
     """
-    if contents.flavour is Flavour.ZARR_V3:
+    if contents.flavour == Flavour.ZARR_V3:
         return _add_v3(contents, root, entry)
     consolidated = parsed(root.get(CONSOLIDATED_V2))
     if "record_size" in consolidated:
@@ -250,7 +250,7 @@ class _Walk:
         self._reader = reader
         self._contents = contents
         self._has_objects = bool(objects)
-        self._is_v3 = contents.flavour is Flavour.ZARR_V3
+        self._is_v3 = contents.flavour == Flavour.ZARR_V3
         self._full = False
         self._unlisted = False
         #: Paths that attributes name where nothing is listed, below the prefix of each folder.

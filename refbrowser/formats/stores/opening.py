@@ -16,8 +16,8 @@ from refbrowser.findings.finding import Finding
 from refbrowser.formats.flavour import LOOKED_FOR, hierarchy_of_flavour
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.options import StoreReading
-from refbrowser.formats.registry import RULES
 from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError, found_in_folder
+from refbrowser.formats.store_rules import RULES
 from refbrowser.formats.stores.metadata_walk import StoreContents, read_store
 from refbrowser.formats.stores.reader import FolderReader, StoreReader, is_text
 from refbrowser.formats.zarr import v2, v3
@@ -44,7 +44,7 @@ def chunk_layouts(contents: StoreContents) -> Iterator[ChunkLayout]:
     if RULES[contents.flavour].documents:
         yield from _of_hierarchy(contents)
         return
-    is_v3 = contents.flavour is Flavour.ZARR_V3
+    is_v3 = contents.flavour == Flavour.ZARR_V3
     name, members, read = (_NODE_V3, _GRID_V3, _grid_v3) if is_v3 else (_ARRAY_V2, _GRID_V2, _grid_v2)
     known: dict[bytes, _Grid | None] = {}
     for key in contents.metadata:

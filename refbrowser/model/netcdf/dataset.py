@@ -52,7 +52,7 @@ class _View:
     """Makes the groups, once all dimensions and types are known."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
-        self._fixed_strings = hierarchy.flavour is Flavour.NCZARR
+        self._fixed_strings = hierarchy.flavour == Flavour.NCZARR
         self._dimensions = DimensionTable()
         self._types = TypeTable()
         self._of_variables: dict[Parts, list[_Variable]] = {}

@@ -168,7 +168,7 @@ def is_text(hierarchy: Hierarchy, node: ArrayNode) -> bool:
         return False
     if hierarchy.has_characters:
         return True
-    if hierarchy.flavour is not Flavour.NCZARR:
+    if hierarchy.flavour != Flavour.NCZARR:
         return False
     return element_type(node, fixed_strings=True)[0] in (AtomicType.CHAR, AtomicType.STRING)
 

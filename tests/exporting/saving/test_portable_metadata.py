@@ -19,8 +19,7 @@ from refbrowser.exporting.saving import save as store
 from refbrowser.exporting.saving import save_preview
 from refbrowser.exporting.saving.portable_document import portable_document
 from refbrowser.exporting.saving.save import with_consolidated
-from refbrowser.formats.registry import RULES
-from refbrowser.model.flavour import Flavour
+from refbrowser.formats.store_rules import EARLY_DRAFT, RULES
 from refbrowser.references.edits.edits import SetMetadata, SetReference, SetVersion
 
 
@@ -117,7 +116,7 @@ def test_a_draft_keeps_its_own_keys(tmp_path: Path) -> None:
         refbrowser.export(dataset, tmp_path / "draft", format="zarr-v3-draft")
     with refbrowser.open(tmp_path / "draft") as dataset:
         report = refbrowser.export(dataset, tmp_path / "out.json", format="refs-v0")
-    assert [loss.what for loss in report.losses] == [RULES[Flavour.DRAFT_2019].loss]
+    assert [loss.what for loss in report.losses] == [RULES[EARLY_DRAFT].loss]
     system = fsspec.filesystem("reference", fo=str(tmp_path / "out.json"), skip_instance_cache=True)
     stored = {
         each.relative_to(tmp_path / "draft").as_posix(): each.read_bytes()

@@ -438,7 +438,7 @@ def test_zip_files(tmp_path, source, folder):
     )
     (tmp_path / "target").rename(tmp_path / "target.zip")
     with refbrowser.open(tmp_path / "target.zip") as dataset:
-        assert dataset.hierarchy.flavour is Flavour.NCZARR
+        assert dataset.hierarchy.flavour == Flavour.NCZARR
         assert dataset["/v"].attrs == {"units": "m"}
         assert dataset["/v"][...].tolist() == [0, 1, 2]
 

@@ -105,7 +105,7 @@ def check(ours, wanted, path=""):
 def test_all_that_netcdf_writes(netcdf, tmp_path):
     netcdf.write(tmp_path / "store", corpus())
     with refbrowser.open(tmp_path / "store") as dataset:
-        assert dataset.hierarchy.flavour is Flavour.NCZARR
+        assert dataset.hierarchy.flavour == Flavour.NCZARR
         assert dataset.hierarchy.age == "netcdf-c 4.9.3 or later"
         assert dataset.hierarchy.findings == ()
         ours = described(dataset)
@@ -158,17 +158,17 @@ def test_plain_zarr_through_netcdf_eyes(netcdf, tmp_path, mode):
     }
     netcdf.write(tmp_path / "store", group, mode)
     with refbrowser.open(tmp_path / "store") as dataset:
-        assert dataset.hierarchy.flavour is Flavour.ZARR_V2
+        assert dataset.hierarchy.flavour == Flavour.ZARR_V2
         assert dataset["/v"][...].tolist() == [[0, 1], [2, 3], [4, 5]]
     with refbrowser.open(tmp_path / "store", flavour="nczarr") as dataset:
-        assert dataset.hierarchy.flavour is Flavour.NCZARR
+        assert dataset.hierarchy.flavour == Flavour.NCZARR
         assert described(dataset) == netcdf.read(tmp_path / "store", mode)
 
 
 def test_nczarr_as_plain_zarr(netcdf, tmp_path):
     netcdf.write(tmp_path / "store", corpus())
     with refbrowser.open(tmp_path / "store", flavour="zarr-v2") as dataset:
-        assert dataset.hierarchy.flavour is Flavour.ZARR_V2
+        assert dataset.hierarchy.flavour == Flavour.ZARR_V2
         assert dataset["/scalar"].shape == (1,)
         assert dataset["/shuffled"][1].tolist() == [4, 5, 6, 7]
         assert "_nczarr_group" in dataset.attrs
@@ -185,5 +185,5 @@ def test_zip_files_with_and_without_a_leading_folder(netcdf, tmp_path, monkeypat
                 archive.write(path, folder + path.relative_to(tmp_path / "store").as_posix())
     monkeypatch.chdir(tmp_path)
     with refbrowser.open("below/store.zip") as dataset, refbrowser.open("store") as plain:
-        assert dataset.hierarchy.flavour is Flavour.NCZARR
+        assert dataset.hierarchy.flavour == Flavour.NCZARR
         assert described(dataset) == described(plain)

@@ -159,7 +159,7 @@ def test_values_of_each_age_in_a_folder(age, tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     with refbrowser.open(tmp_path / "store") as opened:
-        assert opened.hierarchy.flavour is Flavour.NCZARR
+        assert opened.hierarchy.flavour == Flavour.NCZARR
         assert opened.hierarchy.age == TITLES[age]
         assert opened["/text"][...].tolist() == [b"a", b"b", b"c", b"d", b"e", b""]
         assert opened["/one"][()] == 2.5

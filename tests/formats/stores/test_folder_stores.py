@@ -107,7 +107,7 @@ def test_roots_that_are_implied(tmp_path: Path) -> None:
     for name in "ab":
         zarr.create_array(tmp_path / name, shape=(2,), dtype="<i2", zarr_format=2)[:] = [1, 2]
     with refbrowser.open(tmp_path) as dataset:
-        assert dataset.hierarchy.flavour is Flavour.ZARR_V2
+        assert dataset.hierarchy.flavour == Flavour.ZARR_V2
         assert dataset["/b"][...].tolist() == [1, 2]
 
 
@@ -126,9 +126,9 @@ def test_another_flavour_on_request(tmp_path: Path) -> None:
     group.create_array("old", shape=(2,), dtype="<i2")[:] = [1, 2]
     (tmp_path / "s" / "zarr.json").write_text(json.dumps({"zarr_format": 3, "node_type": "group"}))
     with refbrowser.open(tmp_path / "s") as dataset:
-        assert dataset.hierarchy.flavour is Flavour.ZARR_V3
+        assert dataset.hierarchy.flavour == Flavour.ZARR_V3
     with refbrowser.open(tmp_path / "s", flavour="zarr-v2") as dataset:
-        assert dataset.hierarchy.flavour is Flavour.ZARR_V2
+        assert dataset.hierarchy.flavour == Flavour.ZARR_V2
         assert dataset["/old"][...].tolist() == [1, 2]
 
 

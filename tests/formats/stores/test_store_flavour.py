@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.flavour import find_flavour
+from refbrowser.formats.store_rules import EARLY_DRAFT, LATER_DRAFT, flavour_named
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import Flavour
 
@@ -27,8 +29,8 @@ def flavour_of(documents: dict[str, Any]) -> Flavour | None:
     [
         ({"zarr.json": {"zarr_format": 3, "node_type": "group"}}, Flavour.ZARR_V3),
         ({"a/zarr.json": {"zarr_format": 3, "node_type": "array"}}, Flavour.ZARR_V3),
-        ({"zarr.json": {"zarr_format": URI}}, Flavour.DRAFT_2020),
-        ({"zarr.json": {"zarr_format": 3, "metadata_encoding": URI}}, Flavour.DRAFT_2020),
+        ({"zarr.json": {"zarr_format": URI}}, LATER_DRAFT),
+        ({"zarr.json": {"zarr_format": 3, "metadata_encoding": URI}}, LATER_DRAFT),
         ({"zarr.json": {"zarr_format": 3}, ".zgroup": {"zarr_format": 2}}, Flavour.ZARR_V3),
         ({".zgroup": {"zarr_format": 2}}, Flavour.ZARR_V2),
         ({".zmetadata": {"metadata": {}}}, Flavour.ZARR_V2),
@@ -40,12 +42,12 @@ def flavour_of(documents: dict[str, Any]) -> Flavour | None:
         ({".zmetadata": {"metadata": {".zattrs": NCZARR_GROUP}}}, Flavour.NCZARR),
         ({".zgroup": {}, ".nczarr": {}}, Flavour.NCZARR),
         ({".nczgroup": {}}, Flavour.NCZARR),
-        ({"root.group.json": {}}, Flavour.DRAFT_2019),
-        ({"root.array.json": {}}, Flavour.DRAFT_2019),
-        ({"meta/a.array.json": {}}, Flavour.DRAFT_2019),
-        ({"meta/root/a.array.json": {}}, Flavour.DRAFT_2019),
-        ({"meta/root/a.array.json": {}, "data/root/": {}}, Flavour.DRAFT_2020),
-        ({"meta/root.group.json": {}, "meta/b.array.json": {}, "data/root/": {}}, Flavour.DRAFT_2019),
+        ({"root.group.json": {}}, EARLY_DRAFT),
+        ({"root.array.json": {}}, EARLY_DRAFT),
+        ({"meta/a.array.json": {}}, EARLY_DRAFT),
+        ({"meta/root/a.array.json": {}}, EARLY_DRAFT),
+        ({"meta/root/a.array.json": {}, "data/root/": {}}, LATER_DRAFT),
+        ({"meta/root.group.json": {}, "meta/b.array.json": {}, "data/root/": {}}, EARLY_DRAFT),
         ({}, None),
         ({"a/0.0": {}, "readme.json": {}}, None),
     ],
@@ -91,8 +93,10 @@ def test_metadata_keys(key: str, wanted: bool) -> None:
 
 
 def test_flavours_by_name() -> None:
-    assert Flavour.named("zarr-v3-draft") is Flavour.DRAFT_2019
+    assert flavour_named("zarr-v3-draft") is EARLY_DRAFT
+    sent = pickle.loads(pickle.dumps(LATER_DRAFT))
+    assert (sent, sent.label, sent.store_format) == (LATER_DRAFT, "Zarr v3 draft of 2020", "zarr-v3-draft")
     with pytest.raises(RefbrowserError) as caught:
-        Flavour.named("zarr")
+        flavour_named("zarr")
     assert caught.value.kind is ErrorKind.USAGE
     assert "nczarr" in caught.value.advice

@@ -19,7 +19,8 @@ from draft_documents import (
 )
 
 from refbrowser.errors import ErrorKind, Severity
-from refbrowser.model.nodes import CodecSpec, Flavour
+from refbrowser.formats.store_rules import EARLY_DRAFT
+from refbrowser.model.nodes import CodecSpec
 from refbrowser.wings.zarr_draft.reading.data_types import CORE, DATETIME
 
 OTHER = "http://example.org/other"
@@ -29,7 +30,7 @@ def test_the_array_of_the_text():
     tree = built({"meta/foo/baz.array.json": ARRAY_OF_THE_TEXT})
     node = tree.find("/foo/baz")
     assert tree.findings == ()
-    assert tree.flavour is Flavour.DRAFT_2019
+    assert tree.flavour == EARLY_DRAFT
     assert (node.shape, node.grid.chunk_shape, node.grid.size) == ((10000, 1000), (1000, 100), 100)
     assert (node.dtype, node.type.name, node.order) == (np.dtype("<f8"), "<f8", "C")
     assert node.codecs == (CodecSpec("gzip", {"level": 1}),)

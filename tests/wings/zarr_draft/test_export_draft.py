@@ -18,7 +18,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.options import Sides, StoreOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.model.nodes import Flavour
+from refbrowser.formats.store_rules import EARLY_DRAFT
 from refbrowser.wings.zarr_draft.reading.draft_keys import is_name
 from refbrowser.wings.zarr_draft.writing.draft_layout import DraftNames, legal_name
 
@@ -100,7 +100,7 @@ def test_values_types_and_attributes(source, tmp_path):
         assert found.tobytes() == wanted.tobytes()
         assert metadata_of(keys, f"/g/{name}")["attributes"] == {"name": name, "n": 2**60 + 1}
     with refbrowser.open(tmp_path / "target") as opened:
-        assert opened.hierarchy.flavour is Flavour.DRAFT_2019
+        assert opened.hierarchy.flavour == EARLY_DRAFT
         assert opened.hierarchy.findings == ()
         assert np.array_equal(opened["/g/bi4"][...], values["bi4"])
 

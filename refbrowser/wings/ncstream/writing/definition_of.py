@@ -268,7 +268,7 @@ class _Definition:
     def __init__(self, hierarchy: Hierarchy, sequences: bool) -> None:
         root = hierarchy.root
         self._root = root if isinstance(root, GroupNode) else GroupNode(arrays={ROOT_ARRAY: root})
-        self._is_nczarr = hierarchy.flavour is Flavour.NCZARR
+        self._is_nczarr = hierarchy.flavour == Flavour.NCZARR
         self._sequences = sequences
         self._table = DimensionTable()
         self._references: dict[str, tuple[DimensionReference, ...]] = {}

@@ -7,10 +7,11 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.findings.finding import Finding
+from refbrowser.formats.store_rules import EARLY_DRAFT
 from refbrowser.formats.zarr.metadata_json import parse_object
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nodes import Flavour, Hierarchy
+from refbrowser.model.nodes import Hierarchy
 from refbrowser.model.values import NO_MANIFEST
 from refbrowser.wings.zarr_draft.protocol.draft_elements import DraftArray
 from refbrowser.wings.zarr_draft.protocol.draft_stores import Listing, ListingError, Store
@@ -229,7 +230,7 @@ class DraftHierarchy:
 
     def describe(self) -> Hierarchy:
         """Return the hierarchy as the rest of the program shows it, with what was found wrong in it."""
-        return build_hierarchy(_StoreMetadata(self.store), _no_manifest, str(Flavour.DRAFT_2019))
+        return build_hierarchy(_StoreMetadata(self.store), _no_manifest, str(EARLY_DRAFT))
 
     # Delete
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from refbrowser.codecs.building import endian_of
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.store_rules import EARLY_DRAFT, LATER_DRAFT
 from refbrowser.model import fill_values as lenient
 from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.nodes import CodecSpec, Flavour
@@ -91,7 +92,7 @@ def _order(document: Document) -> str:
 
 
 DRAFT_2019 = Draft(
-    Flavour.DRAFT_2019,
+    EARLY_DRAFT,
     SCHEME_2019,
     True,
     spellings_2019,
@@ -194,7 +195,7 @@ def draft_2020(suffix: str | None) -> Draft:
         `metadata_key_suffix` of the entry document; None where there is none.
     """
     return Draft(
-        Flavour.DRAFT_2020,
+        LATER_DRAFT,
         scheme_2020(suffix),
         False,
         spellings_2020,

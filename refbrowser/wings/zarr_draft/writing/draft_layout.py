@@ -17,6 +17,7 @@ from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.layout import ArrayLayout, PlainName, asked_for, laid_out
 from refbrowser.exporting.options import StoreOptions
 from refbrowser.exporting.request import Loss
+from refbrowser.formats.store_rules import EARLY_DRAFT
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
@@ -39,7 +40,7 @@ _UNFIT = re.compile(r"[^A-Za-z0-9._-]")
 class DraftLayout:
     """Stores of the draft of 2019, in the letter of its text where that is clear."""
 
-    flavour: ClassVar[Flavour] = Flavour.DRAFT_2019
+    flavour: ClassVar[Flavour] = EARLY_DRAFT
 
     def __init__(self, options: StoreOptions, plain_name: PlainName = str) -> None:
         self.options = options
