@@ -237,6 +237,20 @@ def test_documents_and_streams_are_written(shared_data: Path, tmp_path: Path) ->
                     assert text in told
 
 
+def test_progress_goes_to_the_end_and_not_beyond(tmp_path: Path) -> None:
+    made = DocumentMaker(tmp_path)
+    made.array("a", np.arange(40, dtype="i4"), (10,))
+    made.array("b", np.arange(40, dtype="i4"), (10,))
+    told: list[tuple[int, int | None]] = []
+
+    def tell(done: int, total: int | None = None, **_: Any) -> None:
+        told.append((done, total))
+
+    refbrowser.export(made.write(), tmp_path / "out.nc", format="netcdf4", progress=tell)
+    assert told[-1] == (8, 8)
+    assert all(done <= total for done, total in told if total is not None)
+
+
 def test_what_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = DocumentMaker(tmp_path)
     made.array("good", np.arange(40, dtype="i4"), (10,))
