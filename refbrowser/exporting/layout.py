@@ -16,6 +16,7 @@ from refbrowser.codecs.table import codec_holding, codec_of_v3, only_decodes
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import chosen_codecs, without_shards
 from refbrowser.exporting.options import StoreOptions
+from refbrowser.exporting.packing import Repacking, without_packing
 from refbrowser.exporting.paths import escaped_part
 from refbrowser.exporting.request import Loss
 from refbrowser.formats.registry import facet, form_named
@@ -358,7 +359,7 @@ def laid_out(
     if narrow is not None and stored_type(target.dtype) is None:
         told.append(f"{narrow.name} is written as {target.type.name}, which has all of its values")
     lost = tuple(Loss(node.path, what) for what in dict.fromkeys(told))
-    copied = _copied(node, selection, target)
+    copied = _copied(node, selection, target, convert)
     return ArrayLayout(node, selection, wanted, target, folder, copied, lost, convert)
 
 
@@ -433,10 +434,12 @@ def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(sides)
 
 
-def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
+def _copied(
+    node: ArrayNode, selection: Selection, target: ArrayNode, convert: Convert | None
+) -> CopiedUnits | None:
     """Return how stored bytes are copied to the target, None where they cannot be."""
     if not (node.grid.is_regular and target.grid.is_regular):
-        return _copied_unequal(node, selection, target)
+        return _copied_unequal(node, selection, target, convert)
     stored = None if node.is_made else _stored_as(node, selection)
     if stored is None:
         return None
@@ -449,12 +452,14 @@ def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedU
         units = (without_shards(node) if mine is not stored else node).grid
         assert units is not None
         first = _aligned(units, selection, yours.grid.largest[: len(mine.shape)])
-        if first is not None and _same_bytes(mine, yours):
+        if first is not None and _same_bytes(mine, yours, convert):
             return CopiedUnits(first, mine is not stored, yours is not target)
     return None
 
 
-def _copied_unequal(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
+def _copied_unequal(
+    node: ArrayNode, selection: Selection, target: ArrayNode, convert: Convert | None
+) -> CopiedUnits | None:
     """Return how the objects of unequal chunks are copied whole, None where they cannot be."""
     if node.is_made or selection.dropped or len(target.shape) != len(node.shape):
         return None
@@ -468,7 +473,7 @@ def _copied_unequal(node: ArrayNode, selection: Selection, target: ArrayNode) ->
         if not is_whole or mine.is_padded or mine.between(taken[0], stop) != yours:
             return None
         first.append(at)
-    return CopiedUnits(tuple(first)) if _same_bytes(node, target) else None
+    return CopiedUnits(tuple(first)) if _same_bytes(node, target, convert) else None
 
 
 def _of_axes(codecs: Sequence[CodecSpec]) -> list[str]:
@@ -530,8 +535,8 @@ def _aligned(grid: ChunkGrid, selection: Selection, chunks: tuple[int, ...]) -> 
     return tuple(first)
 
 
-def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
-    """Tell whether the target decodes the source's bytes to the same elements."""
+def _same_bytes(source: ArrayNode, target: ArrayNode, convert: Convert | None) -> bool:
+    """Tell whether the target decodes the source's bytes to the same elements, or to those made of them."""
     if source.format == target.format:
         same = [(codec.name, dict(codec.configuration)) for codec in source.codecs]
         kept = [(codec.name, dict(codec.configuration)) for codec in target.codecs]
@@ -542,16 +547,17 @@ def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
         mine, other = CodecPipeline.for_array(source), CodecPipeline.for_array(target)
     except RefbrowserError:
         return False
-    steps = [
-        [(type(stage.codec), stage.codec, stage.room) for stage in pipeline.stages]
-        for pipeline in (mine, other)
-    ]
+    one, two = (mine.stages, mine.dtype), (other.stages, other.dtype)
+    if isinstance(convert, Repacking):
+        # It does just what codecs do that one of them has.
+        one, two = without_packing(mine), without_packing(other)
+    steps = [[(type(stage.codec), stage.codec, stage.room) for stage in stages] for stages, _ in (one, two)]
     same_steps = repr(steps[0]) == repr(steps[1]) and repr(mine.objects) == repr(other.objects)
     plain = mine.sharding is None and other.sharding is None
     # Axes of length 1 at the end do not matter.
     rank = len(mine.shape)
     same_order = mine.axes == other.axes[:rank] and mine.shape == other.shape[:rank]
-    return same_steps and plain and same_order and mine.dtype == other.dtype
+    return same_steps and plain and same_order and one[1] == two[1]
 
 
 class StoreLayout(Protocol):

@@ -6,7 +6,6 @@ the codec ``scale_offset`` for ``stored / scale + offset``: the last bits may di
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.base import ByteCodec, DecodeError, Room, flat_bytes
+from refbrowser.codecs.building import Stage
+from refbrowser.codecs.casting import CastValue, ScaleOffset
 from refbrowser.codecs.makers import Elements
+from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.table import byte_codec
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.codec_names import codecs_v3
@@ -33,6 +35,44 @@ _COMPARED = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
+class Repacking:
+    """Makes the elements of one array those of the other: by the codecs that just one of them has.
+
+    Attributes
+    ----------
+    codecs
+        In encoding order.
+    unpacked, packed
+        Types of the elements before all of them, and behind.
+    packs
+        It encodes.
+    path
+        Of the array, for what cannot be packed.
+    """
+
+    codecs: tuple[ByteCodec, ...]
+    unpacked: np.dtype[Any]
+    packed: np.dtype[Any]
+    packs: bool
+    path: str
+
+    def __call__(self, values: Values) -> Values:
+        """Return the elements of the other array."""
+        if self.packs:
+            return _encoded(self.codecs, values.astype(self.unpacked, copy=False), self.packed, self.path)
+        return _decoded(self.codecs, values.astype(self.packed, copy=False), self.unpacked)
+
+
+def without_packing(pipeline: CodecPipeline) -> tuple[tuple[Stage, ...], np.dtype[Any]]:
+    """Return the stages of a pipeline behind those that pack numbers, and the type of what these store."""
+    stages, dtype = pipeline.stages, pipeline.dtype
+    while stages and isinstance(stages[0].codec, ScaleOffset | CastValue):
+        dtype = stages[0].codec.stored if isinstance(stages[0].codec, CastValue) else dtype
+        stages = stages[1:]
+    return stages, dtype
+
+
+@dataclass(frozen=True, slots=True)
 class Repacked:
     """An array whose packing is said in the other way.
 
@@ -47,7 +87,7 @@ class Repacked:
     """
 
     node: ArrayNode
-    convert: Callable[[Values], Values] | None = None
+    convert: Repacking | None = None
     losses: tuple[str, ...] = ()
 
 
@@ -121,7 +161,7 @@ def _as_codecs(node: ArrayNode) -> Repacked:
     told = f"{' and '.join(name for name in SCALING if name in node.attributes)} become codecs"
     return Repacked(
         made,
-        lambda values: _decoded(codecs, values.astype(plain, copy=False), unpacked),
+        Repacking(codecs, unpacked, plain, packs=False, path=node.path),
         (f"{told}: {_difference(packing, numbers, decoded, unpacked)}", *stored.lost),
     )
 
@@ -147,7 +187,7 @@ def _specs(
     return CodecSpec(_SCALE, {"offset": offset, "scale": scale}), CodecSpec(_CAST, cast)
 
 
-def _fill(node: ArrayNode, codecs: list[ByteCodec], marks: list[Any], unpacked: np.dtype[Any]) -> Any:
+def _fill(node: ArrayNode, codecs: tuple[ByteCodec, ...], marks: list[Any], unpacked: np.dtype[Any]) -> Any:
     """Return what chunks hold that are not stored, unpacked; Zarr v3 needs it."""
     if node.fill_value is None and marks:
         return unpacked.type(np.nan)
@@ -155,7 +195,7 @@ def _fill(node: ArrayNode, codecs: list[ByteCodec], marks: list[Any], unpacked: 
     return _decoded(codecs, stored.astype(stored.dtype.newbyteorder("<")), unpacked)[0]
 
 
-def _bound(value: Any, packing: Packing, codecs: list[ByteCodec], unpacked: np.dtype[Any]) -> Any:
+def _bound(value: Any, packing: Packing, codecs: tuple[ByteCodec, ...], unpacked: np.dtype[Any]) -> Any:
     """Return valid values, which attributes give as they are stored, as they are read."""
     if packing.bounds_are_physical:
         return value
@@ -221,7 +261,7 @@ def _as_attributes(node: ArrayNode) -> Repacked:
     packing = Packing(packed, scale=float(factor), offset=float(offset))
     return Repacked(
         made,
-        lambda values: _encoded(codecs, values.astype(unpacked, copy=False), packed, node.path),
+        Repacking(codecs, unpacked, packed, packs=True, path=node.path),
         (
             f"{' and '.join(spec.name for spec in used)} become attributes: "
             f"{_difference(packing, numbers, decoded, unpacked)}",
@@ -248,19 +288,20 @@ def _spec(codec: Any) -> CodecSpec:
     return CodecSpec(codec["name"], codec.get("configuration") or {})
 
 
-def _made(specs: tuple[CodecSpec, ...], unpacked: np.dtype[Any]) -> list[ByteCodec]:
+def _made(specs: tuple[CodecSpec, ...], unpacked: np.dtype[Any]) -> tuple[ByteCodec, ...]:
     """Return codecs of elements, none of which but the last changes their type."""
-    return [byte_codec(spec.name, spec.configuration, Elements(unpacked, Room.of(0))) for spec in specs]
+    before = Elements(unpacked, Room.of(0))
+    return tuple(byte_codec(spec.name, spec.configuration, before) for spec in specs)
 
 
-def _decoded(codecs: list[ByteCodec], stored: Values, unpacked: np.dtype[Any]) -> Values:
+def _decoded(codecs: tuple[ByteCodec, ...], stored: Values, unpacked: np.dtype[Any]) -> Values:
     data = flat_bytes(np.ascontiguousarray(stored))
     for codec in reversed(codecs):
         data = codec.decode(data, Room.of(stored.size * unpacked.itemsize), None)
     return data.view(unpacked).reshape(stored.shape)
 
 
-def _encoded(codecs: list[ByteCodec], values: Values, packed: np.dtype[Any], path: str = "") -> Values:
+def _encoded(codecs: tuple[ByteCodec, ...], values: Values, packed: np.dtype[Any], path: str = "") -> Values:
     data = flat_bytes(np.ascontiguousarray(values))
     try:
         for codec in codecs:

@@ -44,8 +44,8 @@ def exported(source: Path, target: Path, packing: str, format: str = "zarr-v3", 
         return str(refbrowser.export(dataset, target, format=format, packing=packing, **more))
 
 
-def read(path: Path) -> Any:
-    with refbrowser.open(path) as dataset:
+def read(path: Path, *allow: Path) -> Any:
+    with refbrowser.open(path, allow=[str(each) for each in allow]) as dataset:
         array = dataset.array("/t")
         return array[...], dict(array.attrs), array.node
 
@@ -55,6 +55,7 @@ def read(path: Path) -> Any:
 def test_attributes_become_codecs_and_attributes_again(tmp_path: Path, version: int, fill: int) -> None:
     source = store(tmp_path / "a", {**CF, "_FillValue": -300}, version=version, fill=fill)
     told = exported(source, tmp_path / "b", "codecs")
+    assert "4 copied undecoded" in told
     assert "/t: scale_factor and add_offset become codecs: stored numbers stay" in told
     assert "% of the values differ in the last bits, by 1.1e-13 at most" in told
     values, attributes, node = read(tmp_path / "b")
@@ -83,6 +84,7 @@ def test_codecs_become_attributes(tmp_path: Path, format: str) -> None:
     assert np.allclose(attributes["valid_range"], [277.01, 282.5], rtol=1e-12)
     told = exported(tmp_path / "b", tmp_path / "c", "attributes", format)
     assert "scale_offset and cast_value become attributes: stored numbers stay" in told
+    assert "4 copied undecoded" in told
     values, attributes, node = read(tmp_path / "c")
     assert node.dtype == np.int16
     assert np.array_equal(values, NUMBERS)
@@ -164,6 +166,11 @@ def test_a_snapshot_of_icechunk(tmp_path: Path) -> None:
     pytest.importorskip("icechunk")
     source = store(tmp_path / "a", CF)
     assert "become codecs" in exported(source, tmp_path / "b", "codecs", "icechunk")
-    values, attributes, _ = read(tmp_path / "b")
+    # Its chunks are references to those of the source.
+    (tmp_path / "a" / "t" / "c" / "0" / "0").rename(tmp_path / "gone")
+    with pytest.raises(RefbrowserError, match="0/0"):
+        read(tmp_path / "b", source)
+    (tmp_path / "gone").rename(tmp_path / "a" / "t" / "c" / "0" / "0")
+    values, attributes, _ = read(tmp_path / "b", source)
     assert np.array_equal(values, NUMBERS / (1 / 0.01) + 280.0)
     assert attributes == {"units": "K"}

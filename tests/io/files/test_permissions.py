@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,16 @@ def test_a_permission_is_found_again(file: Path) -> None:
     kept = Permissions(file)
     assert kept.granted("/d/doc.json", STATE, [HOST, Origin("file", folder="/data/deep")]) == grant
     assert kept.granted("/d/other.json", STATE, [HOST]) == NOTHING
+
+
+def test_packages_are_found_again_and_older_files_have_none(file: Path) -> None:
+    grant = Grant(frozenset(), lenders=frozenset({"made", "other"}))
+    Permissions(file).keep("/d/doc.json", STATE, grant)
+    assert Permissions(file).granted("/d/doc.json", STATE, []) == grant
+    content = json.loads(file.read_text())
+    del content["documents"]["/d/doc.json"]["lenders"]
+    file.write_text(json.dumps(content))
+    assert Permissions(file).granted("/d/doc.json", STATE, []) == NOTHING
 
 
 def test_more_origins_ask_again(file: Path) -> None:
