@@ -138,6 +138,18 @@ def test_texts(tmp_path: Path) -> None:
         assert dataset.array("/many")[...].tolist() == ["Zürich", "so", "so", "so", "tasty!"]
 
 
+def test_texts_that_are_not_stored_hold_their_fill_value(tmp_path: Path) -> None:
+    said = '<dmrpp:FixedLengthStringArray string_length="2" pad="null_term"/>'
+    array = f'<String name="a"><Dim size="2"/><dmrpp:chunks fillValue="aa"/>{said}</String>'
+    scalar = '<String name="b"><dmrpp:chunks fillValue="xyz"/></String>'
+    wrong = array.replace('"a"', '"c"').replace('"aa"', '"aaa"')
+    with refbrowser.open(described(tmp_path, array + scalar + wrong)) as dataset:
+        assert dataset.array("/a")[...].tolist() == [b"aa", b"aa"]
+        assert dataset.array("/b")[...] == b"xyz"
+        with pytest.raises(RefbrowserError, match="more than 2 bytes"):
+            dataset.array("/c")[...]
+
+
 def test_a_structure_of_numbers(tmp_path: Path) -> None:
     variable = (
         '<Structure name="v"><UInt8 name="a"/><UInt16 name="b"><Dim size="2"/></UInt16><Dim size="2"/>'

@@ -291,18 +291,36 @@ def test_a_file_that_is_protected_stays_with_force_too(source: Path) -> None:
     assert target.read_text() == "mine"
 
 
-def test_texts_that_are_not_stored_and_no_zeros(tmp_path: Path) -> None:
-    for fill, is_held in ((b"", True), (b"xx", False)):
-        folder = tmp_path / str(is_held)
-        folder.mkdir()
-        maker = DocumentMaker(folder)
-        maker.array("a", np.array([b"a", b"b"] * 2, "S2"), (2,), compressors=None, fill_value=fill)
-        path = maker.write(missing=("a/1",))
-        if is_held:
-            export(path, folder / "a.dmrpp")
-            continue
-        with pytest.raises(RefbrowserError, match="can be said of numbers only"):
-            export(path, folder / "a.dmrpp")
+@pytest.mark.parametrize("fill", ["xx", "é", "", "\x07"])
+@pytest.mark.parametrize("stored", [True, False])
+def test_texts_that_are_not_stored(tmp_path: Path, fill: str, stored: bool) -> None:
+    maker = DocumentMaker(tmp_path)
+    values = np.array([b"a", b"b"] * 2, "S2")
+    maker.array("a", values, (2,), compressors=None, fill_value=fill.encode())
+    maker.array("n", np.arange(4), (4,), compressors=None)
+    path = maker.write(missing=("a/1",) if stored else ("a/0", "a/1"))
+    if fill == "\x07":
+        with pytest.raises(RefbrowserError, match="of numbers and texts only"):
+            export(path, tmp_path / "a.dmrpp", arrays=["/a"])
+        return
+    export(path, tmp_path / "a.dmrpp")
+    with refbrowser.open(tmp_path / "a.dmrpp") as made, refbrowser.open(path) as ours:
+        assert np.array_equal(made.array("/a")[...], ours.array("/a")[...])
+
+
+def test_structures_that_are_not_stored(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        type = np.dtype([("a", "<i4"), ("b", "<f8")])
+        file.create_dataset("zeros", shape=(4,), chunks=(2,), dtype=type)[:2] = np.ones(2, type)
+        fill = np.array((7, 8.5), type)
+        file.create_dataset("other", shape=(4,), chunks=(2,), dtype=type, fillvalue=fill)[:2] = np.ones(
+            2, type
+        )
+        file.create_dataset("none", shape=(4,), chunks=(2,), dtype=type)
+    report = export(tmp_path / "a.h5", tmp_path / "a.h5.dmrpp")
+    assert {loss.path for loss in report.losses if "not stored" in loss.what} == {"/other", "/none"}
+    with refbrowser.open(tmp_path / "a.h5.dmrpp") as made:
+        assert made.array("/zeros")[...].tolist() == [(1, 1.0), (1, 1.0), (0, 0.0), (0, 0.0)]
 
 
 def test_shards(tmp_path: Path) -> None:

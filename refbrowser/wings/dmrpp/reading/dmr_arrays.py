@@ -241,6 +241,10 @@ class DmrArrays:
         if fixed is not None:
             return np.dtype(f"S{_length(_whole(fixed.attributes.get('string_length')))}")
         columns = _columns(variable)
+        fill = told.attributes.get("fillValue") if told is not None else None
+        if columns is None and fill is not None and not any(variable.named("Dim")):
+            # It holds its fill value, and no more is said.
+            return np.dtype(f"S{_length(max(len(fill.encode()), 1))}")
         if columns is None or len(columns) != 1 or any(variable.named("Dim")):
             raise _wrong("it does not say how long its texts are")
         return np.dtype(f"S{_length(columns.sizes[0])}")
@@ -389,6 +393,11 @@ def _sides(told: Element, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _fill(told: Element | None, dtype: np.dtype[Any]) -> Any:
     """Return what chunks that are not stored hold."""
     said = told.attributes.get("fillValue") if told is not None else None
+    if said is not None and dtype.kind == "S":
+        text = said.encode()
+        if len(text) > dtype.itemsize:
+            raise _wrong(f"its fill value {quoted(said)} has more than {dtype.itemsize} bytes")
+        return np.bytes_(text)
     if said is None or dtype.kind not in "iuf":
         return None
     try:

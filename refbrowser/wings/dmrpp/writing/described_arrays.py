@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -239,25 +239,24 @@ def check_placed(plan: Planned, room: int) -> int:
         return size
     if at.file is None:
         raise not_held(node, "its chunks lie in several files, and a DMR++ describes one")
-    if at.missing and (plan.type.is_text or plan.type.members) and _fills(node):
-        raise not_held(node, "what chunks hold that are not stored can be said of numbers only")
-    if not at.stored and plan.type.is_text:
-        # Of texts without chunks readers do not learn where they are.
-        plan.placed = replace(at, is_within=True)
+    is_plain = bool(plan.type.members and at.stored) and not any(np.asarray(node.fill_element).tobytes())
+    if at.missing and not is_plain and fill_text(plan) is None:
+        raise not_held(node, "what chunks hold that are not stored can be said of numbers and texts only")
     return 0
 
 
-def _fills(node: ArrayNode) -> bool:
-    """Whether chunks that are not stored hold anything but zeros."""
-    return any(np.asarray(node.fill_element).tobytes())
-
-
-def fill_text(plan: Planned) -> str:
-    """Return what chunks hold that are not stored; empty of what is no number."""
-    if plan.type.is_text or plan.type.members:
-        return ""
+def fill_text(plan: Planned) -> str | None:
+    """Return what chunks hold that are not stored; None where that cannot be said: zeros, to readers."""
+    if plan.type.members:
+        return None
     value = plan.node.fill_element
-    return str(int(value) if value.dtype.kind == "b" else value[()])
+    if not plan.type.is_text:
+        return str(int(value) if value.dtype.kind == "b" else value[()])
+    try:
+        text = bytes(value[()]).decode()
+    except UnicodeDecodeError:
+        return None
+    return text if is_xml(text) else None
 
 
 def room_within() -> int:

@@ -151,24 +151,24 @@ def fixed_texts(type: DapType) -> str:
     return f'<dmrpp:FixedLengthStringArray string_length="{type.length}" pad="{type.padding}"/>\n'
 
 
-def chunks_opened(type: DapType, filters: DapFilters, fill: str, sides: Sequence[int]) -> str:
+def chunks_opened(type: DapType, filters: DapFilters, fill: str | None, sides: Sequence[int]) -> str:
     """Return the beginning of the chunks of an array.
 
     Parameters
     ----------
     fill
-        What chunks hold that are not listed; empty where nothing is said.
+        What chunks hold that are not listed; None where nothing is said.
     sides
         Of a chunk; none where its bytes are those of the array.
     """
-    said: dict[str, str] = {
-        "compressionType": " ".join(filters.names),
-        "deflateLevel": " ".join(map(str, filters.levels)),
+    said: dict[str, str | None] = {
+        "compressionType": " ".join(filters.names) or None,
+        "deflateLevel": " ".join(map(str, filters.levels)) or None,
         "fillValue": fill,
         "byteOrder": type.order,
-        "structOffset": " ".join(map(str, type.offsets)),
+        "structOffset": " ".join(map(str, type.offsets)) or None,
     }
-    written = "".join(f" {name}={_quoted(value)}" for name, value in said.items() if value)
+    written = "".join(f" {name}={_quoted(value)}" for name, value in said.items() if value is not None)
     sized = f"<dmrpp:chunkDimensionSizes>{' '.join(map(str, sides))}</dmrpp:chunkDimensionSizes>\n"
     return f"<dmrpp:chunks{written}>\n{sized if sides else ''}"
 
