@@ -15,6 +15,7 @@ SD = pytest.importorskip("pyhdf.SD")
 HDF = pytest.importorskip("pyhdf.HDF")
 # What gives groups to files of that.
 pytest.importorskip("pyhdf.V")
+pytest.importorskip("pyhdf.VS")
 SDC, HC = SD.SDC, HDF.HC
 TYPES = {"u1": SDC.UINT8, "i1": SDC.INT8, "i2": SDC.INT16, "u2": SDC.UINT16, "i4": SDC.INT32}
 TYPES |= {"u4": SDC.UINT32, "f4": SDC.FLOAT32, "f8": SDC.FLOAT64}

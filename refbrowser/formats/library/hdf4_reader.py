@@ -16,6 +16,7 @@ from pyhdf.error import HDF4Error
 from pyhdf.HDF import HDF
 from pyhdf.SD import SD, SDC
 from pyhdf.V import V  # noqa: F401 - it adds groups to what HDF gives
+from pyhdf.VS import VS  # noqa: F401 - and tables
 
 
 def _beside(name: str) -> Any:
@@ -46,6 +47,8 @@ _INTERNAL = re.compile(r"(Var|Dim|UDim|CDF|Attr|DimVal|RI|RIATTR)\d|_HDF_|SDSVar
 _ARRAY, _VGROUP = 720, 1965
 #: Descriptors of a file.
 _DESCRIPTORS = 5_000_000
+#: Tables that are named.
+_NAMED = 5
 #: Groups in groups.
 _DEPTH = 64
 
@@ -103,6 +106,14 @@ class Hdf4Reader:
             yield told, *data
         if self._layouts is not None and self._layouts.pictures:
             yield {"problem": "its pictures are not shown: pyhdf reads arrays alone"}
+        try:
+            tables = self._tables()
+        except _FAILURES as error:
+            yield {"problem": f"its tables cannot be listed: {error}"[:300]}
+            return
+        if tables:
+            more = f" and {len(tables) - _NAMED} more" if len(tables) > _NAMED else ""
+            yield {"problem": f"its tables (Vdatas) are not shown: {', '.join(tables[:_NAMED])}{more}"}
 
     def do_read(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the values of a box of an array."""
@@ -138,6 +149,17 @@ class Hdf4Reader:
                     yield from self._below(groups, known, ref, "", places, ())
         finally:
             groups.end()
+            file.close()
+
+    def _tables(self) -> list[str]:
+        """Return the names of tables that users made."""
+        file = HDF(self._path)
+        tables = file.vstart()
+        try:
+            found = tables.vdatainfo()
+            return [_text(name) for name, kind, *_ in found if not _INTERNAL.match(kind)]
+        finally:
+            tables.end()
             file.close()
 
     def _known_groups(self, groups: Any, most: int) -> dict[int, tuple[str, str, list[tuple[int, int]]]]:

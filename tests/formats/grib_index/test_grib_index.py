@@ -302,6 +302,20 @@ def test_quantities_members_and_lengths_that_differ(tmp_path: Path) -> None:
         index = write(tmp_path, [field(1, level=500), field(2, level=850)], mars_lines)
 
 
+def test_a_length_that_leads_beyond_the_file(tmp_path: Path) -> None:
+    made = [field(level, level=level) for level in (1000, 925, 850, 700, 500)]
+    index = write(tmp_path, made, mars_lines)
+    size = len(made[0])
+    # One that is not read itself.
+    lengths = f'"_length": {size}', f'"_length": {10 * size}'
+    changed(index, lambda lines: lines.__setitem__(2, lines[2].replace(*lengths)))
+    told = notes(index)
+    assert told == [
+        f"the message at byte {2 * size} reaches into that at byte {3 * size}",
+        f"the message at byte {2 * size} is not there: the file has {5 * size} bytes, the index {12 * size}",
+    ]
+
+
 def test_what_was_not_read_at_opening_is_compared_by_check(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

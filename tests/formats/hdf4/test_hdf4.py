@@ -306,6 +306,20 @@ def test_swaths_of_hdf_eos() -> None:
         eos_parts("GROUP=a\n" * 20)
 
 
+def test_tables_are_named(tmp_path: Path) -> None:
+    path = write_arrays(tmp_path / "a.hdf", a=VALUES.astype("i2"))
+    file = HDF.HDF(str(path), HC.WRITE)
+    tables = file.vstart()
+    made = tables.create("stations", (("number", HC.INT32, 1), ("height", HC.FLOAT32, 1)))
+    made.write([[1, 2.5], [2, 3.5]])
+    made.detach()
+    tables.end()
+    file.close()
+    with refbrowser.open(path) as dataset:
+        assert notes(dataset) == ["its tables (Vdatas) are not shown: stations"]
+        assert np.array_equal(dataset["/a"][...], VALUES)
+
+
 # Who cannot read it
 
 
