@@ -100,14 +100,14 @@ def with_shards(node: ArrayNode, sides: Sides) -> ArrayNode:
     node = without_shards(node)
     codecs = codecs_v3(node)
     inner = node.grid.regular.chunk_shape
-    shape = sides.tiled(node.shape, inner, node.known_dtype.itemsize)
+    grid = sides.shards(node.shape, inner, node.known_dtype.itemsize)
     sharding = {
         "chunk_shape": list(inner),
         "codecs": [*codecs.filters, codecs.serializer, *codecs.compressors],
         "index_codecs": [_named("bytes", {"endian": "little"}), {"name": "crc32c"}],
         "index_location": "end",
     }
-    grid, codec = RegularChunkGrid(node.shape, shape), CodecSpec(_SHARDING, sharding)
+    codec = CodecSpec(_SHARDING, sharding)
     return replace(node, values=replace(node.chunks, grid=grid, codecs=(codec,)), format="zarr-v3")
 
 

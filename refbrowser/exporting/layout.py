@@ -322,8 +322,6 @@ def asked_for(
             losses.append(f"chunks {sides_text(node.grid)} are stored no longer than they are")
         wanted, told = _not_too_large(node, wanted)
         losses += told
-    if not wanted.grid.is_regular:
-        losses.append(f"its chunks have unequal sides, {sides_text(wanted.grid)}: {WHO_READS_THEM}")
     return selection, chosen_codecs(wanted, choice) if choice is not None else wanted, losses
 
 

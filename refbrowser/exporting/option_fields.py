@@ -108,19 +108,42 @@ class Sides:
             counts = _halved(most, max(1, self.size // max(1, prod(chunks) * itemsize)))
             return tuple(count * side for count, side in zip(counts, chunks, strict=True))
         given_sides = [given for given in self.shape if isinstance(given, int)]
-        if len(given_sides) < len(chunks):
-            raise RefbrowserError(ErrorKind.USAGE, "shards are of one shape: edges are for chunks alone")
         whole = [
             count * side if given < 0 else given
             for given, count, side in zip(given_sides, most, chunks, strict=True)
         ]
         if any(given % side for given, side in zip(whole, chunks, strict=True)):
-            raise RefbrowserError(
-                ErrorKind.USAGE,
-                f"shards of shape {whole} are not a multiple of chunks of shape {list(chunks)}",
-                advice="choose shards that hold a whole number of chunks along each axis",
-            )
+            raise _no_multiple(str(whole), chunks)
         return tuple(min(given, count * side) for given, count, side in zip(whole, most, chunks, strict=True))
+
+    def shards(self, shape: tuple[int, ...], chunks: tuple[int, ...], itemsize: int) -> ChunkGrid:
+        """Return the shards for an array of `shape` and inner `chunks`, each a whole number of them.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: one is no multiple of the chunks, or the edges of unequal ones do not cover the array.
+        """
+        if all(isinstance(side, int) for side in self.shape):
+            return RegularChunkGrid(shape, self.tiled(shape, chunks, itemsize))
+        found = []
+        for given, length, chunk in zip(self.shape, shape, chunks, strict=True):
+            if isinstance(given, int):
+                (side,) = Sides((given,)).tiled((length,), (chunk,), itemsize)
+                found.append(_axis(side, max(side, length)).between(0, length))
+            elif any(side % chunk for side, _ in given):
+                raise _no_multiple(str([side for side, _ in given]), (chunk,))
+            else:
+                found.append(_axis(given, length))
+        return grid_of(found)
+
+
+def _no_multiple(shards: str, chunks: tuple[int, ...]) -> RefbrowserError:
+    return RefbrowserError(
+        ErrorKind.USAGE,
+        f"shards of shape {shards} are not a multiple of chunks of shape {list(chunks)}",
+        advice="choose shards that hold a whole number of chunks along each axis",
+    )
 
 
 def _sides_in(text: str) -> list[Any]:

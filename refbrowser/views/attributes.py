@@ -320,7 +320,9 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
             pairs.append(("Inner chunks", shape_text(inner)))
         if node.dtype is not None and not node.dtype.hasobject:
             size = _bytes(node.dtype.itemsize, node.grid.largest)
-            pairs.append((f"{what} size", size_text(size)))
+            pairs.append(
+                (f"{what} size" if node.grid.is_regular else f"Largest {what.lower()}", size_text(size))
+            )
     if node.not_referencable:
         pairs.append(("References", f"none: {node.not_referencable}"))
     elif node.values.held:

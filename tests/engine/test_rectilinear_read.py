@@ -9,6 +9,7 @@ import zarr
 from rectilinear_stores import BYTES, GZIP, needs_zarr_with_edges, rectilinear_keys, write_rectilinear
 
 import refbrowser
+from refbrowser.engine.findings.chunk_table import stored_sizes
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.selection import Selection
 
@@ -123,6 +124,30 @@ def test_xarray_has_the_chunks_of_dask(tmp_path):
     assert opened["a"].chunks == ((31, 28, 31), (3, 4), (5,))
     assert np.array_equal(opened["a"].values, VALUES)
     assert opened["a"].encoding["preferred_chunks"] == {"t": (31, 28, 31), "y": (3, 4), "x": 5}
+
+
+def test_dask_has_a_block_for_each_chunk(array):
+    made = array.to_dask()
+    assert made.chunks == ((31, 28, 31), (3, 4), (5,))
+    assert np.array_equal(made[20:40].compute(), VALUES[20:40])
+
+
+def test_the_description_tells_the_edges(array):
+    found = refbrowser.info(array.dataset)
+    assert "chunks [31, 28, 31]×[3, 4]×5 C, 6 stored, 0 missing" in str(found)
+    assert found.to_json()["arrays"]["/"]["chunks"] == EDGES
+
+
+def test_what_is_read_costs_what_the_touched_chunks_hold(array):
+    (now, *_) = refbrowser.cost(array.dataset, "/").chunkings
+    assert (now.title, now.shape) == ("Now, at most", (31, 4, 5))
+
+
+def test_stored_sizes_are_known_at_most(array):
+    exact, most, least = stored_sizes(array.node)
+    assert exact is None
+    assert most >= 31 * 4 * 5 * 4
+    assert least == 1
 
 
 def shard(values, inner):

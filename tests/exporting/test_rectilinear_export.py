@@ -224,20 +224,41 @@ def test_sides_that_are_none(text):
         Sides.from_text(text)
 
 
-def test_shards_have_one_shape(dataset, tmp_path):
-    with pytest.raises(RefbrowserError, match="edges are for chunks alone") as caught:
-        refbrowser.export(
-            dataset,
-            tmp_path / "t",
-            format="zarr-v3",
-            chunks="10,7",
-            shards="[30,60],7",
-        )
+def test_shards_of_unequal_sides(dataset, tmp_path):
+    options = {"chunks": "10,2", "shards": "[30,40,20],[4,4]", "codec": "gzip:1"}
+    report = refbrowser.export(dataset, tmp_path / "t", format="zarr-v3", **options)
+    assert chunk_shapes(tmp_path / "t") == [[30, 40, 20], 4]
+    assert report.chunks == 6
+    assert told(report).count("zarr-python reads them from 3.2 on") == 1
+    array = refbrowser.open(tmp_path / "t")["a"]
+    assert [codec.name for codec in array.node.codecs] == ["sharding_indexed"]
+    assert array.node.codecs[0].configuration["chunk_shape"] == [10, 2]
+    assert np.array_equal(array[...], VALUES)
+    assert np.array_equal(array[29:31, 3], VALUES[29:31, 3])
+    # Copied as they are, and their chunks taken out of them.
+    again = refbrowser.export(tmp_path / "t", tmp_path / "u", format="zarr-v3")
+    assert again.copied == again.chunks == 6
+    refbrowser.export(tmp_path / "t", tmp_path / "v", format="zarr-v2")
+    assert refbrowser.open(tmp_path / "v")["a"].chunks == (10, 2)
+    for target in ("u", "v"):
+        assert np.array_equal(refbrowser.open(tmp_path / target)["a"][...], VALUES)
+
+
+def test_shards_hold_a_whole_number_of_chunks(dataset, tmp_path):
+    with pytest.raises(RefbrowserError, match="not a multiple of chunks") as caught:
+        refbrowser.export(dataset, tmp_path / "t", format="zarr-v3", chunks="10,7", shards="[30,65],7")
     assert caught.value.kind is ErrorKind.USAGE
 
 
 @needs_zarr_with_edges
 def test_zarr_python_reads_what_is_written(dataset, tmp_path):
     refbrowser.export(dataset, tmp_path / "t", format="zarr-v3")
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        assert np.array_equal(zarr.open_group(tmp_path / "t", mode="r")["a"][...], VALUES)
+
+
+@needs_zarr_with_edges
+def test_zarr_python_reads_shards_of_unequal_sides(dataset, tmp_path):
+    refbrowser.export(dataset, tmp_path / "t", format="zarr-v3", chunks="10,2", shards="[30,40,20],*")
     with zarr.config.set({"array.rectilinear_chunks": True}):
         assert np.array_equal(zarr.open_group(tmp_path / "t", mode="r")["a"][...], VALUES)

@@ -21,6 +21,7 @@ from refbrowser.exporting.codec_names import (
     with_shards,
 )
 from refbrowser.exporting.layout import (
+    WHO_READS_THEM,
     ArrayLayout,
     PlainName,
     asked_for,
@@ -34,7 +35,7 @@ from refbrowser.exporting.request import Loss
 from refbrowser.formats.zarr.documents import NODE_V3
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE, build_hierarchy
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.grid import ChunkGrid, RegularChunkGrid
+from refbrowser.model.grid import ChunkGrid, RegularChunkGrid, sides_text
 from refbrowser.model.narrow_types import stored_type
 from refbrowser.model.netcdf.fill import marked, with_mark_of_v3
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
@@ -258,6 +259,8 @@ class ZarrV3Layout(ZarrLayout):
             wanted = with_shards(wanted, shards)
         codecs = codecs_v3(wanted)
         lost = list(codecs.lost)
+        if not wanted.grid.is_regular:
+            lost.append(f"its chunks have unequal sides, {sides_text(wanted.grid)}: {WHO_READS_THEM}")
         all_codecs = [*codecs.filters, codecs.serializer, *codecs.compressors]
         own = extensions_in(all_codecs)
         members: dict[str, Any] = {}

@@ -13,6 +13,7 @@ import numpy as np
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.plan import LOCAL, Link
+from refbrowser.model.chunk_axes import ChunkAxis, SelectedAxis
 from refbrowser.model.grid import ChunkGrid, RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ReferenceKind
@@ -285,7 +286,7 @@ _VERTICAL = frozenset({"depth", "level", "lev", "height", "altitude", "z", "plev
 def candidates(node: ArrayNode, reaches: Sequence[Reach], link: Link) -> Iterator[Chunking]:
     """Yield the chunks there are, and those that maps, series, and both are read well with."""
     shape, now = node.shape, node.grid.largest
-    yield Chunking("now", "Now", now)
+    yield Chunking("now", "Now" if node.grid.is_regular else "Now, at most", now)
     itemsize = node.known_dtype.itemsize or 1
     elements = max(1, min(max(prod(now) * itemsize, _LEAST), _MOST) // itemsize)
     by_name = {reach.name: reach.selection for reach in reaches}
@@ -502,7 +503,15 @@ def cost_with(
     return Cost(count, read, 0, used, count, link.time(read, count), is_estimate=True)
 
 
+def _held(along: ChunkAxis, axis: SelectedAxis) -> int:
+    """Return the elements along a dimension of the chunks that are touched."""
+    if along.regular_side is not None or axis.count() > PLANNED:
+        return axis.count() * along.largest
+    return int(along.sides(axis.column()).sum())
+
+
 def _share(node: ArrayNode, grid: ChunkGrid, selection: Selection) -> float:
     """Return which share of the elements of the touched chunks is selected."""
-    held = grid.count(selection) * prod(grid.largest)
+    touched = zip(grid.dimensions, grid.axes(selection), strict=True)
+    held = prod(_held(along, axis) for along, axis in touched)
     return min(1.0, selection.size / held) if held else 1.0
