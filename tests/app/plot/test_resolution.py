@@ -150,6 +150,18 @@ def test_zooming_in_reads_a_part_of_a_finer_level(shown: Plotted, pane: PlotPane
     assert layer.columns.position(130) == pytest.approx(value)
 
 
+def test_colours_of_a_part_are_those_of_the_whole(shown: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    shown(image(2048, 6, 64), described(6))
+    rest(qtbot, pane)
+    levels = pane._presenter.drawing.keeper.levels
+    # Of all values a hundredth, which would have levels of its own.
+    zoom(pane, 150, 155)
+    rest(qtbot, pane)
+    assert level(pane) == "/0"
+    assert levels is not None
+    assert pane._presenter.drawing.keeper.levels == levels
+
+
 def test_zooming_out_shows_the_coarse_level_again(shown: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     shown(image(2048, 6, 64), described(6))
     rest(qtbot, pane)
