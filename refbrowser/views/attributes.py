@@ -14,7 +14,7 @@ import numpy as np
 from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, names_of, rows_of
 from refbrowser.model.grid import sides_text
 from refbrowser.model.multiscales.conventions import (
-    crs_of_mapping_beside,
+    crs_beside,
     multiscale_of,
     pictures_of,
 )
@@ -158,7 +158,7 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
         image = None if hierarchy is None else multiscale_of(hierarchy, node)
         if hierarchy is not None and (image is None or image.crs is None):
             # Else it is said of the image.
-            crs = crs_of_mapping_beside(hierarchy, node)
+            crs = crs_beside(hierarchy, node)
             pairs += [] if crs is None else [("CRS", one_line(crs.name))]
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from multiscale_nodes import array, hierarchy, ome, ome_level
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.data_type import DataType
@@ -44,3 +45,12 @@ def chosen(*arrays: ArrayNode) -> str | None:
 )
 def test_the_first_array_is_data_of_most_dimensions(arrays: list[ArrayNode], wanted: str | None) -> None:
     assert chosen(*arrays) == wanted
+
+
+def test_of_an_image_the_finest_level_is_first() -> None:
+    names = ("coarse", "fine")
+    levels = ome(*(ome_level(name, (1.0, 1.0)) for name in reversed(names)))
+    nodes = [array(f"/{name}", (size, size)) for name, size in zip(names, (4, 8), strict=True)]
+    first = first_array(hierarchy({"multiscales": [levels]}, *nodes))
+    assert first is not None
+    assert first.path == "/fine"

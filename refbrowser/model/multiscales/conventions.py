@@ -10,13 +10,14 @@ from typing import Any
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import LEVEL_TRANSFORM
 from refbrowser.limits import LIMITS
-from refbrowser.model.multiscales.crs import Crs, crs_of_mapping
+from refbrowser.model.multiscales.crs import Crs, crs_of, crs_of_mapping
 from refbrowser.model.multiscales.described_group import DescribedGroup, text_in
 from refbrowser.model.multiscales.geozarr import geozarr_multiscales, geozarr_paths, spatial_picture
 from refbrowser.model.multiscales.marks import says_where
 from refbrowser.model.multiscales.multiscale import Multiscale
 from refbrowser.model.multiscales.ome import ome_multiscales, ome_paths
 from refbrowser.model.multiscales.overviews import overview_multiscales
+from refbrowser.model.multiscales.spatial import spatial_attributes
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
 #: Yields the pictures that a group describes, and notes what is wrong with the description.
@@ -71,12 +72,19 @@ def multiscale_of(hierarchy: Hierarchy, node: ArrayNode) -> Multiscale | None:
     return spatial_picture(DescribedGroup(node), _attributes(above))
 
 
-def crs_of_mapping_beside(hierarchy: Hierarchy, node: ArrayNode) -> Crs | None:
-    """Return the coordinate system of the grid mapping that an array names; None where it names none."""
+def crs_beside(hierarchy: Hierarchy, node: ArrayNode) -> Crs | None:
+    """Return the coordinate system that an array or its group tells, or the grid mapping that it names.
+
+    None where none of them does.
+    """
+    groups = _groups_above(hierarchy, node.path)
+    told = crs_of(spatial_attributes(each) for each in (node.attributes, _attributes(groups)))
+    if told is not None:
+        return told
     name = text_in(node.attributes, "grid_mapping")
     # With several, each is followed by a colon and its coordinates (CF 1.11, 5.6).
     name = name.split(":")[0].split(" ")[0]
-    for group in _groups_above(hierarchy, node.path) if name else ():
+    for group in groups if name else ():
         if name in group.arrays:
             return crs_of_mapping(group.arrays[name].attributes)
     return None

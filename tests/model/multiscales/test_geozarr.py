@@ -10,7 +10,7 @@ from multiscale_nodes import array, group, hierarchy
 
 from refbrowser.model.multiscales.axis_transform import AxisTransform
 from refbrowser.model.multiscales.conventions import (
-    crs_of_mapping_beside,
+    crs_beside,
     multiscale_findings,
     multiscale_of,
     pictures_of,
@@ -215,11 +215,19 @@ def test_the_grid_mapping_of_an_array_is_its_system(
     attributes: dict[str, Any], name: str, is_geographic: bool, written: str
 ) -> None:
     node = array("/t", (6, 8), ("y", "x"), attributes={"grid_mapping": written})
-    found = crs_of_mapping_beside(hierarchy({}, node, array("/crs", (), attributes=attributes)), node)
+    found = crs_beside(hierarchy({}, node, array("/crs", (), attributes=attributes)), node)
     assert found is not None
     assert (found.name, found.is_geographic) == (name, is_geographic)
-    assert crs_of_mapping_beside(hierarchy({}, node), node) is None
-    assert crs_of_mapping_beside(hierarchy({}, node, array("/crs", ())), node) is None
+    assert crs_beside(hierarchy({}, node), node) is None
+    assert crs_beside(hierarchy({}, node, array("/crs", ())), node) is None
+
+
+def test_a_system_is_told_without_a_grid() -> None:
+    node = array("/t", (6, 8), ("y", "x"), attributes={"grid_mapping": "crs"})
+    mapping = array("/crs", (), attributes={"spatial_ref": "EPSG:4326"})
+    found = crs_beside(hierarchy({"proj:code": "EPSG:32633"}, node, mapping), node)
+    assert found is not None
+    assert found.name == "EPSG:32633"
 
 
 def test_systems_agree_with_pyproj() -> None:
