@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.credentials import basic, bearer
 from refbrowser.limits import LIMITS
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -533,8 +532,11 @@ class ConnectionSettings:
                 message = f"environment variable {quoted(variable)} holds no value for the header {name}"
                 raise RefbrowserError(ErrorKind.USAGE, message)
             values[name] = value
-        if self.has_login:
-            _check_secure(origin)
+        if not self.has_login:
+            return values
+        from refbrowser.io.credentials import basic, bearer  # Few log in.
+
+        _check_secure(origin)
         if self.token is not None:
             values["Authorization"] = bearer(self.token)
         elif self.netrc is not None and self.login is None:
