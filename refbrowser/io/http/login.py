@@ -67,6 +67,8 @@ class Logins:
         self._turns: dict[_Key, asyncio.Lock] = {}
         #: What was not accepted: asking again and again would have the user locked out.
         self._refused: set[tuple[_Key, bytes]] = set()
+        #: What failed otherwise, and when: thousands of requests are not to try it one after the other.
+        self._failed: dict[_Key, tuple[float, AttemptError]] = {}
 
     def cookies(self, origin: Origin, settings: ConnectionSettings) -> str:
         """Return the cookies of a request to an origin; empty where there is no session."""
@@ -110,8 +112,16 @@ class Logins:
             session = self._sessions.get(key)
             if session is not None and session.made > sent:
                 return
+            at_last, error = self._failed.get(key, (-LIMITS.circuit_open, None))
+            if error is not None and time.monotonic() - at_last < LIMITS.circuit_open:
+                raise error
             self._sessions.pop(key, None)
-            session = await self._session(origin, settings, at, private)
+            try:
+                session = await self._session(origin, settings, at, private)
+            except AttemptError as failed:
+                if not failed.retry:
+                    self._failed[key] = time.monotonic(), failed
+                raise
             session.made = time.monotonic()
             self._sessions[key] = session
 

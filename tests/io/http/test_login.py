@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +83,37 @@ def test_a_page_that_only_people_can_answer(archive: Archive, tmp_path: Path) ->
     with pytest.raises(RefbrowserError, match="ended with the answer 200") as raised:
         read(archive, access_of(archive, options(archive, archive.netrc(tmp_path / "netrc"))))
     assert "browser" in raised.value.advice
+
+
+def test_a_login_that_failed_is_not_tried_for_each_request(
+    archive: Archive, tmp_path: Path, limits: Callable[..., None]
+) -> None:
+    archive.page = True
+    access = access_of(archive, options(archive, archive.netrc(tmp_path / "netrc")))
+    with Fetcher() as fetcher:
+        for number in range(4):
+            with pytest.raises(RefbrowserError, match="ended with the answer 200"):
+                RemoteBytes(f"{archive.data.origin}/data.bin?{number}", access, fetcher, first=10)
+        assert len(archive.login.asked) == 1
+        archive.page = False
+        limits(circuit_open=0)
+        source = RemoteBytes(f"{archive.data.origin}/data.bin", access, fetcher, first=10)
+        assert bytes(source.read(0, source.size)) == DATA
+
+
+def test_a_login_that_never_ends_does(archive: Archive, tmp_path: Path) -> None:
+    archive.leads_to = f"{archive.login.origin}/again"
+    with pytest.raises(RefbrowserError, match="takes more than 10 requests"):
+        read(archive, access_of(archive, options(archive, archive.netrc(tmp_path / "netrc"))))
+    assert len(archive.login.asked) < 20
+
+
+def test_many_cookies(archive: Archive, tmp_path: Path, limits: Callable[..., None]) -> None:
+    limits(login_cookies=1)
+    access = access_of(archive, options(archive, archive.netrc(tmp_path / "netrc")))
+    assert read(archive, access) == DATA
+    assert archive.data.asked[-1].cookie is not None
+    assert "other" not in archive.data.asked[-1].cookie
 
 
 def test_a_login_that_leads_elsewhere_is_refused(archive: Archive, tmp_path: Path) -> None:
