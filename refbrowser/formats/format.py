@@ -291,6 +291,11 @@ class Written:
     note: str = "This format has no options"
 
     @property
+    def is_installed(self) -> bool:
+        """Whether what writes it is there: it may be of a wing that is missing."""
+        return is_there(self.target) and is_there(self.layout)
+
+    @property
     def units(self) -> str:
         """What data is written as, in the plural."""
         return f"{self.unit}es" if self.unit.endswith("ch") else f"{self.unit}s"

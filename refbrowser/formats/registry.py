@@ -564,8 +564,8 @@ def title_of(name: str) -> str:
 
 
 def openable() -> tuple[Format, ...]:
-    """Return the formats that can be opened."""
-    return tuple(each for each in formats() if each.opener)
+    """Return the formats that can be opened: those of wings that are missing are not among them."""
+    return tuple(each for each in formats() if each.opener and each.is_installed)
 
 
 def data_suffixes() -> tuple[str, ...]:
@@ -574,23 +574,31 @@ def data_suffixes() -> tuple[str, ...]:
 
 
 def written() -> dict[str, Written]:
-    """Return the forms in which datasets are written, by name; those of other packages last."""
-    return _forms(formats())
+    """Return the forms in which datasets can be written, by name; those of other packages last."""
+    return {name: form for name, form in _forms(formats()).items() if form.is_installed}
 
 
 def form_named(name: str) -> Written:
-    """Return a form in which datasets are written; those of other packages are not loaded for one of ours.
+    """Return a form in which datasets are written, see `known_form`.
 
     Raises
     ------
     RefbrowserError
         `E_USAGE`: there is none of that name.
     """
-    form = _forms(BUILT_IN).get(name) or written().get(name)
+    form = known_form(name)
     if form is None:
         message = f"{quoted(name)} is not a format that can be written"
         raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(written())}")
     return form
+
+
+def known_form(name: str) -> Written | None:
+    """Return the form of a name, whether or not the wing that writes it is there; None where there is none.
+
+    Those of other packages are not loaded for one of ours.
+    """
+    return _forms(BUILT_IN).get(name) or written().get(name)
 
 
 def _forms(of: tuple[Format, ...]) -> dict[str, Written]:

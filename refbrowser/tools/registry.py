@@ -328,8 +328,9 @@ def tool_named(name: str) -> Tool | None:
 
 
 def headings() -> dict[Heading, tuple[Tool, ...]]:
-    """Return the tools by the headings of the help."""
-    return {heading: tuple(tool for tool in tools() if tool.heading is heading) for heading in Heading}
+    """Return the tools by the headings of the help: those of wings that are missing are not among them."""
+    here = [tool for tool in tools() if tool.is_installed]
+    return {heading: tuple(tool for tool in here if tool.heading is heading) for heading in Heading}
 
 
 def suggestion(word: str) -> str:

@@ -225,6 +225,29 @@ def test_limits_of_a_wing_go_with_it(wing: Wing) -> None:
     assert set(json.loads(out)) - {"library_processes"} == others
 
 
+def names_of(wing: Wing) -> set[str]:
+    """Return what formats, forms, flavours and tools of a wing are called where programs list them."""
+    names = {name for each in (*wing.formats(), *wing.forms()) for name in (each.name, each.title)}
+    names |= {format.brief for format in wing.formats()}
+    names |= {name for each in RULES if wing.has(RULES[each]) for name in (str(each), each.label)}
+    return names | {tool.words for tool in TOOLS if wing.has(tool.verb)}
+
+
+@pytest.mark.slow
+def test_lists_name_nothing_of_a_wing_that_is_missing(wing: Wing) -> None:
+    lists = (["--help"], ["export", "--help"], ["read", "--help"], ["completion", "bash"], ["limits"])
+    # Help breaks lines anywhere between words.
+    whole, left = (
+        ["".join(said[1].split()) for said in program.commands(*lists)]
+        for program in (Wing("", PACKAGE.parent), wing)
+    )
+    names = {"".join(name.split()) for name in names_of(wing)}
+    assert {name for name in names if any(name in text for text in left)} == set()
+    named = {name for name in names if any(name in text for text in whole)}
+    assert named >= {form.name for form in wing.forms()}
+    assert named >= {"".join(format.brief.split()) for format in wing.formats()}
+
+
 @pytest.mark.slow
 def test_what_is_missing_is_said_where_it_is_opened(wing: Wing, made: dict[str, str]) -> None:
     assert made

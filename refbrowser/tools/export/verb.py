@@ -43,7 +43,7 @@ from refbrowser.cli.options import (
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.option_fields import ExportOptions, chosen_options, group_of, groups
 from refbrowser.formats.option_fields import Kind, declared, usual
-from refbrowser.formats.registry import form_named, readers, written
+from refbrowser.formats.registry import form_named, known_form, readers
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.loading import absent, is_there
 from refbrowser.words import binary_size_text
@@ -186,7 +186,7 @@ def _check_is_there(arguments: argparse.Namespace) -> None:
     """Raise where the format that is asked for is of a wing that is missing: so are its options."""
     from refbrowser.exporting.request import ExportRequest
 
-    form = written().get(said_of(arguments, declared(ExportRequest)["format"]) or "")
+    form = known_form(said_of(arguments, declared(ExportRequest)["format"]) or "")
     for needed in () if form is None else (form.options, form.target):
         if not is_there(needed):
             raise absent(needed)
