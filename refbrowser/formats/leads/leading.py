@@ -24,6 +24,8 @@ _READ: dict[FileKind, Callable[[bytes, str], Lead]] = {
     FileKind.NCML: lead_of_ncml,
     FileKind.VRT: lead_of_vrt,
     FileKind.STAC: lead_of_stac,
+    # What searches answer does not say itself that its items are those of STAC.
+    FileKind.GEOJSON: lead_of_stac,
     FileKind.URL_LIST: lead_of_list,
 }
 #: Bytes that are read at a time.
@@ -59,8 +61,13 @@ def led_on(error: NotReferencesError, opening: Opening) -> NotReferencesError:
     try:
         lead = lead_named(opening, kind)
     except RefbrowserError as why:
-        return _advised(error, f"{error.advice} What it names was not read: {why.message}.", None)
-    return error if lead is None else _advised(error, _advice(kind, lead, opening.path), lead)
+        if kind is FileKind.GEOJSON:
+            return error
+        said = f"{error.advice} What it names was not read: {why.message}.".strip()
+        return _advised(error, said, None)
+    if lead is None or (kind is FileKind.GEOJSON and not lead.sources):
+        return error
+    return _advised(error, _advice(kind, lead, opening.path), lead)
 
 
 def _advised(error: NotReferencesError, advice: str, lead: Lead | None) -> NotReferencesError:
@@ -75,7 +82,7 @@ def _advice(kind: FileKind, lead: Lead, path: str) -> str:
     if best is None:
         listed = f"; it lists {counted_plain(len(lead.sources), 'asset')}" if lead.sources else ""
         return f"It names nothing that can be opened{listed}."
-    if kind is FileKind.STAC:
+    if kind in (FileKind.STAC, FileKind.GEOJSON):
         what = quoted(best.name or best.kind)
         said = f"Open what it lists, best of all {what}: refbrowser info {shlex.quote(best.url)}"
     elif not lead.is_one:

@@ -219,6 +219,33 @@ def test_opening_names_the_command(tmp_path: Path, capsys: pytest.CaptureFixture
         assert raised.value.found.lead is not None
 
 
+def test_the_answer_of_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"type": "FeatureCollection", "features": [{**ITEM, "links": []}]}
+    (tmp_path / "found.json").write_text(json.dumps(found))
+    with pytest.raises(RefbrowserError, match="GeoJSON") as raised:
+        refbrowser.open(tmp_path / "found.json")
+    assert f"refbrowser info {tmp_path}/a.json" in raised.value.advice
+    (tmp_path / "plain.json").write_text('{"type": "FeatureCollection", "features": [{"geometry": null}]}')
+    with pytest.raises(RefbrowserError, match="GeoJSON") as raised:
+        refbrowser.open(tmp_path / "plain.json")
+    assert "names" not in raised.value.advice
+    monkeypatch.setattr("refbrowser.formats.leads.leading.LIMITS", type(LIMITS)(lead_size=10))
+    with pytest.raises(RefbrowserError, match="GeoJSON") as raised:
+        refbrowser.open(tmp_path / "plain.json")
+    assert "names" not in raised.value.advice
+    (tmp_path / "item.json").write_text(json.dumps(ITEM))
+    with pytest.raises(RefbrowserError, match="STAC") as raised:
+        refbrowser.open(tmp_path / "item.json")
+    assert "more than 10 (lead_size)" in raised.value.advice
+
+
+def test_what_is_no_whole_description_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.ncml").write_text(NCML.format("", "<aggregation")[:-9])
+    with pytest.raises(RefbrowserError, match="NcML") as raised:
+        refbrowser.open(tmp_path / "a.ncml")
+    assert "What it names was not read: it is no XML" in raised.value.advice
+
+
 def test_at_a_server() -> None:
     with HttpServer({"/c/item.json": json.dumps(ITEM).encode()}) as server:
         with pytest.raises(RefbrowserError) as raised:
