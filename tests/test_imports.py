@@ -63,6 +63,7 @@ WITHOUT_QT = {
     "refbrowser.app.controller.work": "work of the window's jobs, in their threads",
     "refbrowser.wings.awkward0.window.document_awkward": "what a format knows of a document; its page draws",
     "refbrowser.wings.awkward0.window.expressions_link": "goes between a pane and the window",
+    "refbrowser.app.facets.grib_messages": "only has a document read again",
     "refbrowser.app.facets.records": "what a format knows of a document",
     "refbrowser.wings.ncstream.window.remote_commands": "only opens a dialog",
     "refbrowser.wings.ncstream.window.stream_commands": "only sends to its page and dialogs",

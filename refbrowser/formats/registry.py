@@ -429,7 +429,11 @@ GRIB_INDEX = Format(
     plural="Indexes of GRIB files",
     brief="GRIB index",
     is_data=True,
-    facets={"check": "refbrowser.formats.grib_index.opening:index_findings", **_VIRTUAL},
+    facets={
+        "check": "refbrowser.formats.grib_index.opening:index_findings",
+        "commands": f"{_FACETS}.grib_messages:GribMessageCommands",
+        **_VIRTUAL,
+    },
 )
 TIFF = Format(
     name="tiff",
