@@ -90,6 +90,7 @@ ALONE = {
     "refbrowser.exporting.saving.name_patterns": "how names are selected, apart from what is made of them",
     "refbrowser.wings.ncstream.remote.descriptions": "how a format is spelled, for a service",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
+    "refbrowser.wings.dmrpp.checking.description_kinds": "a table, apart from what finds them",
     "refbrowser.wings.icechunk.views.snapshots": "a view, for a page of another layer",
     "refbrowser.formats.leads.leading": "loaded by opening where a file names others, for all kinds of them",
     "refbrowser.formats.leads.stac": "a format, beside the others that name files",

@@ -6,14 +6,20 @@ from source import Source
 
 from refbrowser.engine.audit.reader_notes import NOTES
 from refbrowser.findings.kinds import KINDS, OF_ERRORS
+from refbrowser.wings.dmrpp.checking.description_kinds import KINDS as DESCRIPTION_KINDS
 
+ALL = KINDS | DESCRIPTION_KINDS
 #: Where codes are written, once each.
-TABLES = {"refbrowser.findings.kinds": set(KINDS), "refbrowser.engine.audit.reader_notes": set(NOTES)}
+TABLES = {
+    "refbrowser.findings.kinds": set(KINDS),
+    "refbrowser.wings.dmrpp.checking.description_kinds": set(DESCRIPTION_KINDS),
+    "refbrowser.engine.audit.reader_notes": set(NOTES),
+}
 
 
 def test_codes_are_written_in_their_table_alone(sources: list[Source]) -> None:
     # Codes of one word, such as "template", are words of other things, too.
-    codes = {code for code in (*KINDS, *NOTES) if "-" in code} | {"undecodable"}
+    codes = {code for code in (*ALL, *NOTES) if "-" in code} | {"undecodable"}
     written = {source.module: found for source in sources if (found := source.texts & codes)}
     assert {module: found for module, found in written.items() if module not in TABLES} == {}
     assert {module: found - TABLES[module] for module, found in written.items()} == {
@@ -22,7 +28,7 @@ def test_codes_are_written_in_their_table_alone(sources: list[Source]) -> None:
 
 
 def test_each_kind_says_what_it_is() -> None:
-    for code, kind in KINDS.items():
+    for code, kind in ALL.items():
         assert kind.code == code
         assert kind.title, code
         assert kind.meaning, code

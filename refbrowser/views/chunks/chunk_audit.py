@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.findings.kinds import KINDS
-
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult
 
@@ -67,8 +65,10 @@ class ChunkAudit:
 
     def title(self, number: int) -> str:
         """Return what a code means, in a few words."""
-        kind = KINDS.get(self.codes[number])
-        return self.codes[number] if kind is None else kind.title
+        groups = () if self.result is None else self.result.groups
+        code = self.codes[number]
+        # Findings bring their kinds, which may be of a format alone.
+        return next((group.kind.title for group in groups if group.code == code), code)
 
     def is_fault(self, number: int) -> bool:
         """Tell whether a code is that of a fault."""

@@ -15,12 +15,6 @@ from refbrowser.engine.findings.range_findings import range_findings
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_document
 from refbrowser.errors import Place, RefbrowserError, quoted
 from refbrowser.findings.finding import Finding
-from refbrowser.findings.kinds import (
-    DESCRIPTION_DIFFERS,
-    DESCRIPTION_NOT_HDF5,
-    DESCRIPTION_STALE,
-    DESCRIPTION_UNREAD,
-)
 from refbrowser.formats.sniffing import HEAD, FileKind, Found, file_kind
 from refbrowser.io.access.access import Location
 from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
@@ -28,6 +22,12 @@ from refbrowser.io.identity import identity_on_disk
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.references.rules.rule_search import SearchTime
+from refbrowser.wings.dmrpp.checking.description_kinds import (
+    DESCRIPTION_DIFFERS,
+    DESCRIPTION_NOT_HDF5,
+    DESCRIPTION_STALE,
+    DESCRIPTION_UNREAD,
+)
 from refbrowser.wings.dmrpp.reading.dmr_arrays import DmrOrigin
 from refbrowser.words import counted_plain
 

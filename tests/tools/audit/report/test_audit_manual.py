@@ -9,6 +9,7 @@ from refbrowser.engine.audit.reader_notes import NOTES
 from refbrowser.errors import ErrorKind, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import KINDS, kind_of
+from refbrowser.wings.dmrpp.checking.description_kinds import KINDS as DESCRIPTION_KINDS
 
 PAGE = (Path(__file__).resolve().parents[4] / "resources/manual/audit.md").read_text("utf-8")
 
@@ -17,7 +18,7 @@ def test_every_code_is_listed_and_no_other() -> None:
     rows = re.findall(r"^\| `([a-z0-9-]+)` \| ([^|]+) \| ([^|]+) \|$", PAGE, re.M)
     listed = {code: (title, meaning) for code, title, meaning in rows}
     assert len(listed) == len(rows)
-    assert listed == {kind.code: (kind.title, kind.meaning) for kind in KINDS.values()}
+    assert listed == {kind.code: (kind.title, kind.meaning) for kind in (KINDS | DESCRIPTION_KINDS).values()}
 
 
 def test_every_note_is_listed() -> None:
