@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.append.public import append
-    from refbrowser.tools.audit.public import audit, fix
+    from refbrowser.tools.audit.public import audit, fix, plan_audit
     from refbrowser.tools.bytes.public import cost, plan
     from refbrowser.tools.check.public import check, check_many
     from refbrowser.tools.compare.public import diff
@@ -79,6 +79,7 @@ __all__ = [
     "open",
     "places",
     "plan",
+    "plan_audit",
     "plan_export",
     "sample",
     "to_virtualizarr",
@@ -100,6 +101,7 @@ _PLACES = {
     "fix": "refbrowser.tools.audit.public",
     "open": "refbrowser.api",
     "places": "refbrowser.tools.move.public",
+    "plan_audit": "refbrowser.tools.audit.public",
     "plan_export": "refbrowser.tools.export.public",
     "to_virtualizarr": "refbrowser.manifest_stores",
     "with_attributes": "refbrowser.api",

@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
-import refbrowser.engine.frozen_dataset  # noqa: F401 - says how datasets are pickled
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
@@ -31,7 +30,7 @@ Progress = Callable[..., None] | JobControl
 
 @native_errors()
 def open(
-    path: Path | Mapping[str, Any] | IO[bytes] | VirtualSource,
+    path: Path | OpenRequest | Mapping[str, Any] | IO[bytes] | VirtualSource,
     *,
     allow: Iterable[str] = (),
     allow_codecs: Iterable[str] = (),
@@ -49,7 +48,9 @@ def open(
         A local path or a URL of a reference document, a store, a stream or a file of data; references as a
         dictionary, as kerchunk gives them; a binary file object; or what VirtualiZarr holds in memory: a
         ManifestStore, or a virtual Dataset or DataTree of xarray. What has no path lies in no folder:
-        whatever its references lead to needs a permission. A file object without a path is copied first.
+        whatever its references lead to needs a permission. A file object without a path is copied first. Or a
+        `refbrowser.engine.opening.OpenRequest`, which says all that is said here, and what sizes are asked
+        about.
     allow
         Origins (``https://host``, a folder) that the document may read from besides its own folder.
     allow_codecs
@@ -87,6 +88,8 @@ def open(
     ...     print(dataset.array("/ocean/sst").shape)
     (12, 180, 360)
     """
+    if isinstance(path, OpenRequest):
+        return open_dataset(path, control_of(progress))
     said = {name: each for name, each in options.items() if each is not None}
     allowed = texts_of(allow)
     settings = settings_of(storage_options, [path, *allowed])

@@ -27,10 +27,11 @@ from xarray.core.indexing import BasicIndexer, ExplicitIndexer, LazilyIndexedArr
 from refbrowser.api import StorageOptions
 from refbrowser.api import open as open_named
 from refbrowser.codecs.table import CODECS
-from refbrowser.engine.dataset import Dataset, damage_of, damage_text
+from refbrowser.engine.dataset import Dataset, damage_of
 from refbrowser.engine.frozen_dataset import frozen_bytes, opened_again, other_source
 from refbrowser.engine.scattered_reads import read_outer, read_points
 from refbrowser.errors import ErrorKind, MissingFileError, Place, RefbrowserError, quoted
+from refbrowser.findings.finding import damage_text
 from refbrowser.formats.format import Score, Seen
 from refbrowser.formats.library.process import one_after_another
 from refbrowser.formats.registry import BUILT_IN

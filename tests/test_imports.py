@@ -111,9 +111,6 @@ OF_ALL_ROOMS = {
     "safety": "hostile files, through every room",
     "servers": "what tests read from",
 }
-#: The command line starts the window with the one upward import of the program.
-UPWARD_ALLOWED = {("cli", "app")}
-
 #: Layers of the window.
 WINDOW = ("app", "tools.window", "wings.window")
 
@@ -146,7 +143,7 @@ def test_imports_point_down(sources: list[Source]) -> None:
             if imported.split(".")[0] != "refbrowser":
                 continue
             other = layer_of(imported)
-            if (layer, other) not in UPWARD_ALLOWED and LAYERS.index(other) > LAYERS.index(layer):
+            if LAYERS.index(other) > LAYERS.index(layer):
                 upward.append(f"{module} imports {imported}, which is above it")
     assert not upward
 
@@ -546,24 +543,72 @@ def functions_called(tree: ast.AST) -> Iterator[str]:
             yield from (alias.name for alias in node.names if alias.name[0].islower())
 
 
-def test_verbs_call_the_functions_of_their_tools(sources: list[Source]) -> None:
-    found = {
+def calling(sources: list[Source], *layers: str) -> dict[str, set[str]]:
+    """Return the functions of engine and exports that modules of some layers call, by module."""
+    return {
         source.module: names
         for source in sources
-        if layer_of(source.module) == "tools.verb"
+        if layer_of(source.module) in layers
         and (names := set(functions_called(ast.parse(source.path.read_text("utf-8")))))
     }
+
+
+def test_verbs_call_the_functions_of_their_tools(sources: list[Source]) -> None:
+    found = calling(sources, "tools.verb")
     assert found == {}, "what a verb does, programs can do: by what `import refbrowser` gives"
 
 
 def test_windows_call_the_functions_of_their_tools(sources: list[Source]) -> None:
-    found = {
-        source.module: names
-        for source in sources
-        if layer_of(source.module) in ("tools.window", "wings.window")
-        and (names := set(functions_called(ast.parse(source.path.read_text("utf-8")))))
-    }
+    found = calling(sources, "tools.window", "wings.window")
     assert found == {}, "what a window has done is in the folder of its tool"
+
+
+#: Functions of engine and exports that the window calls, by why neither tools nor `import refbrowser` have
+#: them: they are steps of an editor. There are to be fewer.
+STEPS = {
+    "attributes and metadata as they are typed, which become an edit that can be undone; "
+    "`with_attributes` gives programs another dataset instead": {
+        "attributes_edit", "attributes_key", "count_words", "metadata_fault", "offered", "read_metadata",
+        "suggested", "value_as", "value_in",
+    },
+    "what is open is saved with its edits, in place, and stays open; programs write another file": {
+        "portable_document", "proposed_version", "save_into_store", "save_preview", "store_change",
+        "take_lock_along", "unrecorded", "with_consolidated", "write_document",
+    },
+    "documents are opened with the one session of the window, and with what the user allowed before": {
+        "collected_later", "dataset_of", "packages_wanted", "sources_of",
+    },
+    "edits that a lost process did not save": {"find_recoveries", "lost_documents"},
+    "the list of problems follows each edit, and what failed while it was shown; `check` looks once": {
+        "collect", "failures_of", "finding_of_opening", "turns_of",
+    },
+    "missing chunks, and files that no reference leads to any more, are found behind what is shown": {
+        "files_of", "list_store",
+    },
+    "what is on the screen is read as fast as it is looked at, and confirmed after that": {
+        "confirm_later", "is_far", "python_values", "read_rows", "unread_error",
+    },
+    "one entry of a document as text, for the clipboard": {"reference_of", "written_value"},
+}  # fmt: skip
+
+
+def test_the_window_calls_what_programs_can_call(sources: list[Source]) -> None:
+    found = {name for names in calling(sources, "app").values() for name in names}
+    steps = {name for names in STEPS.values() for name in names}
+    assert found - steps == set(), "what a tool does, the window has done by the functions of the tool"
+    assert steps <= found, "one that is called no more is to be taken off the list"
+
+
+#: The same of the command line.
+OF_COMMANDS = {
+    "open_document": "a document without its hierarchy, which takes longer; functions of tools take it so",
+}
+
+
+def test_the_command_line_calls_what_programs_can_call(sources: list[Source]) -> None:
+    found = {name for names in calling(sources, "cli", "wings.verbs").values() for name in names}
+    assert found - set(OF_COMMANDS) == set(), "what a command does, programs can do"
+    assert set(OF_COMMANDS) <= found, "one that is called no more is to be taken off the list"
 
 
 def test_functions_that_are_called_are_found() -> None:

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from refbrowser.errors import Outcome, RefbrowserError, Severity, quoted, sentence
-from refbrowser.findings.finding import Finding
+from refbrowser.findings.finding import Finding, damage_text
 from refbrowser.words import binary_size_text
 
 if TYPE_CHECKING:
@@ -110,8 +110,6 @@ def tell_findings(findings: Iterable[Finding]) -> None:
 
 def tell_damage(damage: Sequence[Finding]) -> None:
     """Warn of what a damaged source has lost, before anything is made of what is left."""
-    from refbrowser.engine.dataset import damage_text
-
     for found in damage[:DAMAGE_SHOWN]:
         tell_warning(replace(found, message=damage_text(found)))
     if len(damage) > DAMAGE_SHOWN:

@@ -8,32 +8,10 @@ import subprocess
 from collections.abc import Iterator
 
 from refbrowser.cli.console import plain_whole
-from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.opening import OpenRequest
-from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.saving.merged_file import document_to_merge
-from refbrowser.model.metadata_keys import is_metadata_key
-from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.merging.conflict_marks import marked
 
 #: What git merge-file ends with where it could not merge, instead of the number of conflicts.
 _FAILED = 128
-
-
-def reference_document(request: OpenRequest, control: JobControl) -> ReferenceDocument | None:
-    """Return the reference document in a file; None where there is something else, or nothing can be read.
-
-    Any JSON object could be read as references of Version 0: one counts that describes an array or group.
-    """
-    try:
-        document, _ = document_to_merge(request, control)
-    except RefbrowserError:
-        return None
-    if document.version == 0:
-        is_one = any(is_metadata_key(key) for key, _slot in document.refs.odd_keys())
-    else:
-        is_one = bool({"refs", "gen"} & set(document.node.to_python()))
-    return document if is_one else None
 
 
 def text_difference(name: str, old: str, new: str) -> Iterator[str]:

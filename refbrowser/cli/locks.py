@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import ProgressBar, plain, tell_warning, write_json, write_line
+from refbrowser.cli.console import StageBar, plain, tell_warning, write_json, write_line
 from refbrowser.cli.options import job_control
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.opening import OpenRequest
     from refbrowser.io.locks.lock_made import LockWritten
 
+#: What a lock is made in, with what is counted.
+_STAGES = {"opening": "", "locking": "files"}
 #: Files that could not be looked at that are told one by one.
 _SHOWN = 20
 
@@ -44,15 +46,17 @@ def add_lock(parser: argparse.ArgumentParser) -> None:
 
 def write_lock(opening: OpenRequest, request: LockRequest, token: CancelToken) -> LockWritten:
     """Open a document and write its lock."""
-    from refbrowser.engine.locking import write_lock_of
-    from refbrowser.engine.opening import open_document
-    from refbrowser.io.fetching.fetch import Fetcher
+    import refbrowser
 
-    with ProgressBar("opening") as bar:
-        opened = open_document(opening, job_control(token, bar))
-    with Fetcher() as fetcher, ProgressBar("locking", "files") as bar:
-        control = job_control(token, bar)
-        return write_lock_of(opening.path, opened.document, opened.access, fetcher, request, control)
+    with StageBar(_STAGES) as bar:
+        return refbrowser.lock(
+            opening,
+            request.target or None,
+            update=request.update,
+            whole=request.whole,
+            skip_bad=request.skip_bad,
+            progress=job_control(token, bar),
+        )
 
 
 def tell_locks(told: Sequence[LockWritten], arguments: argparse.Namespace, *, is_quiet: bool = False) -> int:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.opening import OpenRequest
-    from refbrowser.model.listing import StoreListing
     from refbrowser.model.selection import Selection
 
 R = TypeVar("R")
@@ -355,20 +354,10 @@ def open_dataset(arguments: argparse.Namespace, token: CancelToken) -> Dataset:
 
 def open_dataset_at(path: str, arguments: argparse.Namespace, token: CancelToken) -> Dataset:
     """Open a dataset, as the arguments say."""
-    from refbrowser.engine.opening import open_dataset
+    import refbrowser
 
     with ProgressBar("opening") as bar:
-        return open_dataset(opening_of(path, arguments), job_control(token, bar))
-
-
-def list_store(dataset: Dataset, token: CancelToken) -> StoreListing | None:
-    """List the store of a dataset where that can be done, so that missing chunks are known."""
-    if dataset.document.store is None:
-        return None
-    from refbrowser.engine.store_listing import list_store
-
-    with ProgressBar("listing") as bar:
-        return list_store(dataset, job_control(token, bar))
+        return refbrowser.open(opening_of(path, arguments), progress=job_control(token, bar))
 
 
 def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) -> Any:

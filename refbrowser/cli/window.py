@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 import signal
+from collections.abc import Callable
 
 from refbrowser import __version__
 from refbrowser.cli.options import add_reading, add_templates, said_of_opening, template_values
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
+from refbrowser.loading import load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the window and return its exit code."""
-    from refbrowser.app.shell.launch import run as run_window
-
+    # Named as text, as verbs are: the window is above the command line, which the verbs of its tools import.
+    run_window: Callable[..., int] = load("refbrowser.app.shell.launch:run")
     settings = {}
     if arguments.storage_option:
         # Not before the first paint where it is not needed.

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, native_errors, quoted
-from refbrowser.findings.finding import Finding
+from refbrowser.findings.finding import Finding, damage_text
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.loading import load
 from refbrowser.model.node_attributes import Attributes
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 from refbrowser.model.selection import Selection, is_basic
@@ -80,11 +81,6 @@ def _found_later(dataset: Dataset) -> Iterator[Finding]:
         )
 
 
-def damage_text(damage: Finding) -> str:
-    """Return the words in which damage is told beside values: ``the source is damaged: ...``."""
-    return f"the source is damaged: {damage.message}"
-
-
 def _concerns(about: str | None, path: str) -> bool:
     """Return whether what is said of a path, or of any path where it is None, concerns another one."""
     if about is None:
@@ -105,6 +101,10 @@ class _Members(Mapping[str, "Array | Group"]):
 
     def __bool__(self) -> bool:
         return True
+
+    def __reduce__(self) -> Any:
+        # What other processes get of it is loaded once it goes to one.
+        return load("refbrowser.engine.frozen_dataset:reduced")(self)
 
     def _root(self) -> tuple[Dataset, Node]:
         """Return the dataset, and the node whose children these are."""
@@ -402,6 +402,9 @@ class Array:
     def __init__(self, dataset: Dataset, node: ArrayNode) -> None:
         self.dataset = dataset
         self.node = node
+
+    def __reduce__(self) -> Any:
+        return load("refbrowser.engine.frozen_dataset:reduced")(self)
 
     def __repr__(self) -> str:
         return f"<refbrowser.Array {quoted(self.path)} {self.shape} {self.node.type.name}>"

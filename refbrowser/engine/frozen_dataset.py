@@ -6,7 +6,6 @@ which mean something elsewhere only where they are there too.
 
 from __future__ import annotations
 
-import copyreg
 import hashlib
 import os
 import pickle
@@ -230,14 +229,8 @@ def _member(data: bytes, path: str) -> Array | Group:
     return dataset[path]
 
 
-def _reduced(dataset: Dataset) -> tuple[Callable[[bytes], Dataset], tuple[bytes]]:
-    return opened_again, (frozen_bytes(dataset),)
-
-
-def _reduced_member(each: Array | Group) -> tuple[Callable[[bytes, str], Any], tuple[bytes, str]]:
+def reduced(each: Dataset | Array | Group) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return how a dataset, an array or a group is pickled."""
+    if isinstance(each, Dataset):
+        return opened_again, (frozen_bytes(each),)
     return _member, (frozen_bytes(each.dataset), each.path)
-
-
-copyreg.pickle(Dataset, _reduced)
-copyreg.pickle(Array, _reduced_member)
-copyreg.pickle(Group, _reduced_member)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.codecs.table import CODECS
-from refbrowser.engine.dataset import damage_of, damage_text, notes_of
+from refbrowser.engine.dataset import damage_of, notes_of
 from refbrowser.errors import Severity, quoted
 from refbrowser.exporting.request import ExportRequest, Loss
+from refbrowser.findings.finding import damage_text
 from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, typed_attribute
 from refbrowser.model.netcdf.fill import is_complete, mark_of_missing

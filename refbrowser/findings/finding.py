@@ -149,3 +149,8 @@ class Finding:
     def error(self) -> RefbrowserError:
         """Return the finding as the error that a reader of the entry gets."""
         return RefbrowserError(self.kind, self.message, self.place, self.advice)
+
+
+def damage_text(damage: Finding) -> str:
+    """Return the words in which damage is told beside values: ``the source is damaged: ...``."""
+    return f"the source is damaged: {damage.message}"

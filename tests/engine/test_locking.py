@@ -618,6 +618,22 @@ def test_a_store_is_not_locked(tmp_path: Path) -> None:
 # While it is open
 
 
+def test_an_opened_dataset_is_held_against_the_lock_that_is_written_for_it(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(content(0))
+    document = write_document(tmp_path, ["a"])
+    with refbrowser.open(document) as dataset:
+        refbrowser.lock(dataset, tmp_path / "elsewhere.json")
+        assert dataset.access.memory.locked is None
+        refbrowser.lock(dataset)
+        assert set(dataset.access.memory.locked.lock.entries) == {"a"}
+    (tmp_path / "a").write_bytes(content(0) + b"x")
+    with refbrowser.open(document) as dataset:
+        with pytest.raises(RefbrowserError, match="8000 bytes then, 8001 now"):
+            dataset["t"][0]
+        refbrowser.lock(dataset, update=["a"])
+        assert dataset["t"][0, 1] == 1
+
+
 def test_a_lock_that_is_none_is_told_and_not_used(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(content(0))
     document = write_document(tmp_path, ["a"])
@@ -645,8 +661,7 @@ def test_stale_files_are_problems_of_the_arrays_that_refer_to_them(tmp_path: Pat
         assert (finding.fix.remedy, finding.fix.text) == (Remedy.ACCEPT, "a")
         assert "8000 bytes then, 8001 now" in finding.message
         # Once it is accepted there is none any more.
-        written = refbrowser.lock(dataset, update=["a"])
-        hold_against(dataset.access, written.lock)
+        refbrowser.lock(dataset, update=["a"])
         assert collect(dataset.document, dataset.hierarchy, access=dataset.access).items == ()
         assert dataset.access.memory.warnings == ()
 

@@ -116,15 +116,10 @@ class DocumentAudit(QObject):
             return
 
         def look(_control: TaskControl) -> AskedCost:
-            from refbrowser.engine.audit.audit_plan import plan_audit
+            from refbrowser.tools.audit.planned_audit import PlannedAudit
 
-            plan = plan_audit(dataset, request)
-            kept = 0
-            if request.level.asks:
-                from refbrowser.engine.audit.audit_journal import answers_kept
-
-                kept = answers_kept(dataset, plan)
-            return AskedCost(request, plan.cost, kept)
+            planned = PlannedAudit(dataset, request)
+            return AskedCost(request, planned.cost, planned.answers_kept())
 
         title = f"Find out what an audit of {self._document.title} costs"
         self._asking.run(
@@ -138,23 +133,21 @@ class DocumentAudit(QObject):
             return
 
         def work(control: TaskControl) -> Given:
-            from refbrowser.engine.audit.audit_plan import plan_audit
-            from refbrowser.engine.audit.audit_run import AuditRun
+            from refbrowser.tools.audit.planned_audit import PlannedAudit
 
-            plan = plan_audit(dataset, request)
-            run = AuditRun(dataset, plan, choice.compute())
+            planned = PlannedAudit(dataset, request, choice.compute())
             told = time.monotonic()
             try:
-                with closing(run.findings(control)) as found:
+                with closing(planned.findings(control)) as found:
                     for _ in found:
                         if time.monotonic() - told >= PACE:
-                            control.send(Given(run.result(), plan.cost, dataset))
+                            control.send(Given(planned.result(), planned.cost, dataset))
                             told = time.monotonic()
             except BaseException:
                 # Also of one that was cancelled: what was found is true.
-                control.send(Given(run.result(), plan.cost, dataset))
+                control.send(Given(planned.result(), planned.cost, dataset))
                 raise
-            return Given(run.result(), plan.cost, dataset)
+            return Given(planned.result(), planned.cost, dataset)
 
         self._following.cancel()
         self.request, self.error, self.status = request, None, None
@@ -223,7 +216,7 @@ class DocumentAudit(QObject):
         result, before = given.result, given.dataset
 
         def work(control: TaskControl) -> Any:
-            from refbrowser.engine.audit.followed_audit import followed
+            from refbrowser.tools.audit.followed_audit import followed
 
             return result if now is before else followed(result, before, now, control)
 
@@ -241,7 +234,7 @@ class DocumentAudit(QObject):
             return
 
         def work(control: TaskControl) -> tuple[Any, int]:
-            from refbrowser.engine.audit.followed_audit import fix_all
+            from refbrowser.tools.audit.followed_audit import fix_all
 
             return fix_all(dataset, result, code, control)
 

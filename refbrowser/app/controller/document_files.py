@@ -222,19 +222,14 @@ class DocumentLock(QObject):
         self._run(f"Accept files of {self._document.title}", tuple(urls))
 
     def _run(self, title: str, accepted: tuple[str, ...]) -> None:
-        dataset, path = self._document.dataset, self._document.path
+        dataset = self._document.dataset
         if dataset is None:
             return
 
         def work(control: TaskControl) -> LockWritten:
-            from refbrowser.engine.locking import LockRequest, hold_against, write_lock_of
+            from refbrowser.tools.lock.public import lock
 
-            request = LockRequest(update=accepted)
-            fetcher = dataset.session.fetcher
-            written = write_lock_of(path, dataset.document, dataset.access, fetcher, request, control)
-            if written.lock is not None:
-                hold_against(dataset.access, written.lock)
-            return written
+            return lock(dataset, update=accepted, progress=control)
 
         self._latest.run(self._document, title, work, self.written.emit, self.failed.emit)
 

@@ -1,4 +1,4 @@
-"""Audits, and fixes of what they find, as functions."""
+"""Audits, audits that are planned, and fixes of what they find, as functions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult
     from refbrowser.exporting.saving.audit_fixes import Fixed
     from refbrowser.findings.finding import Finding
+    from refbrowser.tools.audit.planned_audit import PlannedAudit
 
 
 @native_errors()
@@ -66,17 +67,61 @@ def audit(
     RefbrowserError
         The dataset cannot be opened, or there is no such array; what is found in it is no error.
     """
-    from refbrowser.engine.audit.audit_plan import AuditRequest, Level, plan_audit
-    from refbrowser.engine.audit.audit_run import AuditRun
-    from refbrowser.engine.compute import Compute
-
     with dataset_of(dataset, allow) as opened:
-        plan = plan_audit(opened, AuditRequest(Level.named(level), texts_of(arrays), sample, resume, lock))
-        told(plan)
-        run = AuditRun(opened, plan, Compute.of(client))
-        for _ in run.findings(control_of(progress)):
+        planned = plan_audit(
+            opened, level=level, arrays=arrays, sample=sample, resume=resume, lock=lock, client=client
+        )
+        told(planned.plan)
+        for _ in planned.findings(progress):
             pass
-        return run.result()
+        return planned.result()
+
+
+@native_errors()
+def plan_audit(
+    dataset: Dataset,
+    *,
+    level: str = "set",
+    arrays: Iterable[str] = (),
+    sample: int = 10,
+    resume: bool = False,
+    lock: bool = False,
+    client: Any = None,
+) -> PlannedAudit:
+    """Return an audit whose cost is known before anything is read, and whose findings come one by one.
+
+    Parameters
+    ----------
+    dataset
+        An opened dataset.
+    level, arrays, sample, resume, lock, client
+        As `audit` has them.
+
+    Returns
+    -------
+    PlannedAudit
+        `cost` tells what it takes, `findings()` carries it out and yields what is found as it comes,
+        `result()` is all that was found so far.
+
+    Raises
+    ------
+    RefbrowserError
+        There is no such array or level.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> with refbrowser.open("sea_surface.json") as dataset:
+    ...     planned = refbrowser.plan_audit(dataset, level="stat")
+    ...     print(planned.cost.urls, len(list(planned.findings())), planned.result().urls)
+    17 2 17
+    """
+    from refbrowser.engine.audit.audit_plan import AuditRequest, Level
+    from refbrowser.engine.compute import Compute
+    from refbrowser.tools.audit.planned_audit import PlannedAudit
+
+    request = AuditRequest(Level.named(level), texts_of(arrays), sample, resume, lock)
+    return PlannedAudit(dataset, request, Compute.of(client))
 
 
 @native_errors()

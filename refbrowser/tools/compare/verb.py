@@ -166,13 +166,14 @@ def _for_git(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _git_lines(
     name: str, old: str, new: str, arguments: argparse.Namespace, token: CancelToken
 ) -> Iterator[str]:
-    from refbrowser.cli.git_texts import reference_document, text_difference
+    from refbrowser.cli.git_texts import text_difference
+    from refbrowser.tools.merge.merging import is_reference_document
 
     # What git names is a file, also where it looks like a URL.
     paths = [os.path.abspath(each) for each in (old, new) if each != _NOTHING]
     with ProgressBar("opening") as bar:
         control = job_control(token, bar)
-        are_documents = all(reference_document(opening_of(each, arguments), control) for each in paths)
+        are_documents = all(is_reference_document(opening_of(each, arguments), control) for each in paths)
     if not are_documents:
         yield from text_difference(name, old, new)
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
-import refbrowser.engine.frozen_dataset  # noqa: F401 - says how datasets are pickled
 from refbrowser.api import Path, Progress, control_of, dataset_of, path_of, texts_of
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from refbrowser.cli.console import finding_line, plain, write_json, write_line
+from refbrowser.cli.console import StageBar, finding_line, plain, write_json, write_line
 from refbrowser.cli.options import (
     add_json,
     add_reading,
     add_templates,
     add_yes,
-    list_store,
+    job_control,
     open_dataset,
 )
 from refbrowser.io.cancel import CancelToken
@@ -27,11 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the dataset and describe it."""
-    from refbrowser.views.description import Description
+    from refbrowser.tools.info.public import description_of
 
     with open_dataset(arguments, token) as dataset:
-        list_store(dataset, token)
-        found = Description(dataset, token)
+        with StageBar({"listing": ""}) as bar:
+            found = description_of(dataset, job_control(token, bar))
         # Only the form that is printed is made.
         if arguments.json:
             write_json(found.to_json())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @native_errors()
 def lock(
-    document: Path | Dataset,
+    document: Path | Dataset | OpenRequest,
     target: Path | None = None,
     *,
     update: Iterable[str] = (),
@@ -34,7 +34,8 @@ def lock(
     Parameters
     ----------
     document
-        The path of a reference document, or an opened dataset.
+        The path of a reference document, or a `refbrowser.engine.opening.OpenRequest`; or an opened dataset,
+        which is held against what was written beside it from then on.
     target
         The file; ``DOC.lock.json`` beside the document when None.
     update
@@ -46,7 +47,7 @@ def lock(
     allow, storage_options, templates
         As `open` has them, where `document` is a path.
     progress
-        Called as `progress(done, total)` with files.
+        Called as `progress(done, total)` with bytes of the document while it is opened, then with files.
     accept
         The old name of `update`.
 
@@ -61,7 +62,7 @@ def lock(
     RefbrowserError
         The document cannot be read, has no such file or too many, or the lock cannot be written.
     """
-    from refbrowser.engine.locking import LockRequest, write_lock_of
+    from refbrowser.engine.locking import LockRequest, hold_against, write_lock_of
     from refbrowser.io.fetching.fetch import Fetcher
 
     if accept:
@@ -70,12 +71,17 @@ def lock(
     asked = LockRequest("" if target is None else path_of(target), update, whole, skip_bad)
     control = control_of(progress)
     if isinstance(document, Dataset):
-        fetcher = document.session.fetcher
-        return write_lock_of(document.path, document.document, document.access, fetcher, asked, control)
-    path = path_of(document)
-    request = OpenRequest(
-        path, texts_of(allow), settings_of(storage_options, [path, *texts_of(allow)]), dict(templates or {})
-    )
-    opened = open_document(request)
+        access, fetcher = document.access, document.session.fetcher
+        written = write_lock_of(document.path, document.document, access, fetcher, asked, control)
+        if written.lock is not None and not asked.target:
+            hold_against(access, written.lock)
+        return written
+    if not isinstance(document, OpenRequest):
+        path, allowed = path_of(document), texts_of(allow)
+        settings = settings_of(storage_options, [path, *allowed])
+        document = OpenRequest(path, allowed, settings, dict(templates or {}))
+    control.stage("opening")
+    opened = open_document(document, control)
+    control.stage("locking")
     with Fetcher() as fetcher:
-        return write_lock_of(path, opened.document, opened.access, fetcher, asked, control)
+        return write_lock_of(document.path, opened.document, opened.access, fetcher, asked, control)

@@ -12,6 +12,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.exporting.saving.merged_file import document_to_merge, read_conflict_file
 from refbrowser.findings.finding import Finding
 from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.edits.edits import Compound, Edit
 from refbrowser.references.merging.conflict_file import ConflictFile
@@ -51,6 +52,20 @@ def _reference_document(
     if side.rules_are_made:
         raise RefbrowserError(ErrorKind.FORMAT, "only reference documents are merged")
     return side.written()
+
+
+def is_reference_document(request: OpenRequest, control: JobControl) -> bool:
+    """Tell whether a reference document is in a file; not where nothing can be read.
+
+    Any JSON object could be read as references of Version 0: one counts that describes an array or group.
+    """
+    try:
+        document, _ = document_to_merge(request, control)
+    except RefbrowserError:
+        return False
+    if document.version == 0:
+        return any(is_metadata_key(key) for key, _slot in document.refs.odd_keys())
+    return bool({"refs", "gen"} & set(document.node.to_python()))
 
 
 def left_to_settle(listed: ConflictFile, ours: Document, control: JobControl) -> Merged:

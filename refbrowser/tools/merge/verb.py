@@ -145,13 +145,13 @@ def _merge_documents(
 
 def _is_text(sides: list[str], arguments: argparse.Namespace, control: JobControl) -> bool:
     """Tell whether one of the files is no reference document; an empty base is what git gives without any."""
-    from refbrowser.cli.git_texts import reference_document
+    from refbrowser.tools.merge.merging import is_reference_document
 
     if any(os.path.isdir(each) for each in sides):
         return False
     requests = [opening_of(each, arguments) for each in sides if os.path.isfile(each)]
     found = [each for each in requests if os.path.getsize(each.path)]
-    return not all(reference_document(each, control) for each in found)
+    return not all(is_reference_document(each, control) for each in found)
 
 
 def _merge_texts(sides: list[str], target: str, name: str) -> int:

@@ -12,9 +12,9 @@ import refbrowser
 from refbrowser.engine.audit.audit_plan import AuditRequest, Level, plan_audit
 from refbrowser.engine.audit.audit_result import AuditResult, joined_fix
 from refbrowser.engine.audit.audit_run import AuditRun
-from refbrowser.engine.audit.followed_audit import followed
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
+from refbrowser.tools.audit.followed_audit import followed
 from refbrowser.tools.audit.report.audit_page import PageChoice, about, page_of
 
 #: Bytes of a chunk and of the head of a file, chunks of an array in a file; two arrays are in each file.

@@ -15,13 +15,13 @@ import refbrowser
 from refbrowser.engine.audit.audit_plan import AuditRequest, Level, plan_audit
 from refbrowser.engine.audit.audit_result import AuditResult
 from refbrowser.engine.audit.audit_run import AuditRun
-from refbrowser.engine.audit.followed_audit import fix_all, followed
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import Cancelled
 from refbrowser.references.edits.edits import SetReference
 from refbrowser.references.edits.outer_edits import InsertRule, RemoveRule, SetTemplate
+from refbrowser.tools.audit.followed_audit import fix_all, followed
 
 #: Chunks of each array, the first number in names of files, and bytes of a chunk.
 COUNT, FIRST, SIZE = 6, 10, 16

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Append and report."""
-    from refbrowser.engine.dataset import damage_of
     from refbrowser.tools.append.request import Addition
     from refbrowser.wings.ncstream.changing.append import AppendRequest, append_to
 
@@ -36,7 +35,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     )
     (arguments.path,) = arguments.files
     with open_dataset(arguments, token) as dataset, ProgressBar("appending") as bar:
-        tell_damage(damage_of(dataset, request.arrays))
+        arrays = request.arrays
+        tell_damage(dataset.damage if arrays is None else dataset.damage_at(*arrays))
         report = append_to(arguments.document, dataset, request, job_control(token, bar))
     if arguments.json:
         write_json(asdict(report))

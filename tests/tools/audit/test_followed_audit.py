@@ -16,11 +16,11 @@ from refbrowser.engine.audit.audit_journal import answers_kept
 from refbrowser.engine.audit.audit_plan import AuditRequest, Level, plan_audit
 from refbrowser.engine.audit.audit_result import KEPT, AuditResult
 from refbrowser.engine.audit.audit_run import AuditRun
-from refbrowser.engine.audit.followed_audit import fix_all, followed
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.io.cancel import Cancelled
 from refbrowser.references.edits.edits import RemoveReference, SetReference
+from refbrowser.tools.audit.followed_audit import fix_all, followed
 
 
 @pytest.fixture
