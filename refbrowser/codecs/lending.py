@@ -19,6 +19,7 @@ from refbrowser.codecs.table import codec_of_v3
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.fill_values import plain_fill
+from refbrowser.model.narrow_types import stored_type
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
 _SCRIPT = Path(__file__).with_name("workers") / "lent_worker.py"
@@ -107,9 +108,9 @@ def lent_codecs(
     Raises
     ------
     RefbrowserError
-        `META`: the elements are no numbers.
+        `META`: the elements are no numbers of numpy.
     """
-    if dtype.kind not in "biufc":
+    if dtype.kind not in "biufc" or stored_type(dtype) is not None:
         raise RefbrowserError(ErrorKind.META, "codecs of other packages are used on numbers only")
     used = [name for spec in specs for name in _names(spec.name, spec.configuration) if name in lenders]
     names = tuple(dict.fromkeys(used))

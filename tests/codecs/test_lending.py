@@ -179,7 +179,11 @@ def test_codecs_within_others_are_not_loaded_unless_they_are_allowed() -> None:
         assert refusal(dataset).kind is ErrorKind.DECODE
 
 
-def test_only_numbers_are_decoded_by_others() -> None:
+def test_only_numbers_are_decoded_by_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("refbrowser.model.narrow_types.find_spec", lambda _: True)
+    refs = {"a/zarr.json": array(FLIPPED).replace('"int16"', '"int4"').replace('"fill_value": 5, ', "")}
+    with refbrowser.open(refs, allow_codecs=PACKAGE) as dataset:
+        assert "on numbers only" in refusal(dataset).message
     text = array(FLIPPED).replace(
         '"int16"', '{"name": "null_terminated_bytes", "configuration": {"length_bytes": 2}}'
     )
