@@ -18,11 +18,13 @@ from specs_made import v3
 
 import refbrowser
 from refbrowser.cli.program import main
-from refbrowser.codecs import lenders, outside
+from refbrowser.codecs import lenders, lending, outside
+from refbrowser.codecs.base import DecodeError, as_bytes
 from refbrowser.codecs.workers import children
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.views.attributes import array_pairs
 
 VALUES = np.arange(20, dtype="<i2").reshape(4, 5)
 #: From array to array, to bytes, and on: with one of ours between them.
@@ -115,6 +117,7 @@ def test_a_package_that_is_allowed_decodes_in_its_process() -> None:
     with refbrowser.open(chained(), allow_codecs=PACKAGE) as dataset:
         assert np.array_equal(dataset.array("/a")[...], VALUES)
         assert set(dataset.array("/a").node.lenders.values()) == {"madecodecs 1.2"}
+        assert dict(array_pairs(dataset.array("/a").node))["Decoded by"] == "madecodecs 1.2"
         assert not dataset.hierarchy.findings
         again = pickle.loads(pickle.dumps(dataset))
         assert np.array_equal(again.array("/a")[1:3, 2], VALUES[1:3, 2])
@@ -174,9 +177,17 @@ def test_codecs_within_others_are_not_loaded_unless_they_are_allowed() -> None:
     nested = [v3("bytes"), v3("made.flip", inner={"name": "made.hungry"})]
     with refbrowser.open(document(nested, bytes(40)), allow_codecs=["made.flip"]) as dataset:
         assert refusal(dataset).kind is ErrorKind.BLOCKED
-    pickled = {"id": "made_flip", "inner": {"id": "pickle"}}
-    with refbrowser.open(of_v2(pickled, bytes(40)), allow_codecs=[PACKAGE]) as dataset:
-        assert refusal(dataset).kind is ErrorKind.DECODE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["made_endless", "made.hungry"])
+def test_the_process_has_no_codecs_but_those_it_was_given(name: str) -> None:
+    made = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "|u1", "fill_value": 0, "order": "C"}
+    metadata = json.dumps({**made, "compressor": {"id": name}, "filters": None})
+    request = {"operation": "decode", "metadata": metadata, "dtype": "|u1"}
+    decoder = outside.Decoder(lending._SCRIPT, json.dumps(["made_flip"]))
+    with pytest.raises(DecodeError, match=f"not available.*{name}"):
+        outside.asked_of(decoder, request, as_bytes(bytes(4)), 4)
 
 
 def test_only_numbers_are_decoded_by_others(monkeypatch: pytest.MonkeyPatch) -> None:
