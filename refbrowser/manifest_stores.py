@@ -20,6 +20,7 @@ from refbrowser.io.buckets.bucket import Bucket
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
 from refbrowser.manifest_documents import folder_of, in_json
+from refbrowser.model.grid import sides_text
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.dataset import netcdf_view
 from refbrowser.model.nodes import ArrayNode
@@ -149,6 +150,11 @@ class _Maker:
         if node.values.encoded is None or (dtype.hasobject and not is_text):
             why = node.not_referencable or "no single reference describes a chunk of it"
             raise RefbrowserError(ErrorKind.META, why, Place(path=node.path))
+        if not node.grid.is_regular:
+            message = (
+                f"its chunks have unequal sides, {sides_text(node.grid)}, which VirtualiZarr does not have"
+            )
+            raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
         if node.format.endswith("v2"):
             codecs = [
                 {"name": _TEXTS}
@@ -171,7 +177,7 @@ class _Maker:
         metadata = create_v3_array_metadata(
             shape=node.shape,
             data_type=np.dtypes.StringDType() if is_text else dtype,
-            chunk_shape=node.grid.regular.chunk_shape,
+            chunk_shape=node.grid.largest,
             chunk_key_encoding={
                 "name": "default",
                 "separator": keys.separator if keys.name == "default" else ".",

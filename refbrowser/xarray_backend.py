@@ -13,7 +13,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -264,9 +264,11 @@ class RefbrowserDataStore(AbstractDataStore):
             # As xarray's own engine: written again, chunks that are not stored hold the same.
             encoding["fill_value"] = node.fill_value
         if node.has_grid and node.shape and dataset.format != _CLASSIC:
-            chunks = node.grid.written_out
-            encoding["chunks" if is_zarr else "chunksizes"] = chunks
-            encoding["preferred_chunks"] = dict(zip(names, chunks, strict=True))
+            # More unequal chunks than anybody can write down are no hint for Dask.
+            with suppress(RefbrowserError):
+                chunks = node.grid.written_out
+                encoding["chunks" if is_zarr else "chunksizes"] = chunks
+                encoding["preferred_chunks"] = dict(zip(names, chunks, strict=True))
             if not is_zarr:
                 encoding |= _filters(node)
         encoding["dtype"] = _encoded_type(node, variable)

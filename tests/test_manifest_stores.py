@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import xarray
 import zarr
+from rectilinear_stores import write_rectilinear
 from servers.http_server import HttpServer
 from servers.object_servers import ACCOUNT_KEY, SECRET, ObjectServer
 
@@ -357,3 +358,19 @@ def test_object_stores_are_read_by_obstore(
             stores = refbrowser.to_virtualizarr(dataset)._registry.map
             said = [str(each.config) for entry in stores.values() for each in entry.iter_stores()]
             assert not any(secret in text for secret in (SECRET, ACCOUNT_KEY) for text in said)
+
+
+def test_chunks_of_unequal_sides_are_left_out(tmp_path: Path) -> None:
+    values = np.arange(12, dtype="i4").reshape(6, 2)
+    write_rectilinear(tmp_path / "s" / "a", values, [[1, 2, 3], 2], dimension_names=["y", "x"])
+    write_rectilinear(tmp_path / "s" / "b", values, [3, 2], dimension_names=["y", "x"])
+    group = {"zarr_format": 3, "node_type": "group", "attributes": {}}
+    (tmp_path / "s" / "zarr.json").write_text(json.dumps(group))
+    with (
+        refbrowser.open(tmp_path / "s") as dataset,
+        pytest.warns(UserWarning, match=r"'/a' is left out: its chunks have unequal sides, \[1, 2, 3\]×2"),
+    ):
+        store: Any = refbrowser.to_virtualizarr(dataset)
+    found = xarray.open_zarr(store, consolidated=False, zarr_format=3)
+    assert list(found) == ["b"]
+    assert np.array_equal(found["b"].values, values)

@@ -503,7 +503,7 @@ class SelectedEdges(SelectedAxis):
         self._firsts = axis.run_chunks[low:stop] + (taken.start + first * step - starts[low:stop]) // extents
         last = axis.run_chunks[low:stop] + (taken.start + (end - 1) * step - starts[low:stop]) // extents
         counts = np.where(self._each < 0, last - self._firsts + 1, end - first)
-        self._begins = np.concatenate(([0], np.cumsum(np.where(end > first, counts, 0))))
+        self._begins = np.concatenate(([0], np.cumsum(counts)))
 
     def count(self) -> int:
         """Return how many chunks are touched."""

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 import xarray
 import zarr
-from rectilinear_stores import BYTES, GZIP, needs_zarr_with_edges, rectilinear_keys, write_rectilinear
+from rectilinear_stores import (
+    BYTES,
+    GZIP,
+    needs_zarr_with_edges,
+    rectilinear_json,
+    rectilinear_keys,
+    write_rectilinear,
+)
 
 import refbrowser
 from refbrowser.engine.findings.chunk_table import stored_sizes
@@ -124,6 +131,17 @@ def test_xarray_has_the_chunks_of_dask(tmp_path):
     assert opened["a"].chunks == ((31, 28, 31), (3, 4), (5,))
     assert np.array_equal(opened["a"].values, VALUES)
     assert opened["a"].encoding["preferred_chunks"] == {"t": (31, 28, 31), "y": (3, 4), "x": 5}
+
+
+def test_xarray_opens_more_chunks_than_can_be_written_down(tmp_path):
+    document = rectilinear_json(np.zeros(1), [[[1, 10**12], 2]], shape=[10**12 + 1], dimension_names=["x"])
+    (tmp_path / "s" / "a").mkdir(parents=True)
+    (tmp_path / "s" / "a" / "zarr.json").write_text(json.dumps(document))
+    group = {"zarr_format": 3, "node_type": "group", "attributes": {}}
+    (tmp_path / "s" / "zarr.json").write_text(json.dumps(group))
+    opened = xarray.open_dataset(tmp_path / "s", engine="refbrowser")
+    assert "preferred_chunks" not in opened["a"].encoding
+    assert opened["a"][10**12 - 3 :].values.tolist() == [0, 0, 0, 0]
 
 
 def test_dask_has_a_block_for_each_chunk(array):

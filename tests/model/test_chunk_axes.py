@@ -86,6 +86,43 @@ def test_a_selection_touches_the_chunks_of_its_elements(case, data):
         assert all(part.whole for part in selected.parts())
 
 
+@given(runs(), st.data())
+def test_a_part_is_divided_where_the_axis_is(case, data):
+    sides, counts, extents, size = case
+    axis = axis_of(size, sides, np.array(counts), np.array(extents))
+    start, stop = sorted((data.draw(st.integers(0, size)), data.draw(st.integers(0, size))))
+    part = axis.between(start, stop)
+    cuts = {at for at, _, _ in listed(*case) if start < at < stop}
+    assert part.size == stop - start
+    assert not part.is_padded
+    assert (
+        part.starts(np.arange(part.count)).tolist()
+        == [at - start for at in sorted({start, *cuts})][: part.count]
+    )
+    assert part.count == (len(cuts) + 1 if stop > start else 0)
+
+
+@given(runs())
+def test_runs_tell_all_of_an_axis(case):
+    sides, counts, extents, size = case
+    axis = axis_of(size, sides, np.array(counts), np.array(extents))
+    told = axis.runs
+    assert listed(*(column.tolist() for column in told), size) == [
+        (at, side, extent) for at, side, extent in listed(*case)
+    ]
+    if size:
+        assert axis_of(size, *told) == axis
+
+
+@given(runs(), runs())
+def test_axes_agree_where_their_chunks_are_the_same(one, other):
+    axes = [axis_of(case[3], case[0], np.array(case[1]), np.array(case[2])) for case in (one, other)]
+    both = [[(at, side) for at, side, _ in listed(*case)] for case in (one, other)]
+    count = min(map(len, both))
+    assert axes[0].agrees(axes[1]) == (both[0][:count] == both[1][:count])
+    assert axes[0].agrees(axes[1]) == axes[1].agrees(axes[0])
+
+
 def test_equal_edges_are_regular_however_they_are_written():
     regular = RegularAxis(10, 4)
     for sides, counts in (([4, 4, 4], None), ([4], [3]), ([4, 4], [1, 9]), ([4, 4, 4, 7], None)):
