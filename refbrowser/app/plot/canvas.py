@@ -499,6 +499,11 @@ class PlotCanvas(AxesView):
         ratio = self.devicePixelRatioF()
         return (left, right), (low, high), (int(self.box.width() * ratio), int(self.box.height() * ratio))
 
+    def sought_view(self) -> View:
+        """Return the range that was to be visible, of which `view` is more where proportions are fixed."""
+        (left, right), (low, high) = self.box.targetRange()
+        return (left, right), (low, high), self.view()[2]
+
     def set_cross(self, position: tuple[float, float] | None) -> None:
         """Show the cursor's cross at a position, or hide it."""
         for item, place in zip(self._cross, (position or (0.0, 0.0)) * 2, strict=True):

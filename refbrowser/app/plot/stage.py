@@ -441,7 +441,7 @@ class Stage(QObject):
         drawing, turn = self.drawing, self.resolution.take(picture, decoded=subject.decoded)
         if turn is not None and not subject.view_is_new:
             # A part of the whole stays in sight where it is.
-            subject.kept_view = turn.view(drawing.canvas.view())
+            subject.kept_view = turn.view(drawing.canvas.sought_view())
         # The slice that is drawn: the newest one may still be on its way.
         drawing.set_slice(picture.plan.slice, self._coordinates.coordinates, subject.shown, subject.label)
         drawing.set_pictures(picture, self.refiner.picture_for(picture))

@@ -207,6 +207,18 @@ def test_the_user_can_hold_a_level(shown: Plotted, pane: PlotPane, qtbot: QtBot)
     assert box.currentText().startswith("auto (0")
 
 
+def test_the_view_stays_however_often_the_level_changes(shown: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    shown(image(2048, 6, 64), described(6))
+    rest(qtbot, pane)
+    zoom(pane, 100, 200)
+    (left, right), _, _ = pane.canvas.sought_view()
+    for number in (0, 5, 1, 4, 0, 2):
+        pane.header.levelChosen.emit(number)
+        rest(qtbot, pane)
+        assert level(pane) == f"/{number}"
+    assert pane.canvas.sought_view()[0] == pytest.approx((left, right))
+
+
 def test_a_coarser_array_that_is_selected_stays(shown: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     levels = image(2048, 6, 64)
     document = shown(levels, described(6))
