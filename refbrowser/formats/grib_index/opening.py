@@ -34,7 +34,8 @@ from refbrowser.references.content.origins import Fact
 #: What the names of indexes end with, and those of GRIB files.
 SUFFIXES = (".idx", ".index", ".inv")
 _GRIB = (".grib2", ".grb2", ".grib", ".grb", ".grib1", ".grb1")
-#: Bytes that are read at a time.
+#: Bytes that a message ends with, and that are read at a time.
+_END = 4
 _PORTION = 1 << 20
 
 
@@ -66,7 +67,9 @@ class GribIndexOrigin(LibraryOrigin):
             )
 
         if self.source is not None:
-            self.source.read_ahead(self.offsets[:HEADS], HEAD)
+            # The end of a message is read with the head of the one behind it.
+            ends = [each - _END for each in self.offsets if each >= _END]
+            self.source.read_ahead([*ends[:HEADS], self.source.size - _END], HEAD)
         self.file.ask("compare", {}, take, token)
         if self.source is not None:
             self.source.read_ahead((), 0)

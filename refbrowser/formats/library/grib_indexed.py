@@ -121,23 +121,21 @@ class IndexedMessages:
 
     def compare(self) -> None:
         """Read what all messages say of themselves; what is wrong is told to `GribMessages`."""
-        self._sample()
         for number, row in enumerate(self._rows):
             if row.part:
                 for _ in self._parts([row]):
                     pass
-                continue
-            sample = self._samples.get(row.kind)
-            found = self._head_of(number)
-            if found is None:
-                continue
-            length, heads = found
-            if not self._messages.ends_at(row.offset + length):
+            # With the end comes the head of the message behind it.
+            elif (found := self._head_of(number)) and not self._messages.ends_at(row.offset + found[0]):
                 self._wrong(row, "does not end where its length says")
-            elif row.use == KNOWN and sample is not None and row.kind not in self._doubted:
-                made = derived(sample[1], sample[0], row)
-                if made is not None and _compared(made) != _compared(heads):
-                    self._wrong(row, "is not of the kind that the index says")
+        self._sample()
+        for number, row in enumerate(self._rows):
+            read, sample = self._read.get(number), self._samples.get(row.kind)
+            if read is None or sample is None or row.use != KNOWN or row.kind in self._doubted:
+                continue
+            made = derived(sample[1], sample[0], row)
+            if made is not None and _compared(made) != _compared(read[1]):
+                self._wrong(row, "is not of the kind that the index says")
 
     # What is read
 
