@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from test_chunk_map import INLINE, MISSING, at, document, entries, filled, manifest
@@ -31,6 +32,15 @@ def result() -> AuditResult:
         states={"s3://b/0.nc": "", "s3://b/1.nc": "url-dead"},
         read={"/a": [np.array([0, 1]), np.array([2 * 50 + 0])]},
     )
+
+
+def test_a_kind_of_a_single_format_has_its_title() -> None:
+    kind = replace(ALL_FILL, code="own-kind", title="chunk of another")
+    grouping, marks = Grouping(), ChunkMarks()
+    grouping.add(kind.finding("x"))
+    marks.add("/a", "own-kind", np.array([[2, 1]]))
+    told = ChunkAudit.of(AuditResult(Level.SAMPLE, grouping.groups(), marks=marks), "/a")
+    assert told.title(0) == "chunk of another"
 
 
 def test_each_chunk_is_told() -> None:
