@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import suppress
 
 import h5py
 import numpy as np
@@ -222,6 +223,13 @@ NONE = """[]|[31,0]|[31,-1],2|[[3]]|[[3,2,1]]|[[[3,1],2]]|[1|1]|[1.5]|0|1:2|**|[
 def test_sides_that_are_none(text):
     with pytest.raises(RefbrowserError, match="is not a chunk shape"):
         Sides.from_text(text)
+
+
+@given(st.text("[]0123456789,:*-.eE anul", max_size=20) | st.text(max_size=8))
+def test_any_text_is_sides_or_an_error(text):
+    with suppress(RefbrowserError):
+        sides = Sides.from_text(text)
+        assert set(sides.grid((7,) * max(len(sides.shape), 1), 4).shape) == {7}
 
 
 def test_shards_of_unequal_sides(dataset, tmp_path):

@@ -1,8 +1,13 @@
+from contextlib import suppress
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from zarr_metadata import zarr_json
 
-from refbrowser.errors import ErrorKind
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.zarr.shapes import parse_edges
 from refbrowser.model.grid import RegularChunkGrid
 
 
@@ -78,3 +83,22 @@ def test_runs_of_edges_may_be_of_any_length(hierarchy):
 def test_longer_edges_than_are_counted(hierarchy):
     node = parsed(hierarchy, grid_json([2, 2**62], 6))
     assert node.unreadable.kind is ErrorKind.BUDGET
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 2**64) | st.floats() | st.text(max_size=2),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.integers(0, 2**63 - 1), max_size=3), JSON)
+def test_any_edges_are_a_grid_or_an_error(shape, told):
+    for chunk_shapes in (told, [told] * len(shape), [[told, 2**62, [1, 2**62]] for _ in shape]):
+        with suppress(RefbrowserError):
+            grid = parse_edges(tuple(shape), {"kind": "inline", "chunk_shapes": chunk_shapes})
+            assert grid.shape == tuple(shape)
+            last = tuple(count - 1 for count in grid.grid_shape)
+            if grid.size:
+                assert np.add(grid.origin(last), grid.extent(last)).tolist() == shape
+                assert grid.chunk_of([size - 1 for size in shape]) == last
