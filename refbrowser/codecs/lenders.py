@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
@@ -27,6 +26,8 @@ class Lender:
 @cache
 def _registered() -> Mapping[tuple[str, str], Lender]:
     """Return the package of each codec that is registered, by the group and its name."""
+    from importlib.metadata import entry_points  # Only codecs that are not known need it.
+
     found: dict[tuple[str, str], Lender] = {}
     points = entry_points()
     for group in points.groups:
