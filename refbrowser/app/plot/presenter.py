@@ -69,6 +69,8 @@ class Presenter(QObject):
         super().__init__(parent)
         self._pane = pane
         self.subject = Subject()
+        #: Whether the coordinates that come next are those of another level of the same image.
+        self._is_turned = False
         #: The dimension that the keyboard steps along.
         self.stepped: int | None = None
         self._roles: tuple[AxisRole, ...] = ()
@@ -133,6 +135,7 @@ class Presenter(QObject):
         self._auxiliary.clear()
         self.stage.clear()
         self.stage.resolution.forget()
+        self._is_turned = False
         self.subject.forget()
         self.stepped = None
         pane = self._pane
@@ -435,7 +438,14 @@ class Presenter(QObject):
 
     def _coordinates_came(self, first: bool) -> None:
         # Lines stand over their coordinates: what is visible is then another range.
-        self.subject.view_is_new |= first and not self.pointing.waits
+        subject, state = self.subject, self.subject.slice
+        if first and self._is_turned and state is not None and state.y is not None:
+            # Those of another level of the image, of which the same part stays in sight.
+            self._is_turned = False
+            if not self.pointing.waits:
+                subject.kept_view = self.drawing.canvas.sought_view()
+        else:
+            subject.view_is_new |= first
         is_same = self._name_bands()
         self._take_slice()
         if is_same:
@@ -523,7 +533,7 @@ class Presenter(QObject):
         node, subject.slice = self.stage.resolution.turn_to(number, state)
         subject.node = subject.whole = node
         subject.choice = subject.window = None
-        self.pointing.waits = True
+        self.pointing.waits = self._is_turned = True
         self.turned.emit(partial(before.place, number=number))
         self._pane.header.set_title(subject.label, node.path)
         self._show_levels()

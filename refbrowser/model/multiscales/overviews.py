@@ -22,7 +22,7 @@ def overview_multiscales(group: DescribedGroup) -> Iterator[Multiscale]:
     for name, array in node.arrays.items() if above else ():
         levels = [Level(name, array, (None,) * len(array.shape))]
         levels += [
-            Level(f"{each.name}/{name}", smaller, (None,) * len(smaller.shape))
+            Level(each.name, smaller, (None,) * len(smaller.shape))
             for each in above
             if (smaller := each.arrays.get(name)) is not None and _is_overview(smaller, array)
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -216,6 +217,29 @@ def test_the_view_stays_however_often_the_level_changes(shown: Plotted, pane: Pl
         pane.header.levelChosen.emit(number)
         rest(qtbot, pane)
         assert level(pane) == f"/{number}"
+    assert pane.canvas.sought_view()[0] == pytest.approx((left, right))
+
+
+def test_coordinates_that_come_late_leave_the_view(shown: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    """Levels with arrays of coordinates, as those of TIFF, which a slow server gives after the picture."""
+    levels = [(replace(node, dimensions=("y", "x")), values) for node, values in image(2048, 6, 64)]
+    for number in range(6):
+        centres = (np.arange(2048 >> number) + 0.5) * 10.0 * 2**number
+        levels.append(array(f"/x{number}", centres, (f"x{number}",), units="m"))
+        node, values = levels[number]
+        levels[number] = replace(node, dimensions=("y", f"x{number}")), values
+    document = shown(levels, described(6))
+    rest(qtbot, pane)
+    document.session.held = lambda path, coords: path == "/x0"
+    document.session.gate.clear()
+    zoom(pane, 100, 200)
+    qtbot.waitUntil(lambda: level(pane) == "/0" and pane.canvas.backdrop.picture is not None)
+    (left, right), _, _ = pane.canvas.sought_view()
+    assert (left, right) == pytest.approx((401.5, 801.5))
+    document.session.gate.set()
+    qtbot.waitUntil(lambda: pane.coordinates()[1].values is not None)
+    rest(qtbot, pane)
+    assert level(pane) == "/0"
     assert pane.canvas.sought_view()[0] == pytest.approx((left, right))
 
 
