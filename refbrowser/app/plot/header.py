@@ -132,6 +132,8 @@ _WHOLES = {
 }
 #: Dimensions and colour maps may be cut to this, in pixels, where there is no room for all controls.
 _AXIS_WIDTH, _MAP_WIDTH, _COMBO_WIDTH = 48, 44, 200
+#: The box of levels is at most so wide, in pixels: it has names and sizes.
+_LEVEL_WIDTH = 260
 #: A narrower header, in pixels, leaves out what tool tips say too.
 _ROOMY = 480
 
@@ -196,6 +198,7 @@ class PlotHeader(QWidget):
         self.part = self._combo("partCombo", "What is plotted of each element")
         self.part.hide()
         self.level = self._combo("levelCombo", "Resolution level of the image")
+        self.level.setMaximumWidth(_LEVEL_WIDTH)
         self._level_label = plain_label("Level", role="muted", wrap=False)
         self._level_label.setContentsMargins(theme.MEDIUM, 0, 0, 0)
         self._has_levels = False
