@@ -93,6 +93,8 @@ def _by_zarr(request: dict[str, Any]) -> Iterator[Found]:
     from zarr.storage import FsspecStore, LocalStore, ZipStore
 
     yield {"program": "zarr-python", "version": zarr.__version__}
+    # Chunks of unequal sides are behind a switch.
+    zarr.config.set({"array.rectilinear_chunks": True})
     store: Any
     if request.get("storage") is not None:
         # Else gcsfs asks Google, wherever the bucket is, and for up to a minute.

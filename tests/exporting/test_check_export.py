@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarr
 from documents_made import DocumentMaker
+from rectilinear_stores import needs_zarr_with_edges
 
 import refbrowser
 from refbrowser.cli import main
@@ -36,9 +37,11 @@ def document(tmp_path: Path) -> Path:
     return maker.write()
 
 
-def checked(document: Path, target: Path, format: str = "zarr-v3", damage=None) -> CheckReport:
+def checked(
+    document: Path, target: Path, format: str = "zarr-v3", damage=None, chunks: str = "5,5"
+) -> CheckReport:
     with refbrowser.open(document) as dataset:
-        options = StoreOptions(chunks=Sides((5, 5)), codec="none")
+        options = StoreOptions(chunks=Sides.from_text(chunks), codec="none")
         request = ExportRequest(str(target), format, options=options)
         run_export(dataset, request)
         if damage is not None:
@@ -57,6 +60,14 @@ def test_what_is_equal_is_told_by_name(document: Path, tmp_path: Path) -> None:
     assert [program.name for program in report.programs] == ["zarr-python"]
     compared = {(item.path, item.what) for item in report.items}
     assert {("/", "attributes"), ("/g", "attributes"), ("/g/a", "values"), ("/b", "values")} <= compared
+
+
+@needs_zarr_with_edges
+@pytest.mark.slow
+def test_chunks_of_unequal_sides_are_checked(document: Path, tmp_path: Path) -> None:
+    report = checked(document, tmp_path / "out", chunks="[3,12,5],*")
+    assert report.is_equal
+    assert ("/g/a", "values") in {(item.path, item.what) for item in report.items}
 
 
 @pytest.mark.slow
