@@ -13,6 +13,9 @@ from xml.parsers import expat
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 
+#: Bytes that are parsed at a time.
+_PORTION = 1 << 20
+
 
 @dataclass(eq=False, slots=True)
 class Element:
@@ -51,6 +54,8 @@ class XmlReader:
     ----------
     document
         For messages.
+    most
+        Elements at most; the limit of descriptions of data when None.
 
     Attributes
     ----------
@@ -60,8 +65,9 @@ class XmlReader:
 
     prefixes: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, document: str) -> None:
+    def __init__(self, document: str, most: int | None = None) -> None:
         self._document = document
+        self._most = LIMITS.xml_elements if most is None else most
         self._open: list[Element] = []
         self._root: Element | None = None
         self._count = self._size = 0
@@ -87,15 +93,22 @@ class XmlReader:
         """
         try:
             for portion in portions:
-                self._size += len(portion)
-                if self._size > LIMITS.xml_size:
-                    self.fail(ErrorKind.BUDGET, f"the text has more than {LIMITS.xml_size} bytes")
-                self._parser.Parse(portion, False)
+                for start in range(0, len(portion), _PORTION):
+                    self._take(portion[start : start + _PORTION])
             self._parser.Parse(b"", True)
         except expat.ExpatError as error:
             self.fail(ErrorKind.FORMAT, f"it is no XML: {expat.ErrorString(error.code)}")
         assert self._root is not None
         return self._root
+
+    def _take(self, portion: bytes) -> None:
+        self._size += len(portion)
+        if self._size > LIMITS.xml_size:
+            self.fail(ErrorKind.BUDGET, f"the text has more than {LIMITS.xml_size} bytes")
+        self._parser.Parse(portion, False)
+        # Attributes of one element are kept until it is whole, however many they are.
+        if self._size - self._parser.CurrentByteIndex > LIMITS.xml_tag:
+            self.fail(ErrorKind.BUDGET, f"an element begins with more than {LIMITS.xml_tag} bytes (xml_tag)")
 
     def element(self, name: str, attributes: dict[str, str], line: int, above: Element | None) -> Element:
         """Return an element that begins; it is kept below `above` where it is added to its children."""
@@ -112,8 +125,8 @@ class XmlReader:
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
-        if self._count > LIMITS.xml_elements:
-            self.fail(ErrorKind.BUDGET, f"the text has more than {LIMITS.xml_elements} elements")
+        if self._count > self._most:
+            self.fail(ErrorKind.BUDGET, f"the text has more than {self._most} elements")
         if len(self._open) >= LIMITS.group_nesting:
             self.fail(ErrorKind.BUDGET, f"elements are nested more than {LIMITS.group_nesting} levels deep")
         above = self._open[-1] if self._open else None

@@ -14,9 +14,9 @@ from typing import Any
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.lead import Lead, NamedSource
 from refbrowser.formats.leads.places import Places
-from refbrowser.formats.named_bytes import place_beside
 from refbrowser.formats.xml_elements import Element, XmlReader
 from refbrowser.io.origins import scheme_of
+from refbrowser.limits import LIMITS
 
 _UNION, _EXISTING, _NEW = "union", "joinExisting", "joinNew"
 #: Parts of a date in the names of files, as Java writes them, and as groups of a pattern.
@@ -45,7 +45,7 @@ def lead_of_ncml(data: bytes, place: str) -> Lead:
     RefbrowserError
         It is no XML, declares entities, has another root, or names too many files.
     """
-    root = XmlReader(place).read((data,))
+    root = XmlReader(place, LIMITS.lead_elements).read((data,))
     if root.name != "netcdf":
         raise RefbrowserError(ErrorKind.FORMAT, "its root is no netcdf")
     reading = _Reading(Places(place))
@@ -141,14 +141,15 @@ class _Reading:
 
     def _scan(self, said: Element) -> None:
         """Add the files below a folder, as a pattern."""
-        folder = said.attributes.get("location", "").strip().rstrip("/")
+        # Of the root nothing but the slash is left.
+        folder = f"{(said.attributes.get('location', '').strip() or '.').rstrip('/')}/"
         suffix = said.attributes.get("suffix", "")
         self.has_scans = True
         is_deep = said.attributes.get("subdirs", "true") == "true"
-        if is_deep and scheme_of(place_beside(self.places.place, folder)) in ("http", "https"):
+        if is_deep and (scheme_of(folder) or scheme_of(self.places.place)) in ("http", "https"):
             self.unsaid.append("folders below those of a web server are not looked through")
             is_deep = False
-        self._add(f"{folder or '.'}/{'**/*' if is_deep else '*'}{suffix}", None)
+        self._add(f"{folder}{'**/*' if is_deep else '*'}{suffix}", None)
         if said.attributes.get("regExp"):
             self.unsaid.append("files that do not fit its regular expression are taken too")
         if said.attributes.get("olderThan"):

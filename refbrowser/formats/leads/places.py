@@ -13,7 +13,7 @@ from refbrowser.limits import LIMITS
 
 @dataclass(slots=True)
 class Places:
-    """Where the files lie that are named at a place; those that may never be read from there are counted.
+    """Where the files lie that are named at a place; those that are not followed are counted.
 
     Parameters
     ----------
@@ -23,10 +23,11 @@ class Places:
 
     place: str
     refused: int = 0
+    odd: int = 0
     count: int = 0
 
     def of(self, name: str) -> str | None:
-        """Return where a file lies; None of one of this computer that is named from elsewhere.
+        """Return where a file lies; None of one that is not followed.
 
         Raises
         ------
@@ -37,7 +38,11 @@ class Places:
         if self.count > LIMITS.lead_sources:
             message = f"it names more than {LIMITS.lead_sources} files (lead_sources)"
             raise RefbrowserError(ErrorKind.BUDGET, message)
-        found = place_beside(self.place, name)
+        try:
+            found = place_beside(self.place, name)
+        except ValueError:
+            self.odd += 1
+            return None
         is_elsewhere = scheme_of(self.place) not in (None, "file")
         if is_elsewhere and scheme_of(found) in (None, "file"):
             self.refused += 1
@@ -45,6 +50,8 @@ class Places:
         return found
 
     def told(self) -> Iterable[str]:
-        """Return what is told of those that may not be read."""
+        """Return what is told of those that are not followed."""
+        if self.odd:
+            yield f"{self.odd} are left out: no URLs"
         if self.refused:
             yield f"{self.refused} of this computer are left out: what comes from a server may name none"

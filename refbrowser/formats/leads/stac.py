@@ -59,11 +59,11 @@ def _named_in(part: dict[str, Any], places: Places) -> Iterator[NamedSource]:
                 kind = _text(each.get("type")) or _text(asset.get("type"))
                 yield NamedSource(url, _text(key), kind, _rank(key, url, kind, _list(asset.get("roles"))))
     for link in _list(part.get("links")):
-        if isinstance(link, dict) and link.get("rel") in _LINKS:
+        if isinstance(link, dict) and (linked := _LINKS.get(_text(link.get("rel")))) is not None:
             url = _url(link, places)
             if url is not None:
                 # What it lists is shown in turn: that comes last.
-                yield NamedSource(url, _text(link.get("title")), _LINKS[link["rel"]], 1)
+                yield NamedSource(url, _text(link.get("title")), linked, 1)
 
 
 def _url(said: dict[str, Any], places: Places) -> str | None:

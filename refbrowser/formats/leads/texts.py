@@ -7,6 +7,7 @@ import re
 from refbrowser.formats.lead import Lead, NamedSource
 from refbrowser.formats.leads.places import Places
 from refbrowser.formats.xml_elements import XmlReader
+from refbrowser.limits import LIMITS
 
 #: File systems of GDAL that stand for URLs, as their names begin.
 _VIRTUAL = {"/vsicurl/": "", "/vsis3/": "s3://", "/vsigs/": "gs://", "/vsiaz/": "abfs://"}
@@ -24,7 +25,7 @@ def lead_of_vrt(data: bytes, place: str) -> Lead:
     RefbrowserError
         It is no XML, declares entities, or names too many.
     """
-    root, places = XmlReader(place).read((data,)), Places(place)
+    root, places = XmlReader(place, LIMITS.lead_elements).read((data,)), Places(place)
     urls: dict[str, None] = {}
     pending = [root]
     while pending:

@@ -67,6 +67,8 @@ def test_folders_that_are_scanned() -> None:
     assert "web server" in lead.unsaid[0]
     new = '<aggregation type="joinNew" dimName="time"><scan location="." suffix=".nc" {}/></aggregation>'
     lead = ncml(new.format("dateFormatMark='run.#yyyyMMdd_HHmm'"))
+    root = '<aggregation type="union"><scan location="/" suffix=".nc"/></aggregation>'
+    assert urls(ncml(root)) == ["/**/*.nc"], "the root is not the folder of the file"
     digits = r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})_(?P<hour>\d{2})(?P<minute>\d{2})"
     assert lead.new_dims == (f"time=name:run\\.{digits}",)
 
@@ -122,6 +124,27 @@ def test_what_comes_from_a_server_names_no_file_of_this_computer() -> None:
     lead = lead_of_list(listed, "https://host/d/list.txt")
     assert urls(lead) == ["https://host/d/b.nc", "https://other/c.nc"]
     assert "2 of this computer" in lead.unsaid[0]
+
+
+def test_what_is_no_url_is_left_out() -> None:
+    item = {
+        "type": "Feature",
+        "stac_version": "1.0.0",
+        "assets": {"a": {"href": " //["}, "b": {"href": "b.nc"}},
+    }
+    lead = lead_of_stac(json.dumps(item).encode(), "https://host/d/item.json")
+    assert urls(lead) == ["https://host/d/b.nc"]
+    assert lead.unsaid == ("1 are left out: no URLs",)
+
+
+@pytest.mark.parametrize("module", ["ncml", "texts"])
+def test_too_many_elements(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"refbrowser.formats.leads.{module}.LIMITS", type(LIMITS)(lead_elements=3))
+    read = lead_of_ncml if module == "ncml" else lead_of_vrt
+    assert not read(b"<netcdf><a/><b/></netcdf>", "/d/a").sources
+    with pytest.raises(RefbrowserError, match="more than 3 elements") as raised:
+        read(b"<netcdf><a/><b/><c/></netcdf>", "/d/a")
+    assert raised.value.kind is ErrorKind.BUDGET
 
 
 def test_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +208,15 @@ def test_assets_of_an_item() -> None:
     assert best.url == "/d/x"
 
 
-@pytest.mark.parametrize("said", ['{"assets": [], "links": {}, "features": 3}', "3", '{"assets": {"a": 1}}'])
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"assets": [], "links": {}, "features": 3}',
+        "3",
+        '{"assets": {"a": 1}}',
+        '{"links": [{"rel": [1], "href": "a"}]}',
+    ],
+)
 def test_odd_json_names_nothing(said: str) -> None:
     assert lead_of_stac(said.encode(), "/d/a.json").sources == ()
 

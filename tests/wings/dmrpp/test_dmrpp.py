@@ -271,6 +271,17 @@ def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert raised.value.kind is ErrorKind.BUDGET
 
 
+def test_attributes_of_one_element_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("refbrowser.formats.xml_elements.LIMITS", type(LIMITS)(xml_tag=1000))
+    monkeypatch.setattr("refbrowser.formats.xml_elements._PORTION", 100)
+    long = b"<Dataset>" + b"x" * 5000 + b"<Group name='g'/>" * 200
+    assert len(read_dmr([long + b"</Dataset>"], "long").children) == 200, "texts and many elements are not"
+    attributes = b" ".join(b"a%d=''" % number for number in range(300))
+    with pytest.raises(RefbrowserError, match="begins with more than 1000 bytes") as raised:
+        read_dmr([b"<Dataset xmlns='http://xml.opendap.org/ns/DAP/4.0#' " + attributes], "wide")
+    assert raised.value.kind is ErrorKind.BUDGET
+
+
 def test_a_cut_or_changed_description_never_gives_other_values(tmp_path: Path) -> None:
     source = write_file(tmp_path / "a.h5")
     text = dmrpp_of(source).encode()
