@@ -309,6 +309,8 @@ def _of_json(text: str, line: int) -> Entry:
         raise ValueError("it is no object with _offset and _length")
     offset, length = _whole(found["_offset"]), _whole(found["_length"])
     told = {str(key): _plain(value) for key, value in found.items() if not str(key).startswith("_")}
+    # JSON may have halves of characters, which are no text: this raises.
+    "".join((*told, *told.values())).encode()
     first, last = _mars_steps(told.get("step", ""))
     member = told.get("number", "")
     level = told.get("levelist", "")
@@ -345,6 +347,8 @@ def _mars_start(date: str, time: str) -> int | None:
     clock = int(time[:4] if len(time) > 4 else time)
     if len(time) <= 2:
         clock *= 100
+    if clock // 100 > 23 or clock % 100 > 59:
+        return None
     day = datetime.strptime(date, "%Y%m%d").replace(tzinfo=UTC)
     return int(day.timestamp()) + clock // 100 * 3600 + clock % 100 * 60
 

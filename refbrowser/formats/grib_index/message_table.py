@@ -95,7 +95,8 @@ def _add_columns(manifest: ManifestBuilder, entries: Sequence[Entry]) -> list[Fi
         _add(manifest, "time", starts, units="seconds since 1970-01-01", standard_name="time")
     findings: list[Finding] = []
     left = LIMITS.inline_value
-    for number, name in enumerate(dict.fromkeys(name for each in entries for name in each.told)):
+    names = [*dict.fromkeys(name for each in entries for name in each.told)]
+    for name in names[:_MOST]:
         column = f"{name}_told" if name in _OWN else name
         texts = [each.told.get(name, "").encode() for each in entries]
         left -= max(map(len, texts)) * len(texts)
@@ -104,12 +105,15 @@ def _add_columns(manifest: ManifestBuilder, entries: Sequence[Entry]) -> list[Fi
             if "/" not in column
             else _not_shown(name, "a name without / is needed")
         )
-        if unheld is None and (left < 0 or number >= _MOST):
+        if unheld is None and left < 0:
             unheld = _not_shown(name, "the table would be too large")
         if unheld is None:
             _add(manifest, column, np.array(texts, np.bytes_))
-        elif len(findings) < _MOST:
+        else:
             findings.append(unheld)
+    if len(names) > _MOST:
+        message = f"{len(names) - _MOST} more columns are not shown: the table would be too large"
+        findings.append(Finding(severity=Severity.WARNING, kind=ErrorKind.FORMAT, message=message))
     return findings
 
 

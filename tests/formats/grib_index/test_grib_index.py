@@ -475,11 +475,33 @@ def test_lines_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     changed(
         index,
         lambda lines: lines.extend(
-            ['{"_offset": -1, "_length": 3}', '{"_offset": 1.5, "_length": 3}', "[1]"]
+            [
+                '{"_offset": -1, "_length": 3}',
+                '{"_offset": 1.5, "_length": 3}',
+                "[1]",
+                '{"_offset": 9, "_length": 3, "param": "\\ud800"}',
+            ]
         ),
     )
     with refbrowser.open(index) as dataset:
-        assert [each.place.line for each in dataset.document.notes] == [3, 4, 5]
+        assert [each.place.line for each in dataset.document.notes] == [3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(("time", "start"), [("2359", 86340), ("12", 43200), ("2400", None), ("1260", None)])
+def test_times_that_no_clock_has_are_no_times(time: str, start: int | None) -> None:
+    line = f'{{"_offset": 0, "_length": 3, "date": "19700101", "time": "{time}"}}'
+    assert read_inventory(line.encode(), "a.index").entries[0].start == start
+
+
+def test_columns_of_a_table_are_limited(tmp_path: Path) -> None:
+    index = tmp_path / "f.index"
+    lines = (f'{{"_offset": {at}, "_length": 1, "a{at}": 1, "b{at}": 2}}' for at in range(400))
+    index.write_text("\n".join(lines))
+    with refbrowser.open(index, messages=True) as dataset:
+        (told,) = dataset.document.notes
+        assert told.message.startswith("700 more columns are not shown")
+        assert "a49" in dataset["/messages"].node.arrays
+        assert "a50" not in dataset["/messages"].node.arrays
 
 
 @pytest.mark.parametrize("name", ["index_size", "index_messages", "index_line"])
