@@ -54,22 +54,30 @@ class Lent:
 
     Attributes
     ----------
-    names
-        Of the codecs that are lent: nothing else of other packages is loaded there.
-    lenders
-        The packages that have them, with their versions.
+    lent
+        The name of each codec that is lent, and its package with the version: nothing else of other
+        packages is loaded there.
     metadata
         Of an array of one chunk, as JSON.
     dtype
         Of the decoded elements.
     """
 
-    names: tuple[str, ...]
-    lenders: tuple[str, ...]
+    lent: tuple[tuple[str, str], ...]
     metadata: str
     dtype: DType
 
     stored: ClassVar[None] = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the codecs that are lent."""
+        return tuple(name for name, _ in self.lent)
+
+    @property
+    def lenders(self) -> tuple[str, ...]:
+        """The packages that have them, with their versions."""
+        return tuple(dict.fromkeys(lender for _, lender in self.lent))
 
     def encoded(self, room: Room) -> Room:
         """Return the room of any chunk: nothing is known of what these codecs make."""
@@ -78,7 +86,7 @@ class Lent:
     def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
         """Return the elements of a chunk in C order."""
         request = {"operation": "decode", "metadata": self.metadata, "dtype": self.dtype.str}
-        decoder = Decoder(_SCRIPT, json.dumps(self.names))
+        decoder = Decoder(_SCRIPT, json.dumps(self.lent))
         target: memoryview | int = room.most if out is None else out.data
         return as_bytes(asked_of(decoder, request, data, target))
 
@@ -113,13 +121,12 @@ def lent_codecs(
     if dtype.kind not in "biufc" or stored_type(dtype) is not None:
         raise RefbrowserError(ErrorKind.META, "codecs of other packages are used on numbers only")
     used = [name for spec in specs for name in _names(spec.name, spec.configuration) if name in lenders]
-    names = tuple(dict.fromkeys(used))
     fill = plain_fill(fill_value)
     metadata = (
         _metadata_v2(specs, shape, dtype, fill, order) if order else _metadata_v3(specs, shape, dtype, fill)
     )
-    packages = tuple(dict.fromkeys(lenders[name] for name in names))
-    return Lent(names, packages, json.dumps(metadata), dtype)
+    lent = tuple((name, lenders[name]) for name in dict.fromkeys(used))
+    return Lent(lent, json.dumps(metadata), dtype)
 
 
 def _metadata_v3(

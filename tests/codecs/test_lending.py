@@ -126,6 +126,18 @@ def test_a_package_that_is_allowed_decodes_in_its_process() -> None:
 
 
 @pytest.mark.slow
+def test_another_package_with_a_codec_of_the_same_name_is_not_loaded(tmp_path: Path) -> None:
+    described = tmp_path / "packages" / "othercodecs-1.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: othercodecs\nVersion: 1\n")
+    (described / "entry_points.txt").write_text("[numcodecs.codecs]\nmade.flip = othercodecs:Flip\n")
+    (tmp_path / "packages" / "othercodecs.py").write_text("raise SystemExit('loaded')\n")
+    lenders.forget_packages()
+    with refbrowser.open(chained(), allow_codecs=PACKAGE) as dataset:
+        assert np.array_equal(dataset.array("/a")[...], VALUES)
+
+
+@pytest.mark.slow
 def test_a_permission_is_given_after_opening() -> None:
     with refbrowser.open(chained()) as dataset:
         names = ["made.negated", "made.backwards", "made.flip"]

@@ -1,7 +1,7 @@
 """What decodes with codecs that other packages have registered, in the process of `worker`: nothing of ours.
 
 A chunk is read as an array of its own, by zarr-python. Of what packages have registered only that is loaded
-which the first request names.
+which the first request names, of the packages that it names: others may have the same names.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ numcodecs.registry.codec_registry.pop("pickle", None)
 class LentReader:
     """Decodes chunks with some codecs of other packages."""
 
-    def open(self, names: str) -> dict[str, Any]:
-        """Load the codecs whose names are in a list."""
-        for name in json.loads(names):
-            for group in (_OF_V3, f"{_OF_V3}.{name}", _OF_V2):
+    def open(self, lent: str) -> dict[str, Any]:
+        """Load codecs: of each its name, and the package that has it with the version."""
+        for name, lender in json.loads(lent):
+            own = f"{_OF_V3}.{name}"
+            for group in (_OF_V3, own, _OF_V2):
                 for point in importlib.metadata.entry_points(group=group):
-                    if point.name == name or group.endswith(f".{name}"):
+                    is_named = point.name == name or group == own
+                    if is_named and point.dist and f"{point.dist.name} {point.dist.version}" == lender:
                         _register(name, point.load(), is_v3=group != _OF_V2)
         return {}
 
