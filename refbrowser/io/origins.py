@@ -555,10 +555,17 @@ def _check_secure(origin: Origin) -> None:
     """Raise where others on the way to an origin could read what is sent there."""
     if origin.scheme in ("https", "s3"):
         return
-    is_here = origin.host == "localhost" or origin.host.startswith("127.") or origin.host == "::1"
-    if origin.scheme != "http" or not is_here:
+    if origin.scheme != "http" or not _is_this_machine(origin.host):
         message = f"passwords and tokens are sent over https alone, not to {origin}"
         raise RefbrowserError(ErrorKind.USAGE, message)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        # Names may begin as addresses do.
+        return host == "localhost"
 
 
 def parse_storage_options(texts: Iterable[str]) -> dict[Origin, ConnectionSettings]:

@@ -61,11 +61,11 @@ def temporary_credentials(url: str, settings: ConnectionSettings) -> TemporaryCr
         said: Any = json.loads(bytes(data))
         key, secret, token = (_text(said[name]) for name in _NAMES)
         expires = datetime.fromisoformat(_text(said["expiration"]))
-    except (ValueError, KeyError, TypeError, RecursionError):
+        zoned = expires if expires.tzinfo is not None else expires.replace(tzinfo=UTC)
+        return TemporaryCredentials(key, secret, token, zoned.astimezone(UTC))
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         message = "the answer holds no credentials: a page to log in, perhaps"
         raise RefbrowserError(ErrorKind.FORMAT, message, Place(url=url)) from None
-    zoned = expires if expires.tzinfo is not None else expires.replace(tzinfo=UTC)
-    return TemporaryCredentials(key, secret, token, zoned.astimezone(UTC))
 
 
 def _text(said: Any) -> str:

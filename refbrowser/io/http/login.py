@@ -39,7 +39,7 @@ class _Session:
     """
 
     made: float = 0.0
-    cookies: dict[str, str] = field(default_factory=dict)
+    cookies: dict[str, str] = field(default_factory=dict, repr=False)
 
     def take(self, head: Head) -> None:
         """Take the cookies of an answer."""

@@ -57,7 +57,8 @@ def wrong(**said: object) -> str:
     "body",
     [
         "<html>log in", "[]", "{}", "[" * 50_000, wrong(accessKeyId=3), wrong(sessionToken="a\nb"),
-        wrong(expiration="soon"), wrong(secretAccessKey="x" * 9000),
+        wrong(expiration="soon"), wrong(expiration="0001-01-01T00:00:00+23:00"),
+        wrong(secretAccessKey="x" * 9000),
     ],
 )  # fmt: skip
 def test_answers_that_hold_none(body: str) -> None:

@@ -231,12 +231,13 @@ def test_a_changed_netrc_file_is_read_again(archive: Archive, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("setting", ["token=EDL", "netrc=true"])
-def test_nothing_is_sent_openly(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("host", ["data.example", "127.data.example", "localhost.example"])
+def test_nothing_is_sent_openly(setting: str, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EDL", TOKEN)
-    (settings,) = parse_storage_options([f"http://data.example:{setting}"]).values()
+    (settings,) = parse_storage_options([f"http://{host}:{setting}"]).values()
     with pytest.raises(RefbrowserError, match="over https alone"):
-        settings.header_values(Origin.parse("http://data.example"))
-    for place in ("http://login.example", "ftp://login.example"):
+        settings.header_values(Origin.parse(f"http://{host}"))
+    for place in ("http://login.example", "http://127.login.example", "ftp://login.example"):
         with pytest.raises(RefbrowserError):
             parse_storage_options([f"https://data.example:login={place}"])
 
