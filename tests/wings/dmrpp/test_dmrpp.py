@@ -103,6 +103,11 @@ def test_virtualizarr_finds_the_same_chunks(tmp_path: Path) -> None:
 
 BLOB = base64.b64encode(np.arange(6, dtype="<i4").tobytes()).decode()
 PACKED = base64.b64encode(zlib.compress(np.arange(6, dtype="<i4").tobytes())).decode()
+LARGE = base64.b64encode(zlib.compress(bytes(25))).decode()
+NEGATIVE = (
+    '<Int16 name="v"><Dim size="10"/><dmrpp:chunks><dmrpp:chunkDimensionSizes>5</dmrpp:chunkDimensionSizes>'
+    '<dmrpp:chunk offset="0" nBytes="10" chunkPositionInArray="[-5]"/></dmrpp:chunks></Int16>'
+)
 WITHIN = '<Int32 name="v"><Dim size="2"/><Dim size="3"/>{}</Int32>'
 
 
@@ -113,6 +118,18 @@ WITHIN = '<Int32 name="v"><Dim size="2"/><Dim size="3"/>{}</Int32>'
 def test_values_that_stand_in_the_text(tmp_path: Path, held: str) -> None:
     with refbrowser.open(described(tmp_path, WITHIN.format(held))) as dataset:
         assert dataset.array("/v")[...].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_packed_values_of_a_description_are_limited_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = WITHIN.format(f"<dmrpp:missingdata>{PACKED}</dmrpp:missingdata>")
+    changed = type(LIMITS)(chunk_size=2 * 24)
+    monkeypatch.setattr("refbrowser.wings.dmrpp.reading.dmr_arrays.LIMITS", changed)
+    several = "".join(held.replace('"v"', f'"{name}"') for name in "abc")
+    with refbrowser.open(described(tmp_path, several)) as dataset:
+        assert dataset.array("/b")[...].tolist() == [[0, 1, 2], [3, 4, 5]]
+        assert "too many" in dataset.array("/c").node.error.message
 
 
 def test_one_missing_value_is_not_packed(tmp_path: Path) -> None:
@@ -227,6 +244,8 @@ WRONG_ENUM = (
         (WITHIN.format("<dmrpp:compact>AAAA</dmrpp:compact>"), "take 3 bytes, not 24"),
         (WITHIN.format("<dmrpp:compact>A</dmrpp:compact>"), "cannot be decoded"),
         (WITHIN.format("<dmrpp:missingdata>AAAA</dmrpp:missingdata>"), "cannot be decoded"),
+        (WITHIN.format(f"<dmrpp:missingdata>{LARGE}</dmrpp:missingdata>"), "too many"),
+        (NEGATIVE, "not in its grid"),
         ('<String name="v"><Dim size="2"/><dmrpp:vlsa><v c="3">a</v></dmrpp:vlsa></String>', "more texts"),
         ('<String name="v"><Dim size="2"/><dmrpp:vlsa><v>a</v></dmrpp:vlsa></String>', "1 texts for 2"),
         ('<Structure name="v"><UInt8 name="a"/><dmrpp:chunk offset="0" nBytes="1"/></Structure>', "are said"),

@@ -91,6 +91,8 @@ class DmrArrays:
     url_of: Callable[[str], str]
     findings: list[Finding] = field(default_factory=list)
     _sizes: dict[str, int] = field(default_factory=dict)
+    #: Bytes that packed values in the text may still take.
+    _unpacked_left: int = field(default_factory=lambda: LIMITS.chunk_size)
     #: Enumerations by path, as they are declared.
     _enumerations: dict[str, Element] = field(default_factory=dict)
 
@@ -285,7 +287,12 @@ class DmrArrays:
         try:
             data = base64.b64decode(held.text.encode())
             # One element alone is not packed.
-            return data if held is compact or count == 1 else _inflated(data)
+            if held is missing and count != 1:
+                plain = SIZED.get(variable.name)
+                size = LIMITS.inline_value if plain is None else count * np.dtype(plain).itemsize
+                data = _inflated(data, min(size, self._unpacked_left))
+                self._unpacked_left -= len(data)
+            return data
         except (ValueError, zlib.error) as error:
             raise _wrong(f"the values in the text cannot be decoded: {quoted(error)}") from None
 
@@ -325,7 +332,8 @@ class DmrArrays:
             except ValueError:
                 raise _wrong(f"the positions of its chunks are not of {len(node.shape)} dimensions") from None
             coords = positions // np.maximum(sides, 1)
-            if (coords * sides != positions).any() or (coords >= np.array(node.grid.grid_shape)).any():
+            is_within = (positions >= 0) & (coords < np.array(node.grid.grid_shape))
+            if (coords * sides != positions).any() or not is_within.all():
                 raise _wrong("positions of its chunks are not in its grid")
         elif len(columns) == 1 and node.grid.size == 1:
             coords = np.zeros((1, max(len(node.shape), 1)), np.int64)
@@ -434,15 +442,16 @@ def _text(held: Element) -> str:
     if held.attributes.get("s", held.attributes.get("dmrpp:s")) is None:
         return held.text
     try:
-        return _inflated(base64.b64decode(held.text.encode())).decode()
+        return _inflated(base64.b64decode(held.text.encode()), LIMITS.inline_value).decode()
     except (ValueError, zlib.error) as error:
         raise _wrong(f"a text that is packed cannot be decoded: {quoted(error)}") from None
 
 
-def _inflated(data: bytes) -> bytes:
+def _inflated(data: bytes, most: int) -> bytes:
     unpacker = zlib.decompressobj()
-    made = unpacker.decompress(data, LIMITS.chunk_size)
-    if not unpacker.eof:
+    # With room for one more its end is seen.
+    made = unpacker.decompress(data, most + 1)
+    if not unpacker.eof or len(made) > most:
         raise ValueError("the packed values are cut or too many")
     return made
 
