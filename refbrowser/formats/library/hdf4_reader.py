@@ -51,6 +51,8 @@ _DESCRIPTORS = 5_000_000
 _NAMED = 5
 #: Groups in groups.
 _DEPTH = 64
+#: Places of groups that are in several others, beyond one for each.
+_PLACES = 10_000
 
 
 class Hdf4Reader:
@@ -183,6 +185,9 @@ class Hdf4Reader:
         self, groups: Any, known: Any, ref: int, above: str, places: dict[int, str], outer: tuple[int, ...]
     ) -> Iterator[Any]:
         name, kind, members = known[ref]
+        # Groups may be in several others, as these may be: places may be very many more than groups.
+        if len(self._numbers) >= len(known) + _PLACES:
+            raise ValueError(f"{len(known)} groups are within each other in too many places")
         path = self._free(f"{above}/{_name(name) or f'group_{ref}'}")
         self._numbers[path] = -1
         told = [["hdf4_class", kind, "char", ""]] if kind else []

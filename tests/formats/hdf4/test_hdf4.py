@@ -382,6 +382,27 @@ def test_a_file_that_was_cut_is_told(tmp_path: Path) -> None:
             refbrowser.open(path)
 
 
+def test_groups_that_are_within_each_other_very_often_cost_no_more_than_themselves(tmp_path: Path) -> None:
+    path = write_arrays(tmp_path / "a.hdf", v=np.arange(4, dtype="i2"))
+    file = HDF.HDF(str(path), HC.WRITE)
+    groups = file.vgstart()
+    above: list[Any] = []
+    for level in range(30):
+        made = [groups.create(f"{name}{level}") for name in "ab"]
+        for outer in above:
+            for inner in made:
+                outer.insert(inner)
+            outer.detach()
+        above = made
+    for each in above:
+        each.detach()
+    groups.end()
+    file.close()
+    with refbrowser.open(path) as dataset:
+        assert dataset.array("/v")[...].tolist() == [0, 1, 2, 3]
+        assert any("in too many places" in each.message for each in dataset.document.notes)
+
+
 def test_descriptors_in_a_circle_end(tmp_path: Path) -> None:
     path = write_arrays(tmp_path / "a.hdf", a=VALUES.astype("i2"))
     data = bytearray(path.read_bytes())
