@@ -370,7 +370,7 @@ def test_very_many_rows_are_asked_for_and_written_in_blocks(
     out, err = capsys.readouterr()
     assert not out
     assert "--yes" in err
-    monkeypatch.setattr("refbrowser.tools.read.verb._BLOCK", 1000)
+    monkeypatch.setattr("refbrowser.tools.read.value_files._BLOCK", 1000)
     sizes = []
     read = refbrowser.engine.dataset.Array.read
 
