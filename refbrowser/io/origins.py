@@ -493,6 +493,7 @@ class ConnectionSettings:
             name = key.removeprefix("header.")
             if not _HEADER_NAME.fullmatch(name) or name.lower() in _OWN_HEADERS:
                 raise RefbrowserError(ErrorKind.USAGE, f"{quoted(name)} is not a header that can be set")
+            _check_variable(key, value)
             return replace(self, headers={**self.headers, name: value})
         if key == "anonymous":
             return replace(self, anonymous=_boolean(key, value))
@@ -500,6 +501,8 @@ class ConnectionSettings:
             return replace(self, requester_pays=_boolean(key, value))
         if key in ("login", "credentials"):
             _check_secure(Origin.parse(value))
+        if key == "token":
+            _check_variable(key, value)
         if key == "netrc":
             return replace(self, netrc="" if value.lower() == "true" else value)
         if key in ("profile", "endpoint", "region", "account", "token", "login", "credentials"):
@@ -549,6 +552,13 @@ _KEYS = (
     "anonymous", "profile", "endpoint", "region", "account", "requester_pays", "token", "netrc", "login",
     "credentials",
 )  # fmt: skip
+
+
+def _check_variable(key: str, value: str) -> None:
+    """Raise where a setting is no name of an environment variable: it may be a secret, which is not told."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+        message = f"{key} names the environment variable that holds the value, not the value itself"
+        raise RefbrowserError(ErrorKind.USAGE, message)
 
 
 def _check_secure(origin: Origin) -> None:

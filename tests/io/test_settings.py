@@ -41,6 +41,14 @@ def test_refused_options(text: str) -> None:
     assert caught.value.kind == ErrorKind.USAGE
 
 
+@pytest.mark.parametrize("setting", ["token=eyJhbGciOi.SECRET", "header.Authorization=Bearer SECRET"])
+def test_a_secret_in_place_of_the_name_of_a_variable_is_not_repeated(setting: str) -> None:
+    with pytest.raises(RefbrowserError, match="not the value itself") as raised:
+        parse_storage_options([f"https://data.example:{setting}"])
+    assert raised.value.kind is ErrorKind.USAGE
+    assert "SECRET" not in str(raised.value)
+
+
 def test_header_values_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = ConnectionSettings(headers={"Authorization": "MY_TOKEN"})
     monkeypatch.setenv("MY_TOKEN", "Bearer abc")
