@@ -138,11 +138,13 @@ class Hdf4Layouts:
     def _read_descriptors(self) -> None:
         if self.bytes_at(0, 4) != MAGIC:
             raise ValueError("it does not begin as HDF4")
-        at, seen = 4, set()
+        at, seen, total = 4, set(), 0
         while at and at not in seen:
             seen.add(at)
             count, following = struct.unpack(">hI", self.bytes_at(at, 6))
-            if count < 0 or len(self._elements) + count > self._most:
+            # Blocks may lie over each other: it is counted what is read, not what is found.
+            total += count
+            if count < 0 or total > self._most:
                 raise ValueError(f"it has more than {self._most} descriptors")
             for entry in struct.iter_unpack(">HHII", self.bytes_at(at + 6, 12 * count)):
                 tag, ref, offset, length = entry

@@ -403,6 +403,14 @@ def test_groups_that_are_within_each_other_very_often_cost_no_more_than_themselv
         assert any("in too many places" in each.message for each in dataset.document.notes)
 
 
+def test_blocks_of_descriptors_that_lie_over_each_other_are_counted_each(tmp_path: Path) -> None:
+    path = tmp_path / "a.hdf"
+    blocks = b"".join((10).to_bytes(2, "big") + (4 + 6 * at).to_bytes(4, "big") for at in range(1, 100))
+    path.write_bytes(hdf4_layout.MAGIC + blocks + bytes(1000))
+    with pytest.raises(ValueError, match="more than 500 descriptors"):
+        hdf4_layout.Hdf4Layouts(str(path), 500)
+
+
 def test_descriptors_in_a_circle_end(tmp_path: Path) -> None:
     path = write_arrays(tmp_path / "a.hdf", a=VALUES.astype("i2"))
     data = bytearray(path.read_bytes())
