@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,3 +110,26 @@ def inflate(data: Bytes, room: Room, window: int) -> Bytes:
         if window == _ZLIB_WINDOW:
             raise DecodeError(f"{len(rest)} bytes follow the stream")
     raise DecodeError(f"more than {_MEMBERS} members")
+
+
+def zlib_flaw(portions: Iterable[bytes | memoryview], most: int) -> str:
+    """Return what is wrong with a zlib stream (RFC 1950), however much it gives; empty where nothing is.
+
+    Parameters
+    ----------
+    portions
+        Its bytes, a few at a time: what these give is held at once. Bytes that follow it are not looked at.
+    most
+        So many bytes it may give.
+    """
+    stream, made = zlib.decompressobj(), 0
+    for portion in portions:
+        try:
+            made += len(stream.decompress(portion))
+        except zlib.error as error:
+            return str(error)
+        if made > most:
+            return f"more than {most} bytes"
+        if stream.eof:
+            return ""
+    return "the stream ends early"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from refbrowser.codecs.deflating import zlib_flaw
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.hdf4.eos_structure import EosPart, eos_parts, structure_text
@@ -18,6 +19,7 @@ from refbrowser.formats.library.library_source import LibrarySource, Tree, asked
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.byte_sources import LocalBytes
 from refbrowser.limits import LIMITS
 from refbrowser.model.calibration import FACTOR, OFFSET
 from refbrowser.model.data_type import DataType
@@ -28,6 +30,8 @@ from refbrowser.model.values import Chunks, CodecSpec, Pieces, SourceManifest
 from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
 
 Told = Mapping[str, Any]
+#: Bytes of a stream that are unpacked at a time: of deflate, into a thousand times as many at most.
+_PORTION = 4 << 10
 
 
 @dataclass(eq=False)
@@ -86,7 +90,7 @@ class Hdf4Arrays:
     findings: list[Finding] = field(init=False, default_factory=list)
     sources: dict[str, LibrarySource] = field(init=False, default_factory=dict)
     _sizes: dict[tuple[str, str], int] = field(init=False, default_factory=dict)
-    _proved: dict[Any, str] = field(init=False, default_factory=dict)
+    _proved: set[Any] = field(init=False, default_factory=set)
 
     def add_to(self, manifest: ManifestBuilder) -> None:
         """Add all nodes, and all chunks."""
@@ -239,11 +243,36 @@ class Hdf4Arrays:
             return "chunks of it lie outside of it"
         if not is_packed and not is_chunked:
             return ""
+        # What is wrong with the chunk of one array says nothing of others: each of them is looked at then.
         key = node.known_dtype.str, is_packed, is_chunked
-        if key not in self._proved:
-            candidate = Candidate(node, node.path, stored, int(np.argmax(stored.offsets)), (), node.shape)
-            self._proved[key] = refuted(self.file, candidate, self.token)
-        return self._proved[key]
+        if key in self._proved:
+            return ""
+        number = int(np.argmax(stored.offsets))
+        candidate = Candidate(node, node.path, stored, number, (), node.shape)
+        why = refuted(self.file, candidate, self.token)
+        if not why:
+            self._proved.add(key)
+        elif is_packed and (flaw := self._stream_flaw(stored, number)):
+            # HDF4 does not look at the checksum, and gives values of it: references lead to an error.
+            self._tell_damaged(node.path, stored, number, flaw)
+            return ""
+        return why
+
+    def _stream_flaw(self, stored: Stored, number: int) -> str:
+        """Return what is wrong with the packed bytes of a chunk, however much they give; empty: nothing."""
+        start, size = int(stored.offsets[number]), int(stored.sizes[number])
+        with LocalBytes(self.file.url) as source:
+            starts = range(start, start + size, _PORTION)
+            portions = (source.read(at, min(_PORTION, start + size - at)) for at in starts)
+            return zlib_flaw(portions, LIMITS.chunk_size)
+
+    def _tell_damaged(self, path: str, stored: Stored, number: int, flaw: str) -> None:
+        start, size = int(stored.offsets[number]), int(stored.sizes[number])
+        place = Place(path=path, url=self.file.url, start=start, stop=start + size)
+        message = f"its chunk {'.'.join(map(str, stored.coords[number].tolist()))} cannot be decoded: {flaw}"
+        self.contents.findings.append(
+            Finding(severity=Severity.FAULT, kind=ErrorKind.DECODE, message=message, place=place)
+        )
 
     def _add_by_library(
         self, manifest: ManifestBuilder, node: ArrayNode, source: LibrarySource, why: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -111,18 +113,72 @@ def test_references_lead_to_the_chunks(tmp_path: Path, level: int | None) -> Non
 
 
 @pytest.mark.slow
-def test_a_chunk_that_is_not_what_it_should_be_is_left_to_the_library(tmp_path: Path) -> None:
+def test_a_chunk_that_is_damaged_is_told_where_it_is_read(tmp_path: Path) -> None:
     values = VALUES.astype("i2")
     path = write_arrays(tmp_path / "a.hdf", a=values)
     make_chunked(path, values, (3, 4), 6)
     data = path.read_bytes()
-    for at, is_proved in ((data.rindex(b"\x78\x9c"), False), (data.index(b"\x78\x9c"), True)):
+    # The last chunk is looked at when the file is opened.
+    for at, told in ((data.rindex(b"\x78\x9c"), 1), (data.index(b"\x78\x9c"), 0)):
         path.write_bytes(data[: at + 3] + bytes([data[at + 3] ^ 0xFF]) + data[at + 4 :])
         with refbrowser.open(path) as dataset:
-            # The last chunk is compared with what pyhdf gives; each is told where it is read.
-            assert bool(dataset["/a"].node.not_referencable) is not is_proved
-            with pytest.raises(RefbrowserError):
+            assert not dataset["/a"].node.not_referencable
+            faults = [each for each in dataset.document.notes if each.kind is ErrorKind.DECODE]
+            assert [each.place.start for each in faults] == [at] * told
+            with pytest.raises(RefbrowserError) as caught:
                 dataset["/a"][...]
+            assert caught.value.kind is ErrorKind.DECODE
+
+
+def write_packed(path: Path, **arrays: Any) -> list[bytes]:
+    """Write arrays of one deflated chunk each; return the streams of these."""
+    file = SD.SD(str(path), SDC.WRITE | SDC.CREATE | SDC.TRUNC)
+    for name, values in arrays.items():
+        made = file.create(name, TYPES[values.dtype.str[1:]], list(values.shape))
+        made.setcompress(SDC.COMP_DEFLATE, 6)
+        made[:] = values
+        made.endaccess()
+    file.end()
+    return [zlib.compress(values.astype(values.dtype.newbyteorder(">")), 6) for values in arrays.values()]
+
+
+def changed_stream(stream: bytes) -> bytes:
+    """Return a stream with one other byte, which gives as many bytes, others, and then the wrong checksum."""
+    plain = zlib.decompress(stream)
+    for at in range(len(stream) // 2, len(stream)):
+        changed = stream[:at] + bytes([stream[at] ^ 1]) + stream[at + 1 :]
+        with contextlib.suppress(zlib.error):
+            found = zlib.decompressobj().decompress(changed, len(plain))
+            if len(found) == len(plain) and found != plain:
+                return changed
+    raise AssertionError("no byte is such a one")
+
+
+@pytest.mark.slow
+def test_a_damaged_stream_is_no_data_and_says_nothing_of_other_arrays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.hdf"
+    random = np.random.default_rng(3)
+    first, second = (random.integers(0, 90, 2000).astype("i2") for _ in range(2))
+    stream, _ = write_packed(path, first=first, second=second)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(stream, changed_stream(stream)))
+    # pyhdf finds nothing wrong.
+    assert not np.array_equal(own_values(path, 0), first)
+    with refbrowser.open(path) as dataset:
+        (fault,) = dataset.document.notes
+        assert (fault.kind, fault.place.path, fault.place.start) == (
+            ErrorKind.DECODE,
+            "/first",
+            data.index(stream),
+        )
+        assert fault.message.startswith("its chunk 0 cannot be decoded: ")
+        assert not dataset["/second"].node.not_referencable
+        assert np.array_equal(dataset["/second"][...], second)
+    assert main(["read", str(path), "/first"]) == 2
+    assert "E_DECODE" in capsys.readouterr().err
+    assert main(["check", str(path)]) == 2
 
 
 @pytest.mark.slow
