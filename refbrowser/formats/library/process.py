@@ -38,6 +38,8 @@ NETCDF3 = Path(__file__).with_name("netcdf3_reader.py")
 TIFF = Path(__file__).with_name("tiff_reader.py")
 #: Processes that are kept for the next question.
 _KEPT = 4
+#: The question for values.
+_VALUES = "read"
 
 #: Is given each answer, and the bytes behind it.
 Take = Callable[[dict[str, Any], memoryview], None]
@@ -99,8 +101,9 @@ class LibraryFile:
         Raises
         ------
         RefbrowserError
-            `E_FORMAT`: the library cannot read it, or has broken its process; `E_BUDGET`: it took too long;
-            `E_RANGE`: the file was changed; or why its bytes cannot be read.
+            `E_FORMAT`: the library cannot read it, or has broken its process; `E_DECODE`: it cannot read
+            values (``read``); `E_BUDGET`: it took too long; `E_RANGE`: the file was changed; or why its bytes
+            cannot be read.
         """
         with self._lock:
             if self.identity is not None and identity_on_disk(self.url) != self.identity:
@@ -122,11 +125,12 @@ class LibraryFile:
                 if process.was_killed:
                     self._end()
             except _ToldError as told:
+                # What is wrong with values says nothing of the format.
+                kind = ErrorKind.DECODE if process.is_open and operation == _VALUES else ErrorKind.FORMAT
                 if not process.is_open:
                     self._end()
-                raise RefbrowserError(
-                    ErrorKind.FORMAT, f"{self.called} cannot be read: {quoted(str(told))}", self._place
-                ) from None
+                message = f"{self.called} cannot be read: {quoted(str(told))}"
+                raise RefbrowserError(kind, message, self._place) from None
             except BaseException:
                 self._end()
                 raise

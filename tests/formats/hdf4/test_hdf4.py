@@ -182,6 +182,21 @@ def test_a_damaged_stream_is_no_data_and_says_nothing_of_other_arrays(
 
 
 @pytest.mark.slow
+def test_values_that_pyhdf_cannot_read_are_no_matter_of_the_format(tmp_path: Path) -> None:
+    values = VALUES.astype("i2")
+    path = write_arrays(tmp_path / "a.hdf", a=values)
+    make_chunked(path, values, (3, 4), 6, plain_ones=2)
+    data = path.read_bytes()
+    at = data.rindex(b"\x78\x9c")
+    path.write_bytes(data[: at + 3] + bytes([data[at + 3] ^ 0xFF]) + data[at + 4 :])
+    with refbrowser.open(path) as dataset:
+        assert dataset["/a"].node.not_referencable
+        with pytest.raises(RefbrowserError, match="SDreaddata failure") as caught:
+            dataset["/a"][...]
+        assert caught.value.kind is ErrorKind.DECODE
+
+
+@pytest.mark.slow
 def test_chunks_that_no_codec_reads_are_left_to_the_library(tmp_path: Path) -> None:
     values = VALUES.astype("i2")
     path = write_arrays(tmp_path / "mixed.hdf", a=values)

@@ -49,6 +49,8 @@ class Reader:
         yield {}, b"ab", b"", b"c"
     def do_crash(self, request):
         os.kill(os.getpid(), signal.SIGSEGV)
+    def do_read(self, request):
+        raise ValueError("no values")
     def do_sleep(self, request):
         time.sleep(60)
     def do_memory(self, request):
@@ -138,6 +140,7 @@ def test_what_breaks_costs_one_question(
     assert caught.value.kind is ErrorKind.BUDGET
     assert asked(file, "echo", say=1)[0]["said"] == 1
     fails(ErrorKind.FORMAT, "AttributeError", "nothing")
+    fails(ErrorKind.DECODE, "no values", "read")
     fails(ErrorKind.FORMAT, r"OSError|PermissionError", "write", path=str(tmp_path / "made"))
     assert not (tmp_path / "made").exists() or not (tmp_path / "made").stat().st_size
 
