@@ -170,35 +170,41 @@ def _grib_file(opening: Opening, named: str | None) -> tuple[NamedFile, RemoteBy
     Raises
     ------
     RefbrowserError
-        It is not there, or cannot be read.
+        It is not there, or cannot be read: `E_BLOCKED` where it may not be.
     """
-    first: RefbrowserError | None = None
+    first: AbsentError | None = None
+    allow = _allowed(opening, named)
     for place in [named] if named is not None else places_beside(opening.path):
         try:
-            return _grib_at(opening, place)
-        except RefbrowserError as error:
+            return _grib_at(opening, place, allow)
+        except AbsentError as error:
             first = first or error
-            if not isinstance(error, AbsentError) and local_path(place) is None:
-                break
     assert first is not None
     raise first
 
 
-def _grib_at(opening: Opening, place: str) -> tuple[NamedFile, RemoteBytes | None]:
+def _allowed(opening: Opening, named: str | None) -> tuple[Origin, ...]:
+    """Return what may be read: also where the index is, and the folder of a file that the user named."""
     own = () if opening.seen.local is not None else (split_url(opening.path).origin,)
-    access = Access.for_document(place, (*opening.allow, *own), opening.settings)
+    local = None if named is None else local_path(named)
+    folder = () if local is None else (Origin("file", folder=os.path.dirname(os.path.realpath(local))),)
+    return (*opening.allow, *own, *folder)
+
+
+def _grib_at(opening: Opening, place: str, allow: Sequence[Origin]) -> tuple[NamedFile, RemoteBytes | None]:
     local = local_path(place)
     if local is None:
+        access = Access.for_document(place, allow, opening.settings)
         source = RemoteBytes(place, access, opening.fetcher(), opening.token, first=HEAD, link=LOCAL)
         url = access.resolve(place).url
         file = library_file(LIBRARY.script, LIBRARY.called, url, source)
         return NamedFile(url, file, access, source.identity, source.size), source
-    url = os.path.realpath(local)
-    if not os.path.isfile(url):
-        raise AbsentError(ErrorKind.IO, "there is no such file", Place(url=url))
-    if opening.seen.local is not None:
-        folder = Origin("file", folder=os.path.dirname(url))
-        access = Access.for_document(opening.path, (*opening.allow, folder), opening.settings)
+    if not os.path.isfile(local):
+        raise AbsentError(ErrorKind.IO, "there is no such file", Place(url=os.path.realpath(local)))
+    base = place if opening.seen.local is None else opening.path
+    access = Access.for_document(base, allow, opening.settings)
+    # Links may lead out of the folder of the index.
+    url = access.resolve(os.path.abspath(local)).path
     identity = identity_on_disk(url)
     file = library_file(LIBRARY.script, LIBRARY.called, url, None, identity)
     return NamedFile(url, file, access, identity, os.path.getsize(url)), None

@@ -412,6 +412,35 @@ def test_an_index_elsewhere_without_its_file(tmp_path: Path) -> None:
         assert [each.path for each in server.requests if each.path != "/f.grib2.idx"]
 
 
+def test_a_link_that_leads_out_of_the_folder_needs_permission(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    (folder / "below").mkdir(parents=True)
+    outside.mkdir()
+    index = write(folder, [field(1, level=500)])
+    file = folder / "f.grib2"
+    file.rename(outside / "f.grib2")
+    file.symlink_to(outside / "f.grib2")
+    with refbrowser.open(index) as dataset:
+        (told,) = dataset.document.notes
+        assert told.kind is ErrorKind.BLOCKED
+        assert f"reading from {outside} needs permission" in told.message
+        assert f"--allow {outside}" in told.advice
+    assert main(["read", str(index), "/t"]) == 3
+    assert "E_BLOCKED" in capsys.readouterr().err
+    # Who allows it, or names the file, may read it, and one below the folder lies in it.
+    for keywords in ({"allow": [str(outside)]}, {"grib": str(file)}):
+        with refbrowser.open(index, **keywords) as dataset:
+            assert dataset["/t"][...].reshape(-1).tolist() == (np.arange(12.0) + 100).tolist()
+    file.unlink()
+    (outside / "f.grib2").rename(folder / "below" / "f.grib2")
+    file.symlink_to(folder / "below" / "f.grib2")
+    with refbrowser.open(index) as dataset:
+        assert not dataset.document.notes
+        assert dataset["/t"][...].size == POINTS
+
+
 def test_without_eccodes_there_is_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = write(tmp_path, [field(1, level=500)])
     monkeypatch.setattr("refbrowser.formats.library.named_file.find_spec", lambda name: None)
