@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QUrl
-from PySide6.QtWidgets import QApplication, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QMessageBox, QPlainTextEdit
 from pytestqt.qtbot import QtBot
+from servers.http_server import HttpServer
 from unread_data import HDF4, without_pyhdf
 from window_fixtures import Open, button, drop
 
@@ -180,6 +181,30 @@ class TestFilesOfData:
         button(window, "foundOpenButton").click()
         qtbot.waitUntil(lambda: any(each.is_open for each in window.documents.all()))
         assert "virtual.json" in [each.title for each in window.documents.all()]
+
+    def test_an_asset_at_a_private_address_is_asked_about_before_it_is_read(
+        self, window: MainWindow, small: Path, opened: Open, tmp_path: Path, qtbot: QtBot
+    ) -> None:
+        with HttpServer({"/refs.json": small.read_bytes()}) as server:
+            loopback = server.url("/refs.json").replace("127.0.0.1", "0x7f.1")
+            item, assets = tmp_path / "item.json", {"refs": {"href": loopback, "roles": ["references"]}}
+            item.write_text(json.dumps({"type": "Feature", "stac_version": "1.0.0", "assets": assets}))
+            opened(item)
+            card = window.centre.found
+            assert card is not None
+            origin = server.url("/").rstrip("/")
+            assert f"The button reads from {origin}." in card.text(), "the address as it is looked up"
+            for answer in ("No", "Yes"):
+                button(window, "foundOpenButton").click()
+                question = window.findChild(QMessageBox, "privateQuestion")
+                assert question is not None
+                assert f"The file leads to {origin}:" in question.informativeText()
+                assert server.requests == []
+                assert [each.title for each in window.documents.all()] == ["item.json"]
+                button(window, f"privateQuestion{answer}").click()
+                qtbot.waitUntil(lambda: window.findChild(QMessageBox, "privateQuestion") is None)
+            qtbot.waitUntil(lambda: any(each.is_open for each in window.documents.all()))
+            assert [each.title for each in window.documents.all()] == ["refs.json"]
 
     def test_what_is_nothing_to_be_opened_goes_when_it_was_seen(
         self, window: MainWindow, small: Path, opened: Open, tmp_path: Path, qtbot: QtBot

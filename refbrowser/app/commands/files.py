@@ -17,6 +17,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.theme import plain_tooltip
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
+from refbrowser.errors import RefbrowserError
 from refbrowser.formats.store_rules import flavours
 from refbrowser.views.hierarchy import takes_rules
 from refbrowser.views.words import one_line
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.app.dialogs.recovery import RecoveryBar
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.journal import Recovery
+    from refbrowser.io.origins import Origin
 
 
 class PermissionCommands(CommandGroup):
@@ -191,9 +193,23 @@ class FileCommands(CommandGroup):
         self._workspace.update_actions()
 
     def open_instead(self, paths: list[str]) -> None:
-        """Open documents in place of the current one, which could not be opened."""
-        self.close_failed()
-        self._workspace.open_all(paths)
+        """Open documents in place of the current one, which could not be opened.
+
+        That one may have named them: private addresses, other than its own, are asked about first.
+        """
+        shown = self._current
+        own = None if shown is None else _private_origin(shown.path)
+        private = dict.fromkeys(map(_private_origin, paths))
+
+        def go_on() -> None:
+            self.close_failed()
+            self._workspace.open_all(paths)
+
+        asked = [each for each in private if each not in (None, own)]
+        if asked:
+            self._workspace.questions.private_addresses(asked, go_on)
+        else:
+            go_on()
 
     def close_failed(self) -> None:
         """Close the current document where it could not be opened."""
@@ -224,6 +240,19 @@ class FileCommands(CommandGroup):
             done,
             lambda _error: done(()),
         )
+
+
+def _private_origin(path: str) -> Origin | None:
+    """Return the origin of a path or URL where its host is a private address."""
+    from refbrowser.io.access.access import is_private_origin
+    from refbrowser.io.origins import split_url
+
+    try:
+        origin = split_url(path).origin
+    except RefbrowserError:
+        # Opening it says why.
+        return None
+    return origin if is_private_origin(origin) else None
 
 
 class CdlCommands(CommandGroup):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, error_kind, error_text
+from refbrowser.errors import RefbrowserError
 from refbrowser.formats.sniffing import ENTRIES, NAMED
-from refbrowser.io.origins import server_of
+from refbrowser.io.origins import server_of, split_url
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 
@@ -248,14 +249,27 @@ def _lead_words(found: Found, lead: Lead) -> str:
     lines = [
         f"It is {_article(found.kind)}, without arrays of its own. {what}; nothing of them was read yet.",
         f"They are in {', '.join(map(one_line, places[:_OFFERED]))}{more}.",
+        *_opened_from(lead),
         *(f"Not followed: {one_line(each)}." for each in lead.unsaid[:_OFFERED]),
     ]
     return "\n".join(lines)
 
 
+def _opened_from(lead: Lead) -> Iterator[str]:
+    """Yield where the button reads from that opens one of the files."""
+    if lead.best is not None and not lead.is_one:
+        yield f"The button reads from {one_line(_place_of(lead.best.url))}."
+
+
 def _place_of(url: str) -> str:
-    """Return the folder of a path, or the server or bucket of a URL."""
-    return server_of(url) or os.path.dirname(url)
+    """Return the folder of a path, or the server or bucket of a URL: addresses as they are looked up."""
+    server = server_of(url)
+    if server is None:
+        return os.path.dirname(url)
+    try:
+        return str(split_url(server).origin)
+    except RefbrowserError:
+        return server
 
 
 def _article(kind: str) -> str:

@@ -339,6 +339,15 @@ class Questions(QObject):
         sheet.connectionWanted.connect(lambda origin: connect(origin, sheet))
         self._show(sheet)
 
+    def private_addresses(self, origins: Sequence[Origin], confirmed: Callable[[], object]) -> None:
+        """Ask whether private addresses are to be read that a file named, and nobody else."""
+        named = ", ".join(one_line(str(each)) for each in origins[:SHOWN])
+        text = (
+            f"The file leads to {named}: {plural(len(origins), 'a private address', 'private addresses')}, "
+            "of this computer or its network. Only continue where you expect that."
+        )
+        self._confirm("privateQuestion", "Read from this computer's network?", text, confirmed)
+
     def connection(
         self,
         origin: Origin,

@@ -491,7 +491,7 @@ class Access:
             return any(granted.covers(origin) for granted in self.allowed)
         if origin not in self.allowed:
             return False
-        return origin in self.private or not _is_private(origin)
+        return origin in self.private or not is_private_origin(origin)
 
     def _is_own(self, folder: str) -> bool:
         """Tell whether a local folder is that of the document, or lies below."""
@@ -526,7 +526,7 @@ class Access:
     def _want(self, origin: Origin | None, pattern: str, count: int, size: int | None) -> Want:
         if origin is None:
             return Want(None, "host", count, size, False, pattern)
-        private = _is_private(origin) or self.memory.met.get(origin, False)
+        private = is_private_origin(origin) or self.memory.met.get(origin, False)
         permitted = self.permits(Location("", origin, "")) and (not private or origin in self.private)
         if origin.scheme == "file":
             kind = "folder"
@@ -607,7 +607,8 @@ def sources_in(columns: ReferenceColumns) -> list[Source]:
     ]
 
 
-def _is_private(origin: Origin) -> bool:
+def is_private_origin(origin: Origin) -> bool:
+    """Tell whether an origin's host names a private address, without asking a resolver."""
     return origin.scheme in DEFAULT_PORTS and is_private_name(origin.host)
 
 
