@@ -246,6 +246,7 @@ WRONG_ENUM = (
         (WITHIN.format("<dmrpp:missingdata>AAAA</dmrpp:missingdata>"), "cannot be decoded"),
         (WITHIN.format(f"<dmrpp:missingdata>{LARGE}</dmrpp:missingdata>"), "too many"),
         (NEGATIVE, "not in its grid"),
+        (CHUNKED.format("", TWO.replace("[2]", "[0]").format("")), r"several of its chunks are at .* \[0\]"),
         ('<String name="v"><Dim size="2"/><dmrpp:vlsa><v c="3">a</v></dmrpp:vlsa></String>', "more texts"),
         ('<String name="v"><Dim size="2"/><dmrpp:vlsa><v>a</v></dmrpp:vlsa></String>', "1 texts for 2"),
         ('<Structure name="v"><UInt8 name="a"/><dmrpp:chunk offset="0" nBytes="1"/></Structure>', "are said"),

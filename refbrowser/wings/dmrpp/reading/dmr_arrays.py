@@ -335,6 +335,9 @@ class DmrArrays:
             is_within = (positions >= 0) & (coords < np.array(node.grid.grid_shape))
             if (coords * sides != positions).any() or not is_within.all():
                 raise _wrong("positions of its chunks are not in its grid")
+            if (repeated := _repeated(coords)) is not None:
+                at = [int(each) for each in repeated * sides]
+                raise _wrong(f"several of its chunks are at the position {at}")
         elif len(columns) == 1 and node.grid.size == 1:
             coords = np.zeros((1, max(len(node.shape), 1)), np.int64)
         else:
@@ -386,6 +389,15 @@ def _columns(variable: Element) -> ChunkColumns | None:
     told = variable.first("dmrpp:chunks")
     found = (each.chunks for each in (told, variable) if isinstance(each, DmrElement))
     return next((each for each in found if each), None)
+
+
+def _repeated(coords: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
+    """Return a row that occurs more than once, of shape (ndim,); None where each occurs once."""
+    if coords.shape[1] == 0:
+        return coords[0] if len(coords) > 1 else None
+    ordered = coords[np.lexsort(coords.T)]
+    same = (ordered[1:] == ordered[:-1]).all(axis=1)
+    return ordered[int(same.argmax())] if same.any() else None
 
 
 def _sides(told: Element, shape: tuple[int, ...]) -> tuple[int, ...]:
