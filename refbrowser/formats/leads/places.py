@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from urllib.parse import urljoin
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.named_bytes import place_beside
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
+
+
+def referred(place: str, name: str) -> str:
+    """Return where a URL reference leads from a place (RFC 3986, section 5.2); in a file here it is a path.
+
+    Raises
+    ------
+    ValueError
+        It is malformed.
+    """
+    if not _is_elsewhere(place) or scheme_of(name):
+        return place_beside(place, name)
+    scheme, _, rest = place.partition("://")
+    # urljoin joins only the schemes that it knows.
+    joined = urljoin(f"http://{rest}", name)
+    return f"{scheme}{joined.removeprefix('http')}" if joined.startswith("http://") else joined
+
+
+def _is_elsewhere(place: str) -> bool:
+    return scheme_of(place) not in (None, "file")
 
 
 @dataclass(slots=True)
@@ -19,9 +40,12 @@ class Places:
     ----------
     place
         Of what names them: a URL, or a path with links resolved.
+    meant
+        Returns what a name means at a place.
     """
 
     place: str
+    meant: Callable[[str, str], str] = referred
     refused: int = 0
     odd: int = 0
     count: int = 0
@@ -39,12 +63,11 @@ class Places:
             message = f"it names more than {LIMITS.lead_sources} files (lead_sources)"
             raise RefbrowserError(ErrorKind.BUDGET, message)
         try:
-            found = place_beside(self.place, name)
+            found = self.meant(self.place, name)
         except ValueError:
             self.odd += 1
             return None
-        is_elsewhere = scheme_of(self.place) not in (None, "file")
-        if is_elsewhere and scheme_of(found) in (None, "file"):
+        if _is_elsewhere(self.place) and not _is_elsewhere(found):
             self.refused += 1
             return None
         return found

@@ -6,6 +6,7 @@ import re
 
 from refbrowser.formats.lead import Lead, NamedSource
 from refbrowser.formats.leads.places import Places
+from refbrowser.formats.named_bytes import place_beside
 from refbrowser.formats.xml_elements import XmlReader
 from refbrowser.limits import LIMITS
 
@@ -25,7 +26,9 @@ def lead_of_vrt(data: bytes, place: str) -> Lead:
     RefbrowserError
         It is no XML, declares entities, or names too many.
     """
-    root, places = XmlReader(place, LIMITS.lead_elements).read((data,)), Places(place)
+    root = XmlReader(place, LIMITS.lead_elements).read((data,))
+    # GDAL takes names for paths, not for URL references.
+    places = Places(place, place_beside)
     urls: dict[str, None] = {}
     pending = [root]
     while pending:

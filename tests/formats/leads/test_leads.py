@@ -120,10 +120,33 @@ def test_an_aggregation_that_is_not_known_is_an_error() -> None:
 
 
 def test_what_comes_from_a_server_names_no_file_of_this_computer() -> None:
-    listed = b"/etc/passwd\nfile:///etc/shadow\nb.nc\nhttps://other/c.nc\n"
+    listed = b"C:/boot.ini\nfile:///etc/shadow\nb.nc\nhttps://other/c.nc\n"
     lead = lead_of_list(listed, "https://host/d/list.txt")
     assert urls(lead) == ["https://host/d/b.nc", "https://other/c.nc"]
     assert "2 of this computer" in lead.unsaid[0]
+    raster = b"<VRTDataset><SourceFilename>/etc/passwd</SourceFilename></VRTDataset>"
+    lead = lead_of_vrt(raster, "https://host/d/a.vrt")
+    assert urls(lead) == []
+    assert "1 of this computer" in lead.unsaid[0]
+
+
+def test_names_in_what_comes_from_a_server_are_url_references() -> None:
+    names = ["/a.nc", "//other/b.nc", "../c.nc?d=e#f", "./g.nc"]
+    listed = "\n".join(names).encode()
+    # As RFC 3986, section 5.4, has them.
+    assert urls(lead_of_list(listed, "https://host:8/d/h/l.txt?q")) == [
+        "https://host:8/a.nc", "https://other/b.nc", "https://host:8/d/c.nc?d=e#f", "https://host:8/d/h/g.nc",
+    ]  # fmt: skip
+    assert urls(lead_of_list(listed, "s3://bucket/d/h/l.txt")) == [
+        "s3://bucket/a.nc", "s3://other/b.nc", "s3://bucket/d/c.nc?d=e#f", "s3://bucket/d/h/g.nc",
+    ]  # fmt: skip
+    nested = "".join(f'<netcdf location="{name}"/>' for name in names[:2])
+    lead = ncml(f'<aggregation type="union">{nested}</aggregation>', place="https://host/d/a.ncml")
+    assert urls(lead) == ["https://host/a.nc", "https://other/b.nc"]
+    item = {"type": "Feature", "links": [{"rel": "item", "href": "/items/1"}]}
+    lead = lead_of_stac(json.dumps(item).encode(), "https://host/d/item.json")
+    assert urls(lead) == ["https://host/items/1"]
+    assert urls(lead_of_list(b"/a.nc\n//b/c.nc\n", "/d/l.txt")) == ["/a.nc", "//b/c.nc"], "paths stay paths"
 
 
 def test_what_is_no_url_is_left_out() -> None:
