@@ -139,8 +139,10 @@ class CodecPipeline:
             return _build(node, shape)
         known = _known.get(ref(node))
         if known is None:
+            made = _build(node)
+            _check_shards(node, made)
             # The entry goes with the array.
-            known = _known[ref(node, _known.pop)] = _build(node)
+            known = _known[ref(node, _known.pop)] = made
         return known
 
     @property
@@ -323,6 +325,20 @@ def _build(node: ArrayNode, shape: tuple[int, ...] | None = None) -> CodecPipeli
     if any(spec.name in node.lenders for spec in node.codecs):
         return _lent(node.codecs, shape, node.dtype, node.fill_value, node.lenders, node.order)
     return _build_v2(node.codecs, shape, node.dtype, axes[::-1] if node.order == "F" else axes)
+
+
+def _check_shards(node: ArrayNode, pipeline: CodecPipeline) -> None:
+    """Raise where one of unequal shards holds no whole number of inner chunks, stored or not."""
+    if node.grid.is_regular or pipeline.sharding is None:
+        return
+    shape = list(pipeline.shape)
+    for axis, inner in enumerate(pipeline.sharding.grid.chunk_shape):
+        sides = node.grid.dimensions[axis].runs.sides
+        cut = sides[sides % inner != 0]
+        if cut.size:
+            shape[axis] = int(cut[0])
+            # It says why.
+            _build(node, tuple(shape))
 
 
 def _build_v2(

@@ -1,6 +1,7 @@
 """Unequal chunks: read, planned, explained, audited, drawn and given to xarray."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -204,13 +205,15 @@ def test_shards_of_unequal_sides(tmp_path):
     assert array.chunks == ((30, 28, 32), (2, 4))
 
 
-def test_shards_that_hold_no_whole_number_of_chunks_fail_alone(tmp_path):
+def test_shards_that_hold_no_whole_number_of_chunks_are_told_where_none_is_stored(tmp_path):
     values = VALUES[:59, :6, 0].copy()
-    array = shards_of(tmp_path / "s", [[32, 27], [2, 4]], [2, 2], values)
-    assert np.array_equal(array[:32], values[:32])
-    with pytest.raises(RefbrowserError, match="tiles the shard") as caught:
-        array[32]
-    assert caught.value.kind is ErrorKind.META
+    shards_of(tmp_path / "s", [[32, 27], [2, 4]], [2, 2], values)
+    shutil.rmtree(tmp_path / "s" / "c")
+    array = refbrowser.open(tmp_path / "s")["/"]
+    assert array.node.unreadable.kind is ErrorKind.META
+    with pytest.raises(RefbrowserError, match=r"tiles the shard \(27, 4\)"):
+        array[:32]
+    assert any("tiles the shard (27, 4)" in each.message for each in refbrowser.check(tmp_path / "s"))
 
 
 @needs_zarr_with_edges
