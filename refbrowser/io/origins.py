@@ -500,7 +500,7 @@ class ConnectionSettings:
         if key == "requester_pays":
             return replace(self, requester_pays=_boolean(key, value))
         if key in ("login", "credentials"):
-            _check_secure(Origin.parse(value))
+            check_secure(Origin.parse(value))
         if key == "token":
             _check_variable(key, value)
         if key == "netrc":
@@ -539,7 +539,7 @@ class ConnectionSettings:
             return values
         from refbrowser.io.credentials import basic, bearer  # Few log in.
 
-        _check_secure(origin)
+        check_secure(origin)
         if self.token is not None:
             values["Authorization"] = bearer(self.token)
         elif self.netrc is not None and self.login is None:
@@ -561,8 +561,14 @@ def _check_variable(key: str, value: str) -> None:
         raise RefbrowserError(ErrorKind.USAGE, message)
 
 
-def _check_secure(origin: Origin) -> None:
-    """Raise where others on the way to an origin could read what is sent there."""
+def check_secure(origin: Origin) -> None:
+    """Refuse where others on the way to an origin could read what is sent there.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: they could.
+    """
     if origin.scheme in ("https", "s3"):
         return
     if origin.scheme != "http" or not _is_this_machine(origin.host):

@@ -12,7 +12,7 @@ from inspect import signature
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.io.origins import ConnectionSettings, Origin, check_secure
 from refbrowser.limits import LIMITS
 from refbrowser.loading import load
 
@@ -48,11 +48,16 @@ def _kept_back(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
     """Return what a file system is made with besides: limits, and what is not shown."""
     connect, wait = LIMITS.http_connect, LIMITS.http_first_byte
     if origin.scheme == "s3":
+        if settings.credentials is not None:
+            # Keys that last sign requests, and are not sent.
+            _check_endpoint(settings)
         config: dict[str, Any] = {"connect_timeout": connect, "read_timeout": wait}
         config |= {"max_pool_connections": 64, "retries": {"total_max_attempts": 1}}
         kept = {"config_kwargs": {**config, "http_session_cls": _session_without_redirects()}}
         return kept if settings.credentials is None else {**kept, "session": _SignedFor(settings)}
     if origin.scheme == "gs":
+        if not settings.anonymous:
+            _check_endpoint(settings)
         named = settings.profile
         if named is not None and named not in _GOOGLE and not os.path.isfile(named):
             # The package would take it for a token, and ask Google whose it is.
@@ -65,6 +70,12 @@ def _kept_back(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
 
         return {"requests_timeout": aiohttp.ClientTimeout(sock_connect=connect, sock_read=wait)}
     return _azure_account(origin, settings)
+
+
+def _check_endpoint(settings: ConnectionSettings) -> None:
+    """Raise where a token goes along with requests, and others on the way to a service could read it."""
+    if settings.endpoint is not None:
+        check_secure(Origin.parse(settings.endpoint))
 
 
 #: What asks for credentials that expire; loaded where somebody has them, as it reads URLs itself.
@@ -175,6 +186,7 @@ def _azure_account(origin: Origin, settings: ConnectionSettings) -> dict[str, An
         if key:
             parts["AccountKey"] = key
         elif token:
+            _check_endpoint(settings)
             parts["SharedAccessSignature"] = token.removeprefix("?")
         elif settings.endpoint is None:
             # Who is logged in on this machine.

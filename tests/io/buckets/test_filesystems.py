@@ -74,3 +74,22 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(monkeypatch: pytest.
         assert caught.value.kind is ErrorKind.PROTOCOL
         assert package.partition(".")[0] in caught.value.message
         assert "refbrowser[cloud]" in caught.value.advice
+
+
+@pytest.mark.parametrize(
+    ("origin", "said"),
+    [
+        (S3, {"credentials": "https://archive.example/s3credentials", **OWN}),
+        (GS, OWN),
+        (ABFS, {"account": "a", **OWN}),
+    ],
+)
+def test_tokens_are_sent_to_no_service_openly(
+    origin: Origin, said: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_STORAGE_SAS_TOKEN", "sig=SECRET")
+    for endpoint in ("http://objects.example", "http://127.objects.example:9000", "objects.example"):
+        with pytest.raises(RefbrowserError, match="over https alone") as raised:
+            filesystems.filesystem(origin, ConnectionSettings(endpoint=endpoint, **said))
+        assert raised.value.kind is ErrorKind.USAGE
+        assert "SECRET" not in str(raised.value)
