@@ -152,3 +152,13 @@ def test_a_document_with_such_words_is_one(tmp_path: Path) -> None:
     path.write_text('{"_offset": 3, "a": ["b", 0, 4]}')
     with refbrowser.open(path) as dataset:
         assert dataset.format == "refs-v0"
+
+
+def test_a_parquet_file_is_told_what_to_open_in_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "gfs.parq"
+    path.write_bytes(b"PAR1\x15\x04\x15\x00PAR1")
+    with pytest.raises(NotReferencesError, match="the file is a parquet file") as raised:
+        refbrowser.open(path)
+    assert raised.value.found.kind is FileKind.PARQUET
+    assert "Open the folder" in raised.value.advice
+    assert "open that file or its .idx" in raised.value.advice
