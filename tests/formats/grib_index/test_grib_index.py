@@ -379,6 +379,10 @@ def test_without_the_file_there_is_a_table(tmp_path: Path, capsys: pytest.Captur
         assert dataset["/messages/quantity"][...].tolist() == [b"t", b"t", b"u"]
         with pytest.raises(RefbrowserError, match="there is no such file"):
             dataset["/u"][...]
+    # As with every damaged file, what can be shown is shown, and check says what is wrong.
+    assert main(["info", str(index)]) == 0
+    assert "error[E_IO]" in capsys.readouterr().out
+    assert main(["check", str(index)]) == 2
     # No references to nothing: it is said of one, and several are not combined.
     assert main(["make", str(index), "-o", str(tmp_path / "a.json")]) == 0
     assert "it cannot be read and is left out" in capsys.readouterr().out

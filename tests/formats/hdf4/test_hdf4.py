@@ -182,6 +182,24 @@ def test_a_damaged_stream_is_no_data_and_says_nothing_of_other_arrays(
 
 
 @pytest.mark.slow
+def test_an_array_that_no_codec_reads_says_nothing_of_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.hdf"
+    first, second = (np.arange(200, dtype="i2") * factor for factor in (3, 7))
+    write_packed(path, first=first, second=second)
+    data = bytearray(path.read_bytes())
+    # Bytes behind a stream, as rewritten ones leave them, are nothing to HDF4.
+    at = descriptor(data, 40) + 8
+    data[at : at + 4] = (int.from_bytes(data[at : at + 4], "big") + 4).to_bytes(4, "big")
+    path.write_bytes(data)
+    with refbrowser.open(path) as dataset:
+        assert not [each for each in dataset.document.notes if each.kind is ErrorKind.DECODE]
+        why = {name: array.node.not_referencable for name, array in dataset.arrays.items()}
+        assert len([each for each in why.values() if "4 bytes follow the stream" in each]) == 1
+        assert np.array_equal(dataset["/first"][...], first)
+        assert np.array_equal(dataset["/second"][...], second)
+
+
+@pytest.mark.slow
 def test_values_that_pyhdf_cannot_read_are_no_matter_of_the_format(tmp_path: Path) -> None:
     values = VALUES.astype("i2")
     path = write_arrays(tmp_path / "a.hdf", a=values)
