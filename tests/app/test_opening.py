@@ -206,6 +206,25 @@ class TestFilesOfData:
             qtbot.waitUntil(lambda: any(each.is_open for each in window.documents.all()))
             assert [each.title for each in window.documents.all()] == ["refs.json"]
 
+    def test_files_at_private_addresses_are_asked_about_before_they_are_combined(
+        self, window: MainWindow, opened: Open, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "list.txt"
+        path.write_text("http://169.254.1.1/a.nc\nhttps://data.example/b.nc\nhttp://169.254.1.1/c.nc\n")
+        opened(path)
+        for answer, count in (("No", 0), ("Yes", 3)):
+            button(window, "foundCombineButton").click()
+            question = window.findChild(QMessageBox, "privateQuestion")
+            assert question is not None
+            assert "leads to http://169.254.1.1: a private address" in question.informativeText()
+            assert window.findChild(CombineSheet) is None
+            button(window, f"privateQuestion{answer}").click()
+            QApplication.processEvents()
+            sheet = window.findChild(CombineSheet)
+            assert (0 if sheet is None else len(sheet.order().sources)) == count
+        assert sheet is not None
+        sheet.close()
+
     def test_what_is_nothing_to_be_opened_goes_when_it_was_seen(
         self, window: MainWindow, small: Path, opened: Open, tmp_path: Path, qtbot: QtBot
     ) -> None:

@@ -17,7 +17,6 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.theme import plain_tooltip
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.errors import RefbrowserError
 from refbrowser.formats.store_rules import flavours
 from refbrowser.views.hierarchy import takes_rules
 from refbrowser.views.words import one_line
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from refbrowser.app.dialogs.recovery import RecoveryBar
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.journal import Recovery
-    from refbrowser.io.origins import Origin
 
 
 class PermissionCommands(CommandGroup):
@@ -197,19 +195,12 @@ class FileCommands(CommandGroup):
 
         That one may have named them: private addresses, other than its own, are asked about first.
         """
-        shown = self._current
-        own = None if shown is None else _private_origin(shown.path)
-        private = dict.fromkeys(map(_private_origin, paths))
 
         def go_on() -> None:
             self.close_failed()
             self._workspace.open_all(paths)
 
-        asked = [each for each in private if each not in (None, own)]
-        if asked:
-            self._workspace.questions.private_addresses(asked, go_on)
-        else:
-            go_on()
+        self._workspace.questions.private_addresses(paths, self._current, go_on)
 
     def close_failed(self) -> None:
         """Close the current document where it could not be opened."""
@@ -240,19 +231,6 @@ class FileCommands(CommandGroup):
             done,
             lambda _error: done(()),
         )
-
-
-def _private_origin(path: str) -> Origin | None:
-    """Return the origin of a path or URL where its host is a private address."""
-    from refbrowser.io.access.access import is_private_origin
-    from refbrowser.io.origins import split_url
-
-    try:
-        origin = split_url(path).origin
-    except RefbrowserError:
-        # Opening it says why.
-        return None
-    return origin if is_private_origin(origin) else None
 
 
 class CdlCommands(CommandGroup):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.file_filters import open_filter
 from refbrowser.app.widgets.small_widgets import plain_label
+from refbrowser.errors import RefbrowserError
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 
@@ -103,6 +104,19 @@ class TemplateValuesDialog(QDialog):
 
 #: Asks how to connect to the origin of a URL, over a dialog.
 Connect = Callable[[str, QWidget], object]
+
+
+def _private_origin(path: str) -> Origin | None:
+    """Return the origin of a path or URL where its host is a private address."""
+    from refbrowser.io.access.access import is_private_origin
+    from refbrowser.io.origins import split_url
+
+    try:
+        origin = split_url(path).origin
+    except RefbrowserError:
+        # Opening it says why.
+        return None
+    return origin if is_private_origin(origin) else None
 
 
 class Unsaved(StrEnum):
@@ -339,8 +353,15 @@ class Questions(QObject):
         sheet.connectionWanted.connect(lambda origin: connect(origin, sheet))
         self._show(sheet)
 
-    def private_addresses(self, origins: Sequence[Origin], confirmed: Callable[[], object]) -> None:
-        """Ask whether private addresses are to be read that a file named, and nobody else."""
+    def private_addresses(
+        self, urls: Iterable[str], named_by: OpenDocument | None, confirmed: Callable[[], object]
+    ) -> None:
+        """Ask whether private addresses are to be read that a file named: those at which it does not lie."""
+        own = None if named_by is None else _private_origin(named_by.path)
+        origins = [each for each in dict.fromkeys(map(_private_origin, urls)) if each not in (None, own)]
+        if not origins:
+            confirmed()
+            return
         named = ", ".join(one_line(str(each)) for each in origins[:SHOWN])
         text = (
             f"The file leads to {named}: {plural(len(origins), 'a private address', 'private addresses')}, "

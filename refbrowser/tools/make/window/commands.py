@@ -85,10 +85,15 @@ class MakeCommands(CommandGroup):
 
     def combine_lead(self, lead: Lead) -> None:
         """Show the sheet that combines files, with those that one names and what it says of them."""
-        self._close_failed()
-        sheet = self._combine_sheet()
-        sheet.take_lead(lead)
-        bring_up(sheet)
+
+        def go_on() -> None:
+            self._close_failed()
+            sheet = self._combine_sheet()
+            sheet.take_lead(lead)
+            bring_up(sheet)
+
+        urls = [each.url for each in lead.sources]
+        self._workspace.questions.private_addresses(urls, self._current, go_on)
 
     def _combine_sheet(self) -> CombineSheet:
         from refbrowser.tools.make.window.combine_sheet import CombineSheet
