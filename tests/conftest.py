@@ -99,8 +99,10 @@ def _fix_constants() -> None:
     What a test is given is then the same in each run, whichever worker has it; and no worker parses the whole
     package, which takes 7 s. Long runs draw them.
     """
-    from hypothesis.internal.conjecture import providers
-
+    try:
+        from hypothesis.internal.conjecture import providers
+    except ImportError:
+        return
     # Hypothesis has no setting for it; versions before 6.131 draw none.
     if hasattr(providers, "_get_local_constants"):
         providers._get_local_constants = lambda: providers._local_constants
