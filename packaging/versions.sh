@@ -31,7 +31,9 @@ if [ ! -e "$environment/installed" ]; then
     "$python" -m venv "$environment"
     "$environment/bin/python" -m pip install --quiet --disable-pip-version-check uv
     VIRTUAL_ENV=$environment "$environment/bin/uv" pip install --quiet --resolution "$resolution" --upgrade \
-        --editable "$root[test]"
+        --editable "$root[all]"
+    # What runs the tests is of today.
+    VIRTUAL_ENV=$environment "$environment/bin/uv" pip install --quiet --editable "$root[test]"
     : >"$environment/installed"
 fi
 VIRTUAL_ENV=$environment "$environment/bin/uv" pip list 2>/dev/null |
