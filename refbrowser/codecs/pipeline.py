@@ -322,7 +322,7 @@ def _build(node: ArrayNode, shape: tuple[int, ...] | None = None) -> CodecPipeli
     if node.format == "zarr-v3":
         return _build_v3(node.codecs, shape, node.dtype, node.fill_value, 0, node.lenders)
     axes = tuple(range(len(shape)))
-    if any(spec.name in node.lenders for spec in node.codecs):
+    if node.lenders and any(spec.name in node.lenders for spec in node.codecs):
         return _lent(node.codecs, shape, node.dtype, node.fill_value, node.lenders, node.order)
     return _build_v2(node.codecs, shape, node.dtype, axes[::-1] if node.order == "F" else axes)
 
@@ -368,7 +368,7 @@ def _build_v3(
     depth: int,
     lenders: Mapping[str, str],
 ) -> CodecPipeline:
-    if any(spec.name in lenders for spec in specs):
+    if lenders and any(spec.name in lenders for spec in specs):
         return _lent(specs, shape, dtype, fill_value, lenders)
     at = next((place for place, spec in enumerate(specs) if makes_bytes(spec.name)), None)
     if at is None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lent_codecs import PACKAGE, write_package
+from lent_codecs import PACKAGE, VERSION, write_package
 from specs_made import v3
 
 import refbrowser
@@ -197,7 +197,7 @@ def test_the_process_has_no_codecs_but_those_it_was_given(name: str) -> None:
     made = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "|u1", "fill_value": 0, "order": "C"}
     metadata = json.dumps({**made, "compressor": {"id": name}, "filters": None})
     request = {"operation": "decode", "metadata": metadata, "dtype": "|u1"}
-    decoder = outside.Decoder(lending._SCRIPT, json.dumps(["made_flip"]))
+    decoder = outside.Decoder(lending._SCRIPT, json.dumps([["made_flip", f"{PACKAGE} {VERSION}"]]))
     with pytest.raises(DecodeError, match=f"not available.*{name}"):
         outside.asked_of(decoder, request, as_bytes(bytes(4)), 4)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from multiscale_nodes import array, group, hierarchy
+from systems_known import pyproj_with_systems
 
 from refbrowser.model.multiscales.axis_transform import AxisTransform
 from refbrowser.model.multiscales.conventions import (
@@ -231,7 +232,7 @@ def test_a_system_is_told_without_a_grid() -> None:
 
 
 def test_systems_agree_with_pyproj() -> None:
-    pyproj = pytest.importorskip("pyproj")
+    pyproj = pyproj_with_systems()
     for code in (4326, 4267, 4258, 3857, 32633, 32760, 25832, 3035, 3031, 3413, 2056, 2272, 7844):
         crs = pyproj.CRS.from_epsg(code)
         shapes = [{"proj:wkt2": crs.to_wkt()}, {"proj:projjson": crs.to_json_dict()}]

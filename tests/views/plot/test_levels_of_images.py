@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from multiscale_nodes import array, hierarchy, ome, ome_level
+from systems_known import pyproj_with_systems
 
 from refbrowser.model.multiscales.conventions import multiscale_of
 from refbrowser.model.multiscales.multiscale import Multiscale
@@ -171,7 +172,7 @@ def test_coordinates_of_a_map() -> None:
 
 @pytest.mark.slow
 def test_units_of_other_systems_are_those_that_pyproj_knows() -> None:
-    pytest.importorskip("pyproj")
+    pyproj_with_systems()
     grid = [10, 0, 2600000, 0, -10, 1200000]
     for crs, units in (("EPSG:2056", "m"), ("EPSG:2272", "US survey foot"), ("EPSG:1", "")):
         y, x = map(given, level_coordinates(_map(crs, grid), 0))
