@@ -1,4 +1,4 @@
-"""pyproj where it knows its systems: not in a process where another library with a PROJ of its own was first."""
+"""pyproj where it knows its systems, which it does not where a library with a PROJ of its own was first."""
 
 from __future__ import annotations
 
