@@ -329,7 +329,7 @@ def _build(node: ArrayNode, shape: tuple[int, ...] | None = None) -> CodecPipeli
 
 def _check_shards(node: ArrayNode, pipeline: CodecPipeline) -> None:
     """Raise where one of unequal shards holds no whole number of inner chunks, stored or not."""
-    if node.grid.is_regular or pipeline.sharding is None:
+    if pipeline.sharding is None or node.grid.is_regular:
         return
     shape = list(pipeline.shape)
     for axis, inner in enumerate(pipeline.sharding.grid.chunk_shape):

@@ -16,6 +16,7 @@ from refbrowser.model.report import Report, first_of
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.cancel import CancelToken
+    from refbrowser.model.multiscales.multiscale import Multiscale
     from refbrowser.model.nodes import ArrayNode, GroupNode
 
 #: Attribute values are cut at this many characters in text.
@@ -104,23 +105,28 @@ def _group(node: GroupNode) -> dict[str, Any]:
     }
 
 
-def _images(node: GroupNode) -> dict[str, Any]:
+def _pictures(node: GroupNode) -> tuple[Multiscale, ...]:
+    """Return the images of a group; few have any, and load what they are described by."""
     if not may_describe(node):
-        return {}
+        return ()
     from refbrowser.model.multiscales.conventions import pictures_of
+
+    return pictures_of(node).pictures
+
+
+def _images(node: GroupNode) -> dict[str, Any]:
+    pictures = _pictures(node)
+    if not pictures:
+        return {}
     from refbrowser.views.multiscale_words import picture_json
 
-    pictures = [picture_json(picture) for picture in pictures_of(node).pictures]
-    return {"images": pictures} if pictures else {}
+    return {"images": [picture_json(picture) for picture in pictures]}
 
 
 def _image_lines(node: GroupNode) -> Iterator[str]:
-    if not may_describe(node):
-        return
-    from refbrowser.model.multiscales.conventions import pictures_of
-    from refbrowser.views.multiscale_words import picture_lines
+    for picture in _pictures(node):
+        from refbrowser.views.multiscale_words import picture_lines
 
-    for picture in pictures_of(node).pictures:
         yield from picture_lines(picture)
 
 
@@ -194,7 +200,8 @@ def _array_lines(node: ArrayNode) -> list[str]:
         stored, missing = _chunk_counts(node)
         counts = "" if stored is None else f", {stored} stored, {missing} missing"
         codecs = ", ".join(codec.name for codec in node.codecs) or "none"
-        sides = list(node.grid.largest) if node.grid.is_regular else sides_text(node.grid)
+        grid = node.grid
+        sides = list(grid.largest) if grid.is_regular else sides_text(grid)
         lines.append(f"      chunks {sides} {node.order}{counts}; codecs {codecs}")
         if node.lenders:
             lines.append(f"      decoded by {', '.join(dict.fromkeys(node.lenders.values()))}")

@@ -369,7 +369,7 @@ def test_each_array_costs_little_beside_its_own_metadata(
         capsys.readouterr()
         return found
 
-    for verb, most in (("check", 600), ("info", 1060)):
+    for verb, most in (("check", 580), ("info", 1030)):
         calls(verb, 1)
         few, many = calls(verb, 50), calls(verb, 150)
         assert (many - few) / 100 < most, verb

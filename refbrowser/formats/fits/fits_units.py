@@ -13,7 +13,6 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.library.library_contents import LibraryContents
 from refbrowser.formats.library.process import LibraryFile
-from refbrowser.limits import LIMITS
 
 Told = Mapping[str, Any]
 _ONES = (1 << 32) - 1
@@ -33,15 +32,6 @@ class Units(LibraryContents):
     """
 
     told: list[Told] = field(default_factory=list)
-
-    @staticmethod
-    def bounds() -> Mapping[str, Any]:
-        """Return how much is told at most."""
-        return {
-            "objects": LIMITS.library_objects,
-            "attributes": LIMITS.library_attributes,
-            "attribute": LIMITS.library_attribute,
-        }
 
     def take(self, told: dict[str, Any], data: memoryview) -> None:
         """Take one answer."""

@@ -50,15 +50,6 @@ class Hdf4Contents(LibraryContents):
     arrays: dict[str, Told] = field(default_factory=dict)
     chunks: dict[str, memoryview] = field(default_factory=dict)
 
-    @staticmethod
-    def bounds() -> Mapping[str, Any]:
-        """Return how much is told at most."""
-        return {
-            "objects": LIMITS.library_objects,
-            "attributes": LIMITS.library_attributes,
-            "attribute": LIMITS.library_attribute,
-        }
-
     def take(self, told: dict[str, Any], data: memoryview) -> None:
         """Take one answer."""
         if "group" in told:

@@ -11,6 +11,7 @@ from refbrowser.findings.finding import Finding
 from refbrowser.formats.library.process import LibraryFile, ask_once
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
+from refbrowser.limits import LIMITS
 
 
 def shown_path(path: str) -> str:
@@ -57,7 +58,11 @@ class LibraryContents:
     @staticmethod
     def bounds() -> Mapping[str, Any]:
         """Return how much is told at most."""
-        raise NotImplementedError
+        return {
+            "objects": LIMITS.library_objects,
+            "attributes": LIMITS.library_attributes,
+            "attribute": LIMITS.library_attribute,
+        }
 
     def take(self, told: dict[str, Any], data: memoryview) -> None:
         """Take one answer: here what is wrong."""
