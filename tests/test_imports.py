@@ -20,6 +20,7 @@ LAYERS = [
     "findings",
     "limits",
     "words",
+    "markup",
     "plugins",
     "loading",
     "model",
