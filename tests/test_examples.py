@@ -1,7 +1,7 @@
 """Every command and piece of Python in README, manual and help runs on the sample, or says what it needs.
 
 A block whose first line is ``# needs ...`` cannot run here: its verbs and options are parsed, its Python is
-compiled. The Python of the manual's own page runs in `test_readme`.
+compiled. Blocks of a page run in their order, in one folder.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+from code_blocks import run_code
 
 from refbrowser import sample
 from refbrowser.cli import main
@@ -24,6 +25,8 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "resources" / "manual").glob("*.md"))]
 #: What else may be in a block of commands: it installs, or sets up machines.
 OTHER_PROGRAMS = {"pip", ".venv/bin/pip", ".venv/bin/python", "dask", "sh"}
+#: Pages whose Python runs in `test_readme`.
+RUN_BY_THEMSELVES = {"README", "python"}
 #: Verbs that do not end by themselves.
 ENDLESS = {"serve"}
 
@@ -38,12 +41,13 @@ class Block(NamedTuple):
         return self.text.startswith("# needs ")
 
     @property
-    def commands(self) -> Iterator[list[str]]:
-        """Yield the arguments of each call of the program."""
+    def commands(self) -> Iterator[tuple[list[str], int]]:
+        """Yield the arguments of each call of the program, and what it ends with: 0, or what a comment says."""
         for line in self.text.replace("\\\n", " ").splitlines():
             words = shlex.split(line, comments=True)
+            code = re.search(r"# ends with (\d)", line)
             if words[:1] == ["refbrowser"]:
-                yield words[1:]
+                yield words[1:], int(code[1]) if code else 0
             else:
                 assert not words or words[0] in OTHER_PROGRAMS, line
 
@@ -64,14 +68,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def carry_out(arguments: list[str]) -> None:
-    """Run a command of the text; one that opens a window, or does not end, is parsed."""
-    if arguments[0] == "sample" and len(arguments) == 1:
-        arguments = ["sample", "--force"]
+def carry_out(arguments: list[str], code: int = 0) -> None:
+    """Run a command of the text, which ends with this code; one that opens a window, or does not end, is parsed."""
+    if arguments[0] == "sample" and "--force" not in arguments:
+        arguments = [*arguments, "--force"]
     if arguments[0] in ENDLESS:
         parsed(parser_of(tool_of(arguments[0])), arguments[1:])
     elif is_built_in(arguments[0]) or arguments[0] in ("help", "version"):
-        assert main(arguments) == 0, shlex.join(arguments)
+        assert main(arguments) == code, shlex.join(arguments)
     else:
         from refbrowser.cli import window
 
@@ -88,15 +92,18 @@ def test_every_block_has_a_language_that_is_known() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_run_or_are_parsed(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_blocks_run_one_after_the_other_or_are_parsed(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
     for block in blocks(page):
+        if block.language == "python" and page.stem not in RUN_BY_THEMSELVES and not block.needs:
+            run_code(block.text, names)
         if block.language != "sh":
             continue
-        for arguments in block.commands:
+        for arguments, code in block.commands:
             if block.needs:
                 parsed(parser_of(tool_of(arguments[0])), arguments[1:])
             else:
-                carry_out(arguments)
+                carry_out(arguments, code)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -104,8 +111,6 @@ def test_python_compiles(page: Path) -> None:
     for block in blocks(page):
         if block.language == "python":
             compile(block.text, page.name, "exec")
-        # What cannot run here is seen to need something; all else runs in `test_readme`.
-        assert block.language != "python" or block.needs or page.stem in ("README", "python")
 
 
 @pytest.mark.slow

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from code_blocks import run_code
 
 from refbrowser.app.actions.menus import actions
 from refbrowser.xarray_backend import RefbrowserBackendEntrypoint
@@ -56,12 +56,9 @@ def test_every_file_and_picture_named_is_there() -> None:
 
 
 def _run(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Run code as it stands; the engine of xarray by its class, where the package is not installed anew."""
     monkeypatch.chdir(folder)
-    names: dict[str, Any] = {"Engine": RefbrowserBackendEntrypoint}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        exec(code.replace('engine="refbrowser"', "engine=Engine"), names)
+    names: dict[str, Any] = {}
+    run_code(code, names)
     return names
 
 

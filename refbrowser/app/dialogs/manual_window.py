@@ -45,31 +45,32 @@ if TYPE_CHECKING:
     from refbrowser.app.actions.actions import Actions
 
 
-#: The pages in their order.
-PAGES = (
-    "index",
-    "references",
-    "stores",
-    "streams",
-    "files",
-    "awkward",
-    "plots",
-    "bytes",
-    "templates",
-    "editing",
-    "comparing",
-    "permissions",
-    "moving",
-    "lock",
-    "export",
-    "cluster",
-    "objects",
-    "command_line",
-    "audit",
-    "python",
-    "preferences",
-    "keyboard",
-)
+#: The pages in their order, below their headings.
+SECTIONS = {
+    "Start": ("index", "tasks", "why_missing", "glossary", "coming_from"),
+    "Tutorials": (
+        "tutorial_first",
+        "tutorial_faults",
+        "tutorial_files",
+        "tutorial_cluster",
+        "tutorial_icechunk",
+    ),
+    "What it is about": ("virtual_stores", "references", "templates", "chunk_costs"),
+    "What can be opened": ("stores", "files", "streams", "awkward"),
+    "What can be done": (
+        "plots",
+        "editing",
+        "audit",
+        "lock",
+        "moving",
+        "comparing",
+        "bytes",
+        "export",
+    ),
+    "Places and settings": ("permissions", "objects", "cluster", "preferences", "keyboard"),
+    "Without the window": ("command_line", "python"),
+}
+PAGES = tuple(page for pages in SECTIONS.values() for page in pages)
 #: Stands in a page for the tables of all keys.
 KEYS_MARK = "[[keys]]"
 #: Stands in a page for the rows of formats of other packages.
@@ -129,7 +130,7 @@ def read_page(name: str) -> ManualPage:
 
 
 _NAME_ROLE = Qt.ItemDataRole.UserRole
-_LIST_WIDTH = 190
+_LIST_WIDTH = 215
 
 
 class ManualWindow(QDialog):
@@ -146,11 +147,13 @@ class ManualWindow(QDialog):
         self._list = QListWidget()
         self._list.setObjectName("manualPages")
         self._list.setAccessibleName("Pages of the manual")
-        for page in self._pages.values():
-            item = QListWidgetItem(page.title)
-            item.setData(_NAME_ROLE, page.name)
-            item.setSizeHint(QSize(0, theme.ROW + theme.SMALL))
-            self._list.addItem(item)
+        for heading, names in SECTIONS.items():
+            self._list.addItem(_heading(heading))
+            for name in names:
+                item = QListWidgetItem(self._pages[name].title)
+                item.setData(_NAME_ROLE, name)
+                item.setSizeHint(QSize(0, theme.ROW + theme.SMALL))
+                self._list.addItem(item)
         self._list.currentItemChanged.connect(lambda item, _before: self._chosen(item))
         self._view = QTextBrowser()
         self._view.setObjectName("helpView")
@@ -188,7 +191,7 @@ class ManualWindow(QDialog):
 
     def show_page(self, name: str) -> None:
         """Show a page and bring the window to the front."""
-        self._list.setCurrentRow(PAGES.index(name))
+        self._go_to(name)
         bring_up(self)
         self._view.setFocus()
 
@@ -200,7 +203,7 @@ class ManualWindow(QDialog):
         """Show the page before."""
         if len(self._visited) > 1:
             self._visited.pop()
-            self._list.setCurrentRow(PAGES.index(self._visited.pop()))
+            self._go_to(self._visited.pop())
 
     def find_next(self) -> None:
         """Go to the next place of the text in the field, on this page or another one."""
@@ -210,10 +213,15 @@ class ManualWindow(QDialog):
         here = PAGES.index(self.page())
         for name in (*PAGES[here + 1 :], *PAGES[: here + 1]):
             if text.casefold() in self._pages[name].text.casefold():
-                self._list.setCurrentRow(PAGES.index(name))
+                self._go_to(name)
                 self._view.moveCursor(QTextCursor.MoveOperation.Start)
                 if self._view.find(text):
                     return
+
+    def _go_to(self, name: str) -> None:
+        """Choose a page in the list."""
+        rows = (self._list.item(row) for row in range(self._list.count()))
+        self._list.setCurrentItem(next(item for item in rows if item.data(_NAME_ROLE) == name))
 
     # Reactions
 
@@ -237,7 +245,7 @@ class ManualWindow(QDialog):
             self._window.activateWindow()
             self._shortcuts[name].trigger()
         elif url.isRelative() and name in PAGES:
-            self._list.setCurrentRow(PAGES.index(name))
+            self._go_to(name)
         elif url.scheme() == "https":
             QDesktopServices.openUrl(url)
 
@@ -245,6 +253,18 @@ class ManualWindow(QDialog):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._list.currentItem() is not None:
             self._show(self._pages[self.page()])
+
+
+def _heading(words: str) -> QListWidgetItem:
+    """Return a row that names the pages below it and cannot be chosen."""
+    item = QListWidgetItem(words)
+    item.setFlags(Qt.ItemFlag.NoItemFlags)
+    item.setSizeHint(QSize(0, theme.ROW + theme.MEDIUM))
+    item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom)
+    font = item.font()
+    font.setBold(True)
+    item.setFont(font)
+    return item
 
 
 def style_document(document: QTextDocument) -> None:
