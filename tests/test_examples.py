@@ -42,7 +42,7 @@ class Block(NamedTuple):
 
     @property
     def commands(self) -> Iterator[tuple[list[str], int]]:
-        """Yield the arguments of each call of the program, and what it ends with: 0, or what a comment says."""
+        """Yield the arguments of each call, and what it ends with: 0, or what a comment says."""
         for line in self.text.replace("\\\n", " ").splitlines():
             words = shlex.split(line, comments=True)
             code = re.search(r"# ends with (\d)", line)
@@ -69,7 +69,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def carry_out(arguments: list[str], code: int = 0) -> None:
-    """Run a command of the text, which ends with this code; one that opens a window, or does not end, is parsed."""
+    """Run a command, which ends with a code; one that opens a window, or does not end, is parsed."""
     if arguments[0] == "sample" and "--force" not in arguments:
         arguments = [*arguments, "--force"]
     if arguments[0] in ENDLESS:
