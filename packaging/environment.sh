@@ -133,7 +133,7 @@ pip_install() {
 }
 
 # extras_of NAME: what is installed with the project to run it, or to test it.
-extras_of() { case $1 in run) echo parquet,hdf5 ;; test) echo test ;; esac; }
+extras_of() { case $1 in run) echo gui,parquet,hdf5 ;; test) echo test ;; esac; }
 
 # install NAME: the project and what it needs, as new as there is; with REFBROWSER_LOCKED=1 just what
 # packaging/locked-NAME.txt lists, each file checked by its hash.

@@ -1,15 +1,18 @@
-"""What tables name as text, ``module:name``, loaded when it is first needed; wings may be missing."""
+"""What is loaded when it is first needed: what tables name as text, and packages. Both may be missing."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from refbrowser.errors import ErrorKind, NotInstalledError
+from refbrowser.errors import ErrorKind, NotInstalledError, quoted
 
 _WINGS = "refbrowser.wings"
+#: What packages are called whose modules have another name.
+_PACKAGES = {"PySide6": "PySide6-Essentials", "google": "protobuf"}
 
 
 def load(name: str) -> Any:
@@ -18,16 +21,64 @@ def load(name: str) -> Any:
     Raises
     ------
     NotInstalledError
-        It is of a wing that is missing, or needs one.
+        It is of a wing that is missing, or needs one; or it needs a package that is not installed.
     """
     module, _, member = name.partition(":")
     try:
         found = import_module(module)
     except ModuleNotFoundError as error:
-        if error.name is None or is_there(error.name):
+        missing = not_installed(error)
+        if missing is None:
             raise
-        raise absent(error.name) from error
+        raise missing from error
     return getattr(found, member) if member else found
+
+
+def require(*modules: str) -> None:
+    """Make sure that modules of packages can be imported which only some formats need.
+
+    Raises
+    ------
+    NotInstalledError
+        One of them is not installed; its advice is the line that installs it.
+    """
+    for module in modules:
+        load(module)
+
+
+def not_installed(error: ModuleNotFoundError) -> NotInstalledError | None:
+    """Return what to install where a wing or a package is missing; None where it is a fault of ours."""
+    if error.name is None:
+        return None
+    if not is_there(error.name):
+        return absent(error.name)
+    module = error.name.partition(".")[0]
+    if module in ("", "refbrowser"):
+        return None
+    package = _PACKAGES.get(module, module)
+    message = f"this needs the Python package {quoted(package)[1:-1]}, which is not installed"
+    return NotInstalledError(ErrorKind.USAGE, message, advice=_how_to_install(package))
+
+
+def _how_to_install(package: str) -> str:
+    """Return the command that installs a package: by the extra that brings it, where one does."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        needed = requires("refbrowser") or []
+    except PackageNotFoundError:
+        needed = []
+    wanted = _normal(package)
+    for line in needed:
+        name, extra = re.match(r"[\w.-]*", line), re.search(r"extra == ['\"]([\w-]+)['\"]", line)
+        if name is None or _normal(name[0]) != wanted:
+            continue
+        return f"pip install 'refbrowser[{extra[1]}]'" if extra else f"pip install '{name[0]}'"
+    return f"pip install '{package}'"
+
+
+def _normal(package: str) -> str:
+    return re.sub(r"[-_.]+", "-", package).lower()
 
 
 def load_if_there(name: str) -> Any:

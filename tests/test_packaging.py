@@ -215,7 +215,9 @@ def required(extra: str) -> Iterator[Requirement]:
             yield from required(more)
 
 
-@pytest.mark.parametrize(("name", "extras"), [("run", ("", "parquet", "hdf5")), ("test", ("", "test"))])
+@pytest.mark.parametrize(
+    ("name", "extras"), [("run", ("", "gui", "parquet", "hdf5")), ("test", ("", "test"))]
+)
 def test_what_is_locked_is_what_the_project_needs(name: str, extras: tuple[str, ...]) -> None:
     """After a change of pyproject.toml, `sh packaging/lock.sh` writes it again."""
     found = locked(name)

@@ -1,10 +1,11 @@
-"""Advice for what is not installed: packages of extras, and libraries of the system that Qt needs."""
+"""Advice for what is not installed: packages, and libraries of the system that Qt needs."""
 
 from __future__ import annotations
 
 import re
 
-from refbrowser.errors import ErrorKind, NotInstalledError, quoted
+from refbrowser.errors import ErrorKind, NotInstalledError
+from refbrowser.loading import not_installed as of_package
 
 #: A library that the loader of the system did not find.
 _LIBRARY = re.compile(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
@@ -26,25 +27,4 @@ def not_installed(error: ImportError) -> NotInstalledError | None:
         is_of_window = any(name in str(error) or name in (error.path or "") for name in _WINDOW)
         advice = _OF_QT if is_of_window else "install it with the package manager of your system"
         return NotInstalledError(ErrorKind.USAGE, message, advice=advice)
-    package = (error.name or "").partition(".")[0]
-    if not isinstance(error, ModuleNotFoundError) or package in ("", "refbrowser"):
-        return None
-    message = f"this needs the Python package {quoted(package)[1:-1]}, which is not installed"
-    return NotInstalledError(ErrorKind.USAGE, message, advice=_how_to_install(package))
-
-
-def _how_to_install(package: str) -> str:
-    """Return the command that installs a package: by the extra that brings it, where one does."""
-    from importlib.metadata import PackageNotFoundError, requires
-
-    try:
-        needed = requires("refbrowser") or []
-    except PackageNotFoundError:
-        needed = []
-    wanted = re.sub(r"[-_.]+", "-", package).lower()
-    for line in needed:
-        name, extra = re.match(r"[\w.-]*", line), re.search(r"extra == ['\"]([\w-]+)['\"]", line)
-        if name is None or re.sub(r"[-_.]+", "-", name[0]).lower().removesuffix("-essentials") != wanted:
-            continue
-        return f"pip install 'refbrowser[{extra[1]}]'" if extra else f"pip install '{name[0]}'"
-    return f"pip install '{package}'"
+    return of_package(error) if isinstance(error, ModuleNotFoundError) else None

@@ -18,7 +18,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, native_errors, quoted
 from refbrowser.findings.finding import Finding, damage_text
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.loading import load
+from refbrowser.loading import load, require
 from refbrowser.model.node_attributes import Attributes
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 from refbrowser.model.selection import Selection, is_basic
@@ -604,6 +604,7 @@ class Array:
         RefbrowserError
             Some of them cannot be read; with `skip_bad`: none can.
         """
+        require("awkward")
         import awkward
 
         from refbrowser.engine.nested.plain_rows import content_of, row_type

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -194,12 +195,21 @@ def test_a_package_that_is_missing_is_advice(
     [
         (ImportError("libEGL.so.1: cannot open shared object file", path="/x/PySide6/QtGui.so"), "libegl1"),
         (ImportError("libfoo.so.2: cannot open shared object file", path="/x/y.so"), "package manager"),
-        (ModuleNotFoundError("No module named 'PySide6'", name="PySide6.QtGui"), "pip install 'PySide6"),
+        (ModuleNotFoundError("No module named 'PySide6'", name="PySide6.QtGui"), "refbrowser[gui]"),
         (ModuleNotFoundError("No module named 'h5py'", name="h5py"), "refbrowser[hdf5]"),
+        (ModuleNotFoundError("No module named 'google'", name="google"), "refbrowser[ncstream]"),
         (ModuleNotFoundError("No module named 'zfpy'", name="zfpy"), "pip install 'zfpy'"),
     ],
 )
-def test_what_is_missing_says_what_to_install(error: ImportError, advice: str) -> None:
+def test_what_is_missing_says_what_to_install(
+    error: ImportError, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tomllib.loads((PAGE.parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"].items()
+    required = [
+        f"{each.partition(';')[0]}; extra == '{extra}'" for extra, needed in extras for each in needed
+    ]
+    monkeypatch.setattr("importlib.metadata.requires", lambda _: required)
     missing = not_installed(error)
     assert missing is not None
     assert advice in missing.advice

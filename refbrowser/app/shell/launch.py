@@ -9,6 +9,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.loading import require
+
 if TYPE_CHECKING:
     from refbrowser.app.shell.housekeeping import Screenshot
     from refbrowser.io.origins import ConnectionSettings, Origin
@@ -70,6 +72,8 @@ def run(
         `E_IO`: there is no display, or the picture cannot be written; or what the picture shows instead of
         what was asked for.
     """
+    # Where there is neither Qt nor a display, Qt comes first.
+    require("PySide6")
     _prepare_platform(screenshot is not None)
     # Nothing made before the first paint is garbage; looking for it takes as long as a toolbar.
     gc.disable()

@@ -14,6 +14,7 @@ from refbrowser.engine.reading.resources import Resources
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import CancelToken
+from refbrowser.loading import require
 from refbrowser.model.nested import UNREAD, NestedFault, NestedRows, NestedValues
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.words import plural
@@ -73,8 +74,10 @@ def read_rows(
     Raises
     ------
     RefbrowserError
-        None of the rows can be read; the faults of the result tell of those that are read in part.
+        None of the rows can be read; the faults of the result tell of those that are read in part. Also where
+        awkward is not installed.
     """
+    require("awkward")
     reader = SessionBuffers(resources, access, token or CancelToken(), export, priority, told)
     values = nested_values(node)
     if turns is not None:

@@ -21,11 +21,11 @@ from refbrowser.exporting.targets.tables_plan import Scalars, TablePlan, Widened
 from refbrowser.exporting.targets.tables_writing import (
     INDEX,
     TableRun,
-    require_pyarrow,
     write_index,
     write_table,
 )
 from refbrowser.io.cancel import CancelToken
+from refbrowser.loading import require
 from refbrowser.model.nodes import GroupNode, Node
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class TableTarget(Target):
     written_anew: ClassVar[str] = "tables are always written in one run: they cannot be resumed"
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
-        require_pyarrow()
+        require("pyarrow", "awkward")
         self.options = request.chosen(TableOptions)
         _ = self.options.codec_of(request.format)
         super().__init__(dataset, request)

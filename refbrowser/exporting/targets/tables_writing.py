@@ -40,22 +40,6 @@ def content_digest(content: Any, type: TargetType) -> bytes:
     return digest.digest()
 
 
-def require_pyarrow() -> None:
-    """Make sure that pyarrow is there.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_FORMAT`: it is not installed.
-    """
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        message = "Parquet and Feather need the package pyarrow, which is not installed"
-        advice = "pip install 'refbrowser[parquet]'"
-        raise RefbrowserError(ErrorKind.FORMAT, message, advice=advice) from error
-
-
 class TableWriter(Protocol):
     """Takes tables of one schema; each becomes a row group or a record batch."""
 

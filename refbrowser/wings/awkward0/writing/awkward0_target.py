@@ -18,6 +18,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.files.atomic import check_unprotected
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
+from refbrowser.loading import require
 from refbrowser.model.nodes import GroupNode
 from refbrowser.wings.awkward0.reading.naming import SCHEMA_ENDING
 from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
@@ -149,7 +150,10 @@ class Awkward0Target(Target):
         self.policy = policy_of(self.writing.codec)
         skip_bad, is_hdf5 = request.skip_bad, self.kind == "hdf5"
         self.planning = Planning(dataset, self.writing, is_hdf5=is_hdf5, skip_bad=skip_bad)
-        self.planned = [] if self._only_removes() else self.planning.arrays(request.arrays)
+        self.planned = []
+        if not self._only_removes():
+            require("awkward")
+            self.planned = self.planning.arrays(request.arrays)
         self.skipped = self.planning.skipped
         self.losses = self._losses()
         self._place = self._placed()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from refbrowser.formats.option_fields import Kind, documented, option
-from refbrowser.wings.ncstream.serving.service import LOOPBACK
+
+#: Only this machine can reach what is offered there.
+LOOPBACK = "127.0.0.1"
 
 
 @documented

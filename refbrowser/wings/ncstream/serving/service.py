@@ -11,6 +11,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.wings.ncstream.serving.application import Application
 from refbrowser.wings.ncstream.serving.http import ThreadedServer
 from refbrowser.wings.ncstream.serving.offered_state import name_of
+from refbrowser.wings.ncstream.serving.request import LOOPBACK
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Name of the logger of what goes wrong inside.
 LOGGER = "refbrowser.wings.ncstream.serving"
-#: Only this machine can reach what is offered there.
-LOOPBACK = "127.0.0.1"
 _NAMES = ("localhost", "127.0.0.1", "::1")
 
 
