@@ -18,7 +18,7 @@ from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
-    from refbrowser.api import open, with_attributes
+    from refbrowser.api import open, with_attributes, with_packing
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.exporting.combining.combination import Combination
@@ -84,6 +84,7 @@ __all__ = [
     "sample",
     "to_virtualizarr",
     "with_attributes",
+    "with_packing",
     "write_values",
     "zarr_draft",
 ]
@@ -105,6 +106,7 @@ _PLACES = {
     "plan_export": "refbrowser.tools.export.public",
     "to_virtualizarr": "refbrowser.manifest_stores",
     "with_attributes": "refbrowser.api",
+    "with_packing": "refbrowser.api",
     "write_values": "refbrowser.tools.read.public",
 }
 _MODULES = {"ncstream", "zarr_draft"}

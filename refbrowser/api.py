@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
@@ -147,6 +147,44 @@ def with_attributes(dataset: Dataset, path: str, attributes: Mapping[str, Any]) 
     from refbrowser.engine.attribute_edits import dataset_with
 
     return dataset_with(dataset, path, attributes)
+
+
+@native_errors()
+def with_packing(dataset: Dataset, path: str, packing: Literal["codecs", "attributes"]) -> Dataset:
+    """Return a dataset in which an array of Zarr v3 says in another way how its numbers are packed.
+
+    What is stored stays, and so do references; values may differ in the last bits.
+
+    Parameters
+    ----------
+    path
+        Of the array.
+    packing
+        ``codecs`` makes the attributes ``scale_factor`` and ``add_offset`` the codecs ``scale_offset`` and
+        ``cast_value``, ``attributes`` the other way round.
+
+    Returns
+    -------
+    Dataset
+        It shares connections with `dataset`; `export` writes it.
+
+    Raises
+    ------
+    RefbrowserError
+        There is no such array; it is not of Zarr v3, or its packing cannot be said so.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> dataset = refbrowser.open("sea_surface.json")
+    >>> _ = refbrowser.export(dataset, "sea.zarr", format="zarr-v3", arrays=["/ocean/sst"])
+    >>> packed = refbrowser.with_packing(refbrowser.open("sea.zarr"), "/ocean/sst", "codecs")
+    >>> packed.array("/ocean/sst").dtype
+    dtype('<f8')
+    """
+    from refbrowser.views.editing.packing_change import dataset_with_packing
+
+    return dataset_with_packing(dataset, path, packing)
 
 
 def document_of(

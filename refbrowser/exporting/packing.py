@@ -19,7 +19,7 @@ from refbrowser.codecs.makers import Elements
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.table import byte_codec
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.codec_names import codecs_v3
+from refbrowser.exporting.codec_names import codecs_v3, without_shards
 from refbrowser.model.cf import Packing
 from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, CodecSpec
@@ -73,6 +73,51 @@ def without_packing(pipeline: CodecPipeline) -> tuple[tuple[Stage, ...], np.dtyp
 
 
 @dataclass(frozen=True, slots=True)
+class LastBits:
+    """How far the values that codecs give are from those that attributes give.
+
+    Attributes
+    ----------
+    packed, unpacked
+        Types of what is stored, and of values.
+    compared
+        Stored numbers of which both were computed.
+    differing
+        Those of them whose values are not the same.
+    largest
+        The largest difference of two values.
+    steps
+        The same in units in the last place: one more than there are numbers of the type between both values.
+    stored, by_attributes, by_codecs
+        The stored number where values are furthest apart, and both values; those in the middle of all where
+        none differ.
+    """
+
+    packed: np.dtype[Any]
+    unpacked: np.dtype[Any]
+    compared: int
+    differing: int
+    largest: float
+    steps: int
+    stored: int
+    by_attributes: float
+    by_codecs: float
+
+    @property
+    def possible(self) -> int:
+        """All numbers that the type of what is stored has."""
+        return 1 << (8 * self.packed.itemsize)
+
+    def words(self) -> str:
+        """Return in a few words how far they are apart."""
+        if not self.differing:
+            return "stored numbers stay, and so do the values"
+        share = max(round(100 * self.differing / self.compared), 1)
+        most = f"{self.largest:.2g}"
+        return f"stored numbers stay, {share} % of the values differ in the last bits, by {most} at most"
+
+
+@dataclass(frozen=True, slots=True)
 class Repacked:
     """An array whose packing is said in the other way.
 
@@ -84,11 +129,14 @@ class Repacked:
         Gives its elements of those that it had; None where it stays as it is.
     losses
         What is told of it.
+    last_bits
+        How far values differ; None where it stays as it is.
     """
 
     node: ArrayNode
     convert: Repacking | None = None
     losses: tuple[str, ...] = ()
+    last_bits: LastBits | None = None
 
 
 class _KeptError(Exception):
@@ -159,11 +207,9 @@ def _as_codecs(node: ArrayNode) -> Repacked:
         values=node.chunks.encoded_by((*specs, *rest), "C"),
     )
     told = f"{' and '.join(name for name in SCALING if name in node.attributes)} become codecs"
-    return Repacked(
-        made,
-        Repacking(codecs, unpacked, plain, packs=False, path=node.path),
-        (f"{told}: {_difference(packing, numbers, decoded, unpacked)}", *stored.lost),
-    )
+    convert = Repacking(codecs, unpacked, plain, packs=False, path=node.path)
+    apart = _last_bits(packing, numbers, decoded)
+    return Repacked(made, convert, (f"{told}: {apart.words()}", *stored.lost), apart)
 
 
 def _float_type(node: ArrayNode, packed: np.dtype[Any]) -> np.dtype[Any]:
@@ -204,16 +250,33 @@ def _bound(value: Any, packing: Packing, codecs: tuple[ByteCodec, ...], unpacked
     return found if isinstance(value, list) else found[0]
 
 
-def _difference(packing: Packing, numbers: Values, decoded: Values, unpacked: np.dtype[Any]) -> str:
-    """Return in words how far values of the codecs are from those of the attributes."""
+def _last_bits(packing: Packing, numbers: Values, decoded: Values) -> LastBits:
+    """Return how far values of the codecs are from those of the attributes."""
+    unpacked = decoded.dtype
     of_attributes = numbers.astype(unpacked) * unpacked.type(packing.scale) + unpacked.type(packing.offset)
-    has = np.isfinite(decoded)
-    far = np.abs(decoded[has].astype("f8") - of_attributes[has].astype("f8"))
-    if not far.any():
-        return "stored numbers stay, and so do the values"
-    share = round(100 * np.count_nonzero(far) / far.size)
-    most = f"{far.max():.2g}"
-    return f"stored numbers stay, {max(share, 1)} % of the values differ in the last bits, by {most} at most"
+    has = np.isfinite(decoded) & np.isfinite(of_attributes)
+    numbers, decoded, of_attributes = numbers[has], decoded[has], of_attributes[has]
+    far = np.abs(decoded.astype("f8") - of_attributes.astype("f8"))
+    if not far.size:
+        return LastBits(packing.stored, unpacked, 0, 0, 0.0, 0, 0, 0.0, 0.0)
+    at = int(far.argmax()) if far.any() else far.size // 2
+    return LastBits(
+        numbers.dtype,
+        unpacked,
+        far.size,
+        int(np.count_nonzero(far)),
+        float(far.max()),
+        abs(_order(decoded[at]) - _order(of_attributes[at])),
+        int(numbers[at]),
+        float(of_attributes[at]),
+        float(decoded[at]),
+    )
+
+
+def _order(value: np.floating[Any]) -> int:
+    """Return the place of a number in the order of all of its type; both zeros have one place."""
+    bits = int(value.view(f"i{value.itemsize}"))
+    return bits if bits >= 0 else -(1 << (8 * value.itemsize - 1)) - bits
 
 
 # Codecs become attributes
@@ -222,11 +285,15 @@ def _difference(packing: Packing, numbers: Values, decoded: Values, unpacked: np
 def _as_attributes(node: ArrayNode) -> Repacked:
     dtype, specs = node.dtype, list(node.codecs)
     if node.format != "zarr-v3" or not specs or dtype is None or specs[0].name not in (_SCALE, _CAST):
-        raise _KeptError
+        inner = without_shards(node).codecs[:1]
+        is_inside = node.format == "zarr-v3" and any(spec.name in (_SCALE, _CAST) for spec in inner)
+        raise _KeptError("its codecs are inside shards" if is_inside else "")
     scaled = specs[0] if specs[0].name == _SCALE else CodecSpec(_SCALE)
     cast = next((spec for spec in specs[:2] if spec.name == _CAST), None)
     if cast is None or dtype.kind != "f":
         raise _KeptError("it is not packed as integers")
+    if [spec.name for spec in specs[:2]] == [_CAST, _SCALE]:
+        raise _KeptError("it is scaled after it was made integers")
     mark = _mark(cast)
     used = [spec for spec in specs[:2] if spec.name in (_SCALE, _CAST)]
     unpacked = dtype.newbyteorder("<")
@@ -259,14 +326,10 @@ def _as_attributes(node: ArrayNode) -> Repacked:
     numbers = _some_numbers(packed)
     decoded = _decoded(codecs, numbers, unpacked)
     packing = Packing(packed, scale=float(factor), offset=float(offset))
-    return Repacked(
-        made,
-        Repacking(codecs, unpacked, packed, packs=True, path=node.path),
-        (
-            f"{' and '.join(spec.name for spec in used)} become attributes: "
-            f"{_difference(packing, numbers, decoded, unpacked)}",
-        ),
-    )
+    told = f"{' and '.join(spec.name for spec in used)} become attributes"
+    convert = Repacking(codecs, unpacked, packed, packs=True, path=node.path)
+    apart = _last_bits(packing, numbers, decoded)
+    return Repacked(made, convert, (f"{told}: {apart.words()}",), apart)
 
 
 def _mark(cast: CodecSpec) -> int | None:

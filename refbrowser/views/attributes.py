@@ -57,6 +57,8 @@ IMAGES_SHOWN = 20
 #: Names of values of an enumeration that are listed.
 NAMES_SHOWN = 100
 STORED, STORED_SIZE = "Stored chunks", "Stored size"
+#: Name of the row that tells how numbers are packed, and where it leads: to what says it in the other way.
+PACKING = "Packing"
 COUNTING = "counting…"
 
 
@@ -73,7 +75,7 @@ class Row:
     is_recorded
         Whether the metadata records the type of an attribute.
     link
-        Path of the node that it leads to.
+        Path of the node that it leads to, or `PACKING`.
     """
 
     name: str
@@ -120,7 +122,8 @@ def node_of(item: ShownRow | None) -> Any:
 
 
 def _section(title: str, pairs: list[tuple[str, str]]) -> Section:
-    return Section(title, tuple(Row(name, value) for name, value in pairs if value))
+    rows = (Row(name, value, link=PACKING if name == PACKING else "") for name, value in pairs if value)
+    return Section(title, tuple(rows))
 
 
 def _document(document: ShownDocument, internal: bool) -> list[Section]:
@@ -333,7 +336,7 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         if node.lenders:
             pairs.append(("Decoded by", ", ".join(dict.fromkeys(node.lenders.values()))))
     if packed := packing_words(node):
-        pairs.append(("Packing", packed))
+        pairs.append((PACKING, packed))
     pairs.append(("Fill value", _fill_text(node)))
     if node.dtype is not None and not node.dtype.hasobject:
         pairs.append(("Decoded size", size_text(_bytes(node.dtype.itemsize, node.shape))))

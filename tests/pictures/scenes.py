@@ -752,6 +752,30 @@ def fold_references(stage: Stage) -> QWidget:
 
 
 @scene
+def as_codecs(stage: Stage) -> QWidget:
+    array = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [4],
+        "data_type": "int16",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": -32768,
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "attributes": {"units": "K", "scale_factor": 0.01, "add_offset": 280.0, "_FillValue": -32768},
+        "dimension_names": ["time"],
+    }
+    refs = {
+        "zarr.json": '{"zarr_format": 3, "node_type": "group"}',
+        "temp/zarr.json": json.dumps(array),
+        "temp/c/0": "base64:AAABAAIAAwA=",
+    }
+    stage.open(stage.write("packed.json", {"version": 1, "refs": refs}), "/temp")
+    stage.settle()
+    return stage.dialog("pack_otherwise")
+
+
+@scene
 def export_checked(stage: Stage) -> QWidget:
     from refbrowser.exporting.check import CheckItem, CheckReport, Program
 

@@ -236,6 +236,12 @@ EDIT: tuple[ActionSpec | None, ...] = (
         tip="Replace the prefix of URLs, of all keys or of the selected ones",
     ),
     ActionSpec(
+        "pack_otherwise",
+        "Packing as co&decs…",
+        when="is_open",
+        tip="Make scale_factor and add_offset of the selected array codecs of Zarr v3, or codecs attributes",
+    ),
+    ActionSpec(
         "changed_only",
         "Chan&ged keys only",
         when="is_open",

@@ -9,7 +9,9 @@ from PySide6.QtCore import QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction
 
 from refbrowser.app.widgets.small_widgets import pop_up, separator
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.packing_words import packing_words
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -25,6 +27,7 @@ TREE_MENU: Names = (
     "copy_xarray",
     None,
     "replace_prefix",
+    "pack_otherwise",
     None,
     "export",
     "export_view",
@@ -124,6 +127,8 @@ class ContextMenus(QObject):
             return
         left_out: Names = () if item.kind is ItemKind.ARRAY else _OF_ARRAYS
         left_out += () if item.kind is ItemKind.DOCUMENT else _OF_DOCUMENTS
+        is_packed = isinstance(item.node, ArrayNode) and bool(packing_words(item.node))
+        left_out += () if is_packed else ("pack_otherwise",)
 
         def fits(action: QAction) -> bool:
             return action.objectName().removeprefix("action_") not in left_out

@@ -6,7 +6,12 @@ from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
 from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
-from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
+from refbrowser.app.commands.references import (
+    EditCommands,
+    PackingCommands,
+    PrefixCommands,
+    ReferenceCommands,
+)
 from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
@@ -23,6 +28,7 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     SaveCommands,
     EditCommands,
     ReferenceCommands,
+    PackingCommands,
     DataCommands,
     ViewCommands,
     FindCommands,

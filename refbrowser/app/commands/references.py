@@ -1,4 +1,4 @@
-"""Editing: undo and redo, the keys that are selected in the table, prefixes over what is selected."""
+"""Editing: undo and redo, the selected keys, prefixes over what is selected, the packing of an array."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from refbrowser.app.actions.action_spec import Changed
 from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced, plural
@@ -161,6 +162,35 @@ class PrefixCommands(CommandGroup):
         if item.kind is ItemKind.RULE:
             return f"Gen rule {item.place}", PrefixScope(ScopeKind.RULE, number=int(item.place))
         return None
+
+
+class PackingCommands(CommandGroup):
+    """Opens the sheet for the array that is selected, from the menus and from its line *Packing*."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        workspace.attributes.packingWanted.connect(self.pack_otherwise)
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        return by_name(self.pack_otherwise)
+
+    def pack_otherwise(self) -> None:
+        """Show what the metadata of the selected array would be with its packing said otherwise."""
+        from refbrowser.app.dialogs.packing_sheet import PackingSheet
+        from refbrowser.views.editing.packing_change import other_packing
+
+        item = self._workspace.navigation.item()
+        node = None if item is None else item.node
+        packing = other_packing(node) if isinstance(node, ArrayNode) else ""
+        if item is None or not isinstance(node, ArrayNode) or not packing:
+            self._workspace.say("Select an array with scale_factor or add_offset, or with codecs for packing")
+            return
+        workspace = self._workspace
+        sheet = PackingSheet(
+            item.document, node, packing, lambda: workspace.export_as(""), workspace.window()
+        )
+        sheet.open()
 
 
 #: Keys of which more are not deleted without being asked.

@@ -32,6 +32,7 @@ from refbrowser.app.editors.code_field import raw_text, with_line_ends
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.references.text.typed_values import typed_lines
+from refbrowser.views.attributes import PACKING
 from refbrowser.views.words import CELL_LIMIT, one_line, plain_lines
 
 if TYPE_CHECKING:
@@ -415,7 +416,8 @@ def cells_of(row: Row) -> list[QStandardItem]:
         name.setData((row.type, row.is_recorded), TYPE_ROLE)
     if row.link:
         name.setData(row.link, LINK_ROLE)
-        name.setToolTip(theme.plain_tooltip(f"Go to {row.link}"))
+        does = "Have it said by codecs, or by attributes" if row.link == PACKING else f"Go to {row.link}"
+        name.setToolTip(theme.plain_tooltip(does))
     name.setData(row.attribute, ATTRIBUTE_ROLE)
     return [name, value, kind]
 

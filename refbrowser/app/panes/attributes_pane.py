@@ -21,6 +21,7 @@ from refbrowser.app.widgets.rows import named, tool_button
 from refbrowser.app.widgets.small_widgets import hint_label
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.attributes import (
+    PACKING,
     STORED,
     STORED_SIZE,
     dimension_sections,
@@ -57,10 +58,13 @@ class AttributesPane(QWidget):
         The user wants to see a gen rule of an opened document.
     nodeWanted(object, str)
         The user wants to see a node of an opened document.
+    packingWanted()
+        The user wants to have the packing of the array that is shown said in the other way.
     """
 
     ruleWanted = Signal(object, int)
     nodeWanted = Signal(object, str)
+    packingWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -317,7 +321,9 @@ class AttributesPane(QWidget):
         self._variables_search.run(item.document, title, find, done, lambda _error: None)
 
     def _link_chosen(self, path: str) -> None:
-        if self._item is not None:
+        if path == PACKING:
+            self.packingWanted.emit()
+        elif self._item is not None:
             self.nodeWanted.emit(self._item.document, path)
 
     # What is typed and not applied

@@ -26,7 +26,7 @@ from refbrowser.app.panes.attribute_cells import (
     set_text,
 )
 from refbrowser.references.text.typed_values import typed_lines
-from refbrowser.views.attributes import Row, Section, layout_of
+from refbrowser.views.attributes import PACKING, Row, Section, layout_of
 from refbrowser.views.words import one_line
 
 #: The least width, and the part of the view that names take at most.
@@ -107,7 +107,7 @@ class AttributesTree(QTreeView):
     typeChosen(str, str)
         The attribute is to be of this type.
     linkChosen(str)
-        The node with this path is to be shown.
+        The node with this path is to be shown; `PACKING`: packing is to be said in the other way.
     typed(str, int, object)
         What is typed for an attribute (`NEW` for one that is begun) in a column; None: it was given up.
     editEnded()
@@ -497,7 +497,8 @@ class AttributesTree(QTreeView):
 
     def _clicked(self, index: QModelIndex) -> None:
         link = index.siblingAtColumn(NAME).data(LINK_ROLE)
-        if link:
+        # What the line of packing says is read, too: its name alone leads on.
+        if link and (link != PACKING or index.column() == NAME):
             self.linkChosen.emit(str(link))
 
     def _double_clicked(self, index: QModelIndex) -> None:
