@@ -40,7 +40,7 @@ def test_the_two_commands_are_in_one_block() -> None:
 def test_extras_are_listed_and_no_others() -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
     listed = set(re.findall(r"`(\w+)`", section("Installing").split("Extras", 1)[1].split("\n\n", 1)[0]))
-    assert listed == set(project["optional-dependencies"]) - {"test", "benchmark"}
+    assert listed == set(project["optional-dependencies"]) - {"test", "benchmark", "site"}
 
 
 def test_shortcuts_are_unique() -> None:
