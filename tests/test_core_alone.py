@@ -67,7 +67,7 @@ def blocked() -> list[str]:
         for module, owners in packages_distributions().items()
         if not core & {canonicalize_name(owner) for owner in owners}
     }
-    assert {"PySide6", "pyqtgraph", "awkward", "pyarrow", "h5py", "xarray"} <= found
+    assert {"PySide6", "pyqtgraph", "awkward", "cftime", "fsspec", "pyarrow", "h5py", "xarray"} <= found
     # Its folder is that of other packages, too.
     return sorted(found - {"google"} | {"google.protobuf"})
 

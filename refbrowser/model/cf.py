@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model.calendars import dates_of
 from refbrowser.model.nodes import ArrayNode
 
 _WORDS = {"nan": np.nan, "infinity": np.inf, "-infinity": -np.inf, "inf": np.inf, "-inf": -np.inf}
@@ -396,24 +397,23 @@ class TimeUnits:
         return f"{self.unit} since {self.since}"
 
     def dates(self, values: npt.NDArray[Any]) -> npt.NDArray[np.object_]:
-        """Return the date of each number as `cftime.datetime`; None where it is not finite.
+        """Return the date of each number; None where it is not finite.
+
+        They are all `datetime.datetime`, or all `cftime.datetime`.
 
         Raises
         ------
         RefbrowserError
-            `META`: the calendar or date is not known, or a date is beyond what the calendar can hold.
+            `META`: the calendar or date is not known, or a date is beyond what the calendar can hold. Also
+            where dates take cftime, which is not installed.
         """
-        import cftime
-
         numbers = np.asarray(values)
         result = np.full(numbers.shape, None, object)
         there = np.isfinite(numbers)
         if not there.any():
             return result
         try:
-            result[there] = cftime.num2date(
-                numbers[there], str(self), calendar=self.calendar, only_use_cftime_datetimes=True
-            )
+            result[there] = dates_of(numbers[there], self.unit, self.since, self.calendar)
         except (ValueError, OverflowError, TypeError) as error:
             raise RefbrowserError(
                 ErrorKind.META,
@@ -427,8 +427,13 @@ class TimeUnits:
         Midnights are written without a time where all are midnights. Raises as `dates` does.
         """
         dates = self.dates(values).reshape(-1)
-        form = "%Y-%m-%d" if all(map(_is_midnight, dates)) else "%Y-%m-%dT%H:%M:%S"
-        return ["" if date is None else date.strftime(form).lstrip() for date in dates]
+        whole_days = all(map(_is_midnight, dates))
+        return ["" if date is None else _iso(date, whole_days) for date in dates]
+
+
+def _iso(date: Any, is_day: bool) -> str:
+    day = f"{date.year:04d}-{date.month:02d}-{date.day:02d}"
+    return day if is_day else f"{day}T{date.hour:02d}:{date.minute:02d}:{date.second:02d}"
 
 
 def _is_midnight(date: Any) -> bool:

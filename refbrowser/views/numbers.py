@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.model.calendars import USUAL, number_of
 from refbrowser.model.cf import TimeUnits
 
 #: At or above the first, or below the second, numbers are written with an exponent.
@@ -171,7 +173,6 @@ _SHORT_STEPS = (
     *((3600, n) for n in (1, 2, 3, 6, 12)),
     *((86400, n) for n in (1, 2, 5, 10)),
 )
-_USUAL_CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
 _DAY = 86400.0
 _MONTH, _YEAR = 30.4 * _DAY, 365.25 * _DAY
 
@@ -185,10 +186,13 @@ class DateScale:
     @property
     def note(self) -> str:
         """The calendar, where dates in it are not those that everybody uses; else empty."""
-        return "" if self.units.calendar in _USUAL_CALENDARS else f"{self.units.calendar} calendar"
+        if self.units.calendar in USUAL:
+            return ""
+        note = f"{self.units.calendar} calendar"
+        return note if find_spec("cftime") is not None else f"{note}: its dates need cftime"
 
     def date(self, number: float) -> Any:
-        """Return the date of a number as cftime has it.
+        """Return the date of a number, as `TimeUnits.dates` does.
 
         Raises
         ------
@@ -197,12 +201,9 @@ class DateScale:
         """
         return self.units.dates(np.array([number]))[0]
 
-    def number(self, *parts: int) -> float:
-        """Return the number of a date (year, month, day)."""
-        import cftime
-
-        date = cftime.datetime(*parts, calendar=self.units.calendar)
-        return float(cftime.date2num(date, str(self.units), self.units.calendar))
+    def number(self, year: int, month: int, day: int) -> float:
+        """Return the number of a date."""
+        return number_of(year, month, day, self.units.unit, self.units.since, self.units.calendar)
 
     def text(self, number: float) -> str:
         """Return a date to the second as ISO 8601 text, without a time of zero; empty where it is none."""
@@ -212,17 +213,18 @@ class DateScale:
             return ""
 
     def texts(self, numbers: npt.NDArray[Any]) -> list[list[str]]:
-        """Return the dates of a block of numbers (two axes), each as `text` has it."""
+        """Return the dates of a block of numbers (two axes), each as `text` has it, or the number."""
         try:
             dates = self.units.dates(numbers)
         except (RefbrowserError, ValueError, OverflowError):
-            return [[self.text(number) for number in line] for line in numbers.tolist()]
+            return [[self.text(number) or _plain(number) for number in line] for line in numbers.tolist()]
         return [[_text(date) for date in line] for line in dates]
 
     def ticks(self, low: float, high: float, count: int) -> list[tuple[float, str]]:
         """Return at most about `count` round dates from `low` to `high` as (number, text)."""
         try:
-            first, last = self.date(low), self.date(high)
+            # Asked for together, they are of one class.
+            first, last = self.units.dates(np.array([low, high]))
             span = (last - first).total_seconds()
             if span <= 0 or count < 1:
                 return []
@@ -270,6 +272,10 @@ class DateScale:
             if low <= number <= high:
                 found.append((number, f"{year:04d}" if months >= 12 else f"{year:04d}-{inside + 1:02d}"))
         return found
+
+
+def _plain(number: float) -> str:
+    return value_text(number) if math.isfinite(number) else ""
 
 
 def _text(date: Any) -> str:

@@ -14,18 +14,11 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.properties import ArrayProperties, ScannedSource, Values, bounds_of
+from refbrowser.loading import require
+from refbrowser.model.calendars import LENGTHS, between
 from refbrowser.model.cf import Packing, TimeUnits
 from refbrowser.model.fill_values import parse_fill_value
 
-#: Microseconds of units of equal length.
-_LENGTHS = {
-    "microseconds": 1,
-    "milliseconds": 10**3,
-    "seconds": 10**6,
-    "minutes": 60 * 10**6,
-    "hours": 3600 * 10**6,
-    "days": 86400 * 10**6,
-}
 #: Whole numbers up to this are exact as floats, and far from the end of integers.
 _WHOLE = 2**53
 
@@ -64,7 +57,7 @@ def finest(coordinate: ArrayProperties, others: Iterable[ArrayProperties]) -> st
     own = time_of(coordinate)
     assert own is not None
     names = {each.unit for told in others if (each := time_of(told)) is not None} | {own.unit}
-    known = sorted(names & _LENGTHS.keys(), key=lambda name: _LENGTHS[name])
+    known = sorted(names & LENGTHS.keys(), key=lambda name: LENGTHS[name])
     return f"{known[0] if len(known) == len(names) else own.unit} since {own.since}"
 
 
@@ -77,16 +70,10 @@ def _between(units: TimeUnits, target: TimeUnits) -> tuple[int, int, int]:
     ValueError, OverflowError, TypeError
         They cannot be turned into each other.
     """
-    import cftime
-
-    if units.unit not in _LENGTHS or target.unit not in _LENGTHS:
+    if units.unit not in LENGTHS or target.unit not in LENGTHS:
         raise ValueError("units of unequal length")
-    begin, base = (
-        cftime.num2date(0, f"seconds since {each.since}", calendar=units.calendar) for each in (units, target)
-    )
-    between = begin - base
-    shift = (between.days * 86400 + between.seconds) * 10**6 + between.microseconds
-    return _LENGTHS[units.unit], _LENGTHS[target.unit], shift
+    shift = between(units.since, target.since, units.calendar)
+    return LENGTHS[units.unit], LENGTHS[target.unit], shift
 
 
 def exactly(values: Values, units: TimeUnits, target: TimeUnits) -> Values | None:
@@ -148,7 +135,8 @@ def expressed(values: Values, units: TimeUnits, target: TimeUnits) -> Values:
     if found is not None:
         return found
     try:
-        if units.unit not in _LENGTHS or target.unit not in _LENGTHS:
+        if units.unit not in LENGTHS or target.unit not in LENGTHS:
+            require("cftime")
             import cftime
 
             dates = units.dates(values)

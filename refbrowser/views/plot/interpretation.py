@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import NotInstalledError, RefbrowserError
 from refbrowser.model.cf import DEFAULT_FILLS, Flag, FlagSet, Packing, TimeUnits
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.numbers import DateScale, value_text
@@ -173,6 +173,8 @@ def exact_texts(shown: Interpretation, values: npt.NDArray[Any]) -> list[list[st
         try:
             flat = shown.dates.units.texts(np.where(missing, np.nan, shown.numbers(values)))
             return np.array(flat, object).reshape(values.shape).tolist()
+        except NotInstalledError:
+            raise  # What a file holds does not depend on what is installed.
         except RefbrowserError:
             pass  # A calendar that is not known: the numbers as they are.
     plain = shown.packing.decode(values) if shown.packing.is_scaled else masked.data
