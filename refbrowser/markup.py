@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import TypeAlias
 
 #: Characters of one foreign text that are shown, unless more is asked for.
 SHOWN = 2_000
 #: What stands for characters that act on the page or on their neighbours: controls, surrogates, directions.
 _MARK = "\N{REPLACEMENT CHARACTER}"
+#: What stays beside what is printed: ends of lines, tabs, spaces that keep words together.
+_SPACES = "\n\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 #: Elements that have no content, in HTML.
 _VOID = frozenset({"br", "col", "hr", "meta"})
 
@@ -23,7 +26,7 @@ class Markup(str):
     __slots__ = ()
 
 
-Content = str | Iterable[str]
+Content: TypeAlias = "str | Iterable[Content]"
 
 
 def plain(text: str, most: int = SHOWN) -> str:
@@ -35,7 +38,7 @@ def plain(text: str, most: int = SHOWN) -> str:
     cut = text if len(text) <= most else text[:most] + "…"
     if cut.isprintable():
         return cut
-    return "".join(each if each.isprintable() or each in "\n\t\N{NO-BREAK SPACE}" else _MARK for each in cut)
+    return "".join(each if each.isprintable() or each in _SPACES else _MARK for each in cut)
 
 
 def markup(*content: Content) -> Markup:

@@ -44,7 +44,7 @@ def test_reports_are_shown_in_a_few_lines(sample: str) -> None:
     for first, report in shown.items():
         assert repr(report).startswith(first)
         assert str(report) == repr(report) or first.startswith("This element")
-        assert report._repr_html_().startswith("<pre>")
+        assert report._repr_html_().startswith('<div class="rb">')
         assert "dataclass" not in repr(report)
         assert "\x1b" not in repr(report)
     finding = refbrowser.check(sample)[0]

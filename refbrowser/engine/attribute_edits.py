@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.engine.dataset import Dataset, NoSuchNodeError
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.dataset_errors import NoSuchNodeError
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.node_metadata import (
     MetadataText,

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
-from math import prod
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.array_protocol import ArrayProtocol
+from refbrowser.engine.dataset_errors import ClosedError, NoSuchNodeError
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, native_errors, quoted
-from refbrowser.findings.finding import Finding, damage_text
+from refbrowser.findings.finding import Finding
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.loading import load, require
 from refbrowser.model.node_attributes import Attributes
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
+from refbrowser.model.report import Displayed
 from refbrowser.model.selection import Selection, is_basic
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.store import ReferenceStore
     from refbrowser.io.access.access import Access
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
+    from refbrowser.model.grid import ChunkGrid
     from refbrowser.model.nested import NestedRows
     from refbrowser.model.netcdf.types import NetcdfDataset
     from refbrowser.references.document.document import Document
@@ -89,7 +92,7 @@ def _concerns(about: str | None, path: str) -> bool:
     return about.startswith(path) or path.startswith(about)
 
 
-class _Members(Mapping[str, "Array | Group"]):
+class _Members(Displayed, Mapping[str, "Array | Group"]):
     """The children of a group by name, as zarr and h5py have them; paths lead further down.
 
     Two are equal when they are the same object, and one without children is true: it is a thing, not a
@@ -230,9 +233,6 @@ class Dataset(_Members):
         self.elsewhere: Elsewhere = elsewhere or {}
         self.identity = identity
 
-    def __repr__(self) -> str:
-        return f"<refbrowser.Dataset {quoted(self.path)} {self.format}: {len(self.arrays)} arrays>"
-
     def __enter__(self) -> Dataset:
         return self
 
@@ -369,9 +369,6 @@ class Group(_Members):
         self.dataset = dataset
         self.node = node
 
-    def __repr__(self) -> str:
-        return f"<refbrowser.Group {quoted(self.path)}: {', '.join(map(quoted, self))}>"
-
     @property
     def path(self) -> str:
         """Absolute path."""
@@ -396,7 +393,7 @@ class Group(_Members):
         return self.dataset, self.node
 
 
-class Array:
+class Array(Displayed, ArrayProtocol):
     """One array of a dataset; indexing it reads."""
 
     def __init__(self, dataset: Dataset, node: ArrayNode) -> None:
@@ -405,9 +402,6 @@ class Array:
 
     def __reduce__(self) -> Any:
         return load("refbrowser.engine.frozen_dataset:reduced")(self)
-
-    def __repr__(self) -> str:
-        return f"<refbrowser.Array {quoted(self.path)} {self.shape} {self.node.type.name}>"
 
     @property
     def path(self) -> str:
@@ -425,21 +419,6 @@ class Array:
         return self.node.shape
 
     @property
-    def ndim(self) -> int:
-        """Number of dimensions."""
-        return len(self.node.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return prod(self.node.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements in memory, if they were read; of texts and rows, of what refers to them."""
-        return self.size * (0 if self.dtype is None else self.dtype.itemsize)
-
-    @property
     def dtype(self) -> np.dtype[Any] | None:
         """Type of the elements as stored; None when it is not known."""
         return self.node.dtype
@@ -448,6 +427,10 @@ class Array:
     def chunks(self) -> tuple[int | tuple[int, ...], ...] | None:
         """Side of the chunks along each dimension; of unequal ones the sides of all, as Dask has them."""
         return None if not self.node.has_grid else self.node.grid.written_out
+
+    @property
+    def _grid(self) -> ChunkGrid | None:
+        return self.node.grid if self.node.has_grid else None
 
     @property
     def dimensions(self) -> tuple[str | None, ...]:
@@ -468,14 +451,6 @@ class Array:
     def damage(self) -> tuple[Finding, ...]:
         """What is damaged in the source, and may have cost values of this array; empty where nothing is."""
         return damage_of(self.dataset, (self.path,))
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of an array without dimensions")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[position] for position in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
         """Return the selected values as numpy does: an array, or a scalar where every axis has an integer.
@@ -503,16 +478,6 @@ class Array:
         """Index each axis for itself: ``array.oindex[[0, 2], [1, 3]]`` are two rows of two columns."""
         return OuterIndex(self)
 
-    def astype(self, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """Return all values in another type."""
-        return np.asarray(self).astype(dtype)
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        if copy is False:
-            raise ValueError("values are read, so an array without a copy cannot be given")
-        values = self.read(Selection.whole(self.shape))
-        return values if dtype is None else values.astype(dtype)
-
     def selection(self, text: str) -> Selection:
         """Return the selection written in `text`, ``0,:,10:20:2``."""
         return Selection.from_text(text, self.shape)
@@ -524,6 +489,9 @@ class Array:
             return session.read(self.node, access, selection, cancel=control.token, progress=control.progress)
         with _open(self.dataset):
             return session.read(self.node, access, selection)
+
+    def _values(self, selection: Selection) -> npt.NDArray[Any]:
+        return self.read(selection)
 
     def nested_rows(self, start: int, stop: int, control: JobControl | None = None) -> NestedRows:
         """Return rows of an array whose elements are nested, and what of them cannot be read.
@@ -672,28 +640,3 @@ class MaskedValues(NamedTuple):
 
     values: np.ma.MaskedArray[Any, Any]
     errors: tuple[RefbrowserError, ...]
-
-
-class NoSuchNodeError(RefbrowserError, KeyError):
-    """There is no group or array of that path; where damage may have cost it, that is told."""
-
-    def __init__(
-        self,
-        path: str,
-        document: str,
-        damage: Sequence[Finding] = (),
-        advice: str = "",
-        what: str = "group or array",
-    ) -> None:
-        words = [f"there is no {what} {quoted(path)}", *(damage_text(each) for each in damage[:1])]
-        RefbrowserError.__init__(self, ErrorKind.USAGE, "; ".join(words), Place(document=document), advice)
-
-    def __str__(self) -> str:
-        # What IPython and logs show is this alone.
-        return f"{RefbrowserError.__str__(self)}{'; ' if self.advice else ''}{self.advice}"
-
-
-class ClosedError(RefbrowserError, ValueError):
-    """The dataset was closed: nothing is read of it any more."""
-
-    __str__ = RefbrowserError.__str__

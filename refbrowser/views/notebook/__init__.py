@@ -1,0 +1,1 @@
+"""How datasets, arrays and reports show themselves in notebooks and at prompts."""

@@ -1,0 +1,140 @@
+"""A dataset, a group or an array as a notebook shows it: made of what is known, in bounded time and size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from refbrowser.engine.dataset import Array, Dataset, Group, damage_of
+from refbrowser.findings.finding import Finding
+from refbrowser.markup import Content, Markup, element, folded
+from refbrowser.model.nodes import ArrayNode, GroupNode, Node
+from refbrowser.views.hierarchy import type_text
+from refbrowser.views.notebook.node_parts import (
+    DIMENSIONS,
+    array_body,
+    attribute_part,
+    chunk_sides,
+    dimension_words,
+    problem_lines,
+    size_words_of,
+)
+from refbrowser.views.notebook.theme import head, shown
+from refbrowser.views.notebook.tree import Room, counts_below
+from refbrowser.words import count_text, counted_spaced
+
+#: Arrays and groups that are shown of the first group, arrays of those below, rows of all; arrays that can be
+#: unfolded; levels of groups.
+_OF_GROUP, _BELOW, _ALL, _UNFOLDABLE, _LEVELS = 50, 20, 200, 40, 8
+#: Groups that are unfolded from the beginning have at most so many arrays.
+_SMALL = 12
+
+
+def dataset_html(dataset: Dataset) -> str:
+    """Return a dataset as HTML: its groups and arrays, to be unfolded, and what is wrong with it."""
+    root = dataset.hierarchy.root
+    counts = counts_below(root).words if isinstance(root, GroupNode) else ""
+    problems = damage_of(dataset, known=True)
+    return shown(
+        head("Dataset", dataset.path, format_words(dataset), counts),
+        problem_lines(problems),
+        _node(root, problems, Room(_ALL, _UNFOLDABLE)),
+    )
+
+
+def group_html(group: Group) -> str:
+    """Return a group as HTML, as `dataset_html`."""
+    problems = damage_of(group.dataset, (group.path,), known=True)
+    return shown(
+        head("Group", group.path, counts_below(group.node).words),
+        problem_lines(problems),
+        _node(group.node, problems, Room(_ALL, _UNFOLDABLE)),
+    )
+
+
+def array_html(array: Array) -> str:
+    """Return an array as HTML: its chunk grid as a drawing, what is known of it, its attributes."""
+    node = array.node
+    return shown(
+        head("Array", array.path, dimension_words(node), element("span", type_text(node), class_="rb-type")),
+        array_body(node, damage_of(array.dataset, (array.path,), known=True), is_alone=True),
+    )
+
+
+def format_words(dataset: Dataset) -> str:
+    """Return the format of a dataset, and whose rules its metadata follows where that does not tell."""
+    flavour = dataset.hierarchy.flavour
+    is_told = not dataset.document.has_keys or dataset.format == str(flavour)
+    edited = ", edited" if dataset.document.is_edited else ""
+    return f"{dataset.format}{'' if is_told else f' ({flavour.label})'}{edited}"
+
+
+def _node(root: Node, problems: Sequence[Finding], room: Room) -> Markup:
+    if isinstance(root, ArrayNode):
+        return array_body(root, is_alone=True)
+    return element("div", _inside(root, problems, room, 0))
+
+
+def _inside(group: GroupNode, problems: Sequence[Finding], room: Room, level: int) -> Iterator[Content]:
+    """Yield what is in a group: problems, dimensions, attributes, arrays, groups."""
+    if group.error is not None:
+        yield from problem_lines([group.error])
+    yield from _dimensions(group)
+    yield attribute_part(group)
+    before = room.rows
+    yield [_array(node, problems, room) for node in room.arrays(group, _BELOW if level else _OF_GROUP)]
+    yield _more(len(group.arrays) - (before - room.rows), "array")
+    seen = 0
+    for child in room.groups(group, _OF_GROUP):
+        seen += 1
+        yield _group(child, problems, room, level + 1)
+    yield _more(len(group.groups) - seen, "group")
+
+
+def _more(count: int, noun: str) -> Markup:
+    if count <= 0:
+        return Markup("")
+    return element("div", f"and {counted_spaced(count, f'more {noun}')}", class_="rb-plain rb-soft")
+
+
+def _dimensions(group: GroupNode) -> Iterator[Markup]:
+    if not group.dimensions:
+        return
+    told = [
+        f"{each.name} {count_text(each.size)}{' (unlimited)' if each.unlimited else ''}"
+        for each in islice(group.dimensions.values(), DIMENSIONS)
+    ]
+    more = len(group.dimensions) - len(told)
+    words = ", ".join([*told, *([f"and {more:,} more"] if more else [])])
+    yield element("p", element("span", "Dimensions ", class_="rb-soft"), words)
+
+
+def _group(group: GroupNode, problems: Sequence[Finding], room: Room, level: int) -> Markup:
+    counts = counts_below(group)
+    summary = [
+        element("code", f"{group.name}/", class_="rb-name"),
+        " ",
+        element("span", counts.words, class_="rb-soft"),
+    ]
+    if level >= _LEVELS:
+        return element("div", summary, class_="rb-plain")
+    is_open = level == 1 and len(group.arrays) <= _SMALL
+    inside = element("div", _inside(group, problems, room, level), class_="rb-inside")
+    return folded(summary, inside, is_open=is_open, class_="rb-group")
+
+
+def _array(node: ArrayNode, problems: Sequence[Finding], room: Room) -> Markup:
+    is_faulty = node.error is not None or node.unreadable is not None
+    cells = [
+        element("code", node.name or "/", class_="rb-name rb-fault" if is_faulty else "rb-name"),
+        element("span", dimension_words(node)),
+        element("span", type_text(node), class_="rb-mono rb-type"),
+        element("span", chunk_sides(node), class_="rb-soft", title="sides of its chunks"),
+        element("span", size_words_of(node), class_="rb-soft", title="bytes of all elements in memory"),
+    ]
+    # Blanks are for those who copy the text, or see it without the sheet.
+    row = element("span", ([cell, " "] for cell in cells), class_="rb-cells")
+    if not room.has_body():
+        return element("div", row, class_="rb-plain")
+    own = [each for each in problems if each.place.path == node.path]
+    return folded(row, array_body(node, own))
