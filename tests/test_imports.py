@@ -78,6 +78,8 @@ ROLES = {"opening", "hierarchy", "verb", "request", "report", "public", "command
 ALONE = {
     "refbrowser.model.multiscales.overviews": "a convention of its own, beside the others",
     "refbrowser.model.node_attributes": "a noun of its own, for a file that is long enough without it",
+    "refbrowser.engine.array_protocol": "what numpy and loops ask of any array, apart from what one is",
+    "refbrowser.views.notebook.dataset_text": "text for prompts, beside the HTML of the same",
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.app.commands.groups": "a list, for the window that makes them",
     "refbrowser.app.shell.preferences_in_force": "what becomes of preferences, apart from what these are",
