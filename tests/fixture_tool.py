@@ -17,8 +17,11 @@ import pytest
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.formats.option_fields import Kind, option
+from refbrowser.markup import element
 from refbrowser.tools.registry import GROUP, foreign
 from refbrowser.tools.tool import Dock, Heading, Tool
+from refbrowser.views.reports.html_page import ReportPage
+from refbrowser.views.reports.junit import Case, Passed, Suite
 
 SPAN = Tool(
     name="span",
@@ -27,6 +30,8 @@ SPAN = Tool(
     examples=("refbrowser span sea_surface.json --array /ocean/lat",),
     request="fixture_tool:SpanRequest",
     run="fixture_tool:span",
+    page="fixture_tool:span_page",
+    cases="fixture_tool:span_cases",
     synonyms=("extent",),
     docks=(
         Dock(
@@ -103,6 +108,20 @@ def span(request: SpanRequest, dataset: Dataset, control: JobControl) -> Spans:
         values = np.asarray(dataset.array(path)[...])
         found[path] = (float(values.min()), float(values.max()))
     return Spans(request, found)
+
+
+def span_page(spans: Spans) -> ReportPage:
+    """Return them as a page."""
+    return ReportPage(title="Spans", sections=[element("p", line) for line in spans.lines()])
+
+
+def span_cases(spans: Spans) -> list[Suite]:
+    """Return them as test cases: one that has no number fails."""
+    cases = [
+        Case(name=path, passed=Passed.YES if low <= high else Passed.NO)
+        for path, (low, high) in spans.values.items()
+    ]
+    return [Suite(name="spans", cases=cases)]
 
 
 def fails(workspace: Any) -> Any:

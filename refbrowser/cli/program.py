@@ -24,6 +24,7 @@ from refbrowser.cli.console import (
     tell_internal_error,
     tell_trace,
 )
+from refbrowser.cli.report_files import add_report_files, report_files_of
 from refbrowser.cli.settings import give_settings
 from refbrowser.errors import (
     AbsentError,
@@ -333,6 +334,7 @@ def parser_of(tool: Tool) -> Parser:
     )
     parser.add_argument("-h", "--help", action=_Help, nargs=0, help="show this help")
     verb.add_arguments(parser)
+    add_report_files(parser, tool)
     add_manner(parser)
     return parser
 
@@ -353,7 +355,12 @@ def _run_verb(tool: Tool, arguments: list[str], token: CancelToken) -> int:
     for line in given if found.verbose else ():
         tell(f"refbrowser: setting {line}")
     found.as_is = as_is
-    return verb_of(tool).run(found, token)
+    found.report_files = report_files_of(tool, found, arguments)
+    try:
+        return verb_of(tool).run(found, token)
+    except RefbrowserError as error:
+        found.report_files.write_error(error)
+        raise
 
 
 def _renamed(tool: Tool, arguments: list[str]) -> list[str]:

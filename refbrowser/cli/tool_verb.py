@@ -39,6 +39,7 @@ class ToolVerb:
         request = request_of(arguments, load(self._tool.request))
         with open_dataset(arguments, token) as dataset, ProgressBar(self._tool.name) as bar:
             report: Report = load(self._tool.run)(request, dataset, job_control(token, bar))
+        arguments.report_files.write(report)
         if arguments.json:
             write_json(report.as_json())
         else:

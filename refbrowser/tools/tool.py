@@ -92,6 +92,12 @@ class Tool:
     run
         What does it, as ``module:function``: from a request, a dataset and a
         `refbrowser.engine.jobs.JobControl` to a `Report`.
+    page
+        What makes a page of its report, as ``module:function``: from the report to a
+        `refbrowser.views.reports.html_page.ReportPage`. With it the verb has ``--html``.
+    cases
+        What makes test cases of its report, as ``module:function``: from the report to
+        `refbrowser.views.reports.junit.Suite` values. With it the verb has ``--junit``.
     synonyms
         What users of other programs call the verb.
     renamed
@@ -113,6 +119,8 @@ class Tool:
     public: str = ""
     request: str = ""
     run: str = ""
+    page: str = ""
+    cases: str = ""
     synonyms: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     short_forms: Mapping[str, str] = field(default_factory=dict)

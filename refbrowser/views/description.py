@@ -33,12 +33,15 @@ class Description(Report):
 
     Attributes
     ----------
+    path
+        What was opened, as the user named it.
     problems
         What is wrong with the document and what it describes.
     """
 
     def __init__(self, dataset: Dataset, token: CancelToken) -> None:
         self.problems = tuple(_problems(dataset, token))
+        self.path = dataset.path
         self._dataset = dataset
 
     @cached_property

@@ -20,7 +20,7 @@ from refbrowser.cli.options import (
     open_dataset,
     said_of_fields,
 )
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.saving.audit_fixes import Fixed
+    from refbrowser.tools.audit.report.audit_report import AuditReport
 
 #: Edits that are listed.
 _TITLES = 20
@@ -67,6 +68,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Audit the dataset, report, and return the exit code."""
     from refbrowser.engine.audit.audit_plan import AuditRequest
     from refbrowser.tools.audit.public import audit
+    from refbrowser.tools.audit.report.audit_report import AuditReport
 
     _check(arguments)
     said, compute = said_of_fields(arguments, AuditRequest), compute_of(arguments)
@@ -82,11 +84,16 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             result = audit(dataset, **said, client=compute, told=told, progress=control)
         fixed = _fixed(dataset, result, arguments, token) if arguments.fix else None
     (plan,) = plans
-    code = result.exit_code(arguments.fail_on)
-    for path in arguments.report:
-        _write_report(arguments, path, plan, result)
-    _tell(arguments, plan, result, code, fixed)
-    return code
+    report = AuditReport(arguments.path, result, plan.cost, arguments.fail_on)
+    if arguments.report:
+        from refbrowser.tools.audit.report.audit_reports import report_bytes
+
+        for path in arguments.report:
+            made = arguments.report_files.made()
+            arguments.report_files.write_bytes(path, report_bytes(path, report, made))
+    arguments.report_files.write(report)
+    _tell(arguments, report, fixed)
+    return report.exit_code
 
 
 def _tell_plan(plan: AuditPlan, arguments: argparse.Namespace) -> None:
@@ -141,31 +148,17 @@ def _check(arguments: argparse.Namespace) -> None:
         raise RefbrowserError(ErrorKind.USAGE, message)
 
 
-def _write_report(arguments: argparse.Namespace, path: str, plan: AuditPlan, result: AuditResult) -> None:
-    from refbrowser.io.files.atomic import write_atomically
-    from refbrowser.tools.audit.report.audit_reports import report_bytes
-
-    report = report_bytes(path, arguments.path, result, plan.cost, arguments.fail_on)
-    try:
-        write_atomically(path, [report])
-    except OSError as error:
-        message = f"the report cannot be written: {error.strerror or error}"
-        raise RefbrowserError(ErrorKind.IO, message, Place(path=path)) from error
-
-
-def _tell(
-    arguments: argparse.Namespace, plan: AuditPlan, result: AuditResult, code: int, fixed: Fixed | None
-) -> None:
+def _tell(arguments: argparse.Namespace, report: AuditReport, fixed: Fixed | None) -> None:
     from refbrowser.tools.audit.report.audit_lines import result_lines
     from refbrowser.tools.audit.report.audit_tables import result_json
 
     if arguments.json:
-        told = result_json(arguments.path, result, plan.cost, code)
+        told = result_json(report.document, report.result, report.cost, report.exit_code)
         if fixed is not None:
             told["fixes"] = {"edits": list(fixed.titles), "written": fixed.target}
         write_json(told)
         return
-    write_lines(plain(line) for line in result_lines(result))
+    write_lines(plain(line) for line in result_lines(report.result))
     if fixed is not None:
         write_lines(plain(line) for line in _fix_lines(fixed))
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.findings.checked_findings import checked_findings
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
+from refbrowser.findings.finding import Finding
 from refbrowser.io.origins import local_path
 from refbrowser.model.report import Report, first_of
 from refbrowser.words import counted
@@ -18,7 +19,9 @@ from refbrowser.words import counted
 if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute
     from refbrowser.engine.opening import OpenRequest
-    from refbrowser.findings.finding import Finding
+
+#: Errors that tell nothing of a document: it was not seen.
+_NOT_REACHED = (ErrorKind.IO, ErrorKind.SOURCE, ErrorKind.BLOCKED, ErrorKind.USAGE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,6 +51,21 @@ class Checked(Report):
     def warnings(self) -> tuple[Finding, ...]:
         """The other findings."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.WARNING)
+
+    @property
+    def as_told(self) -> Checked:
+        """The same, with the one fault of a document that is there and cannot be opened as a finding."""
+        error = self.error
+        if error is None or error.kind in _NOT_REACHED:
+            return self
+        fault = Finding(
+            severity=Severity.FAULT,
+            kind=error.kind,
+            message=error.message,
+            place=error.place,
+            advice=error.advice,
+        )
+        return replace(self, findings=(fault,), error=None)
 
     def lines(self) -> Iterator[str]:
         """Yield how many faults and warnings there are, and the first of them."""

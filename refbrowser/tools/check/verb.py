@@ -18,8 +18,7 @@ from refbrowser.cli.options import (
     job_control,
     opening_of,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError, Severity
-from refbrowser.findings.finding import Finding
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -47,11 +46,15 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         answer = _yes if arguments.yes else _no
         requests = [replace(request, question=answer) for request in requests]
     code, bar = 0, StageBar(_STAGES)
+    reported: list[Checked] = []
     with bar, closing(checked_documents(requests, compute, job_control(token, bar))) as found:
         for checked in found:
             if compute.is_here:
                 bar.end()
             code = max(code, _tell(checked, arguments))
+            if arguments.report_files.are_wanted:
+                reported.append(checked.as_told)
+    arguments.report_files.write(reported)
     return code
 
 
@@ -69,35 +72,22 @@ def _no(error: RefbrowserError) -> bool:
 
 def _tell(checked: Checked, arguments: argparse.Namespace) -> int:
     """Tell what was found, and return the exit code of it."""
-    code, error = 0, checked.error
-    if error is not None:
-        if error.kind in (ErrorKind.IO, ErrorKind.SOURCE, ErrorKind.BLOCKED, ErrorKind.USAGE):
-            tell_error(error)
-            return error.outcome.exit_code
-        # The document cannot even be opened: that is its one fault.
-        checked = replace(checked, findings=(_fault(error),))
-        code = error.outcome.exit_code
+    told = checked.as_told
+    if told.error is not None:
+        tell_error(told.error)
+        return told.error.outcome.exit_code
     if arguments.json:
         write_json(
             {
-                "document": checked.path,
-                "faults": [finding.to_json() for finding in checked.faults],
-                "warnings": [finding.to_json() for finding in checked.warnings],
+                "document": told.path,
+                "faults": [finding.to_json() for finding in told.faults],
+                "warnings": [finding.to_json() for finding in told.warnings],
             }
         )
     else:
-        _write_lines(checked)
-    return max(code, ErrorKind.REF.exit_code if checked.faults else 0)
-
-
-def _fault(error: RefbrowserError) -> Finding:
-    return Finding(
-        severity=Severity.FAULT,
-        kind=error.kind,
-        message=error.message,
-        place=error.place,
-        advice=error.advice,
-    )
+        _write_lines(told)
+    code = 0 if checked.error is None else checked.error.outcome.exit_code
+    return max(code, ErrorKind.REF.exit_code if told.faults else 0)
 
 
 def _write_lines(checked: Checked) -> None:

@@ -69,7 +69,8 @@ def diff(
         found = compare_datasets(one, other, request, control_of(progress))
     if html is not None:
         from refbrowser.io.files.atomic import write_atomically
-        from refbrowser.tools.compare.comparison_html import comparison_html
+        from refbrowser.tools.compare.comparison_html import page_of
+        from refbrowser.views.reports.html_page import page_bytes
 
-        write_atomically(path_of(html), [comparison_html(found).encode("utf-8", "replace")])
+        write_atomically(path_of(html), [page_bytes(page_of(found))])
     return found

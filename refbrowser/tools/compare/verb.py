@@ -46,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("paths", nargs="*", metavar="PATH", help="the two datasets, A and B")
     add_request(parser, CompareRequest)
-    parser.add_argument("--html", metavar="FILE", help="write a report as one page of HTML")
     parser.add_argument(
         "--git",
         action="store_true",
@@ -70,8 +69,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         raise RefbrowserError(ErrorKind.USAGE, "give two datasets: refbrowser diff A B")
     said = said_of_fields(arguments, CompareRequest)
     comparison = _compared(arguments.paths, said, arguments, token)
-    if arguments.html:
-        _write_html(arguments.html, comparison)
+    arguments.report_files.write(comparison)
     if arguments.json:
         write_json(comparison.to_json())
     else:
@@ -108,13 +106,6 @@ def _compared(
         here, there = datasets
         with ProgressBar("comparing") as bar:
             return diff(here, there, **said, progress=job_control(token, bar))
-
-
-def _write_html(path: str, comparison: Comparison) -> None:
-    from refbrowser.io.files.atomic import write_atomically
-    from refbrowser.tools.compare.comparison_html import comparison_html
-
-    write_atomically(path, [comparison_html(comparison).encode("utf-8", "replace")])
 
 
 # Text
@@ -191,6 +182,5 @@ def _git_lines(
     except RefbrowserError as error:
         yield f"  cannot be compared: {plain_whole(str(error))}"
         return
-    if arguments.html:
-        _write_html(os.fspath(arguments.html), comparison)
+    arguments.report_files.write(comparison)
     yield from _told(comparison)

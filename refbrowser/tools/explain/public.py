@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from operator import index as integer
 from typing import TYPE_CHECKING, SupportsIndex
 
@@ -67,7 +68,7 @@ def explain(
         else:
             found = opened.array(array)
             question = Question(array=found.path, index=_counted(index, found.shape))
-        return answer(opened, question, control_of(progress).token)
+        return replace(answer(opened, question, control_of(progress).token), document=opened.path)
 
 
 def _counted(index: SupportsIndex | Iterable[SupportsIndex], shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         array = path if key is None else ""
         explanation = explain(dataset, array, asked.index, key=key, progress=JobControl(token))
         tell_findings(dataset.access.memory.warnings)
+    arguments.report_files.write(explanation)
     if arguments.json:
         write_json(json_ready(explanation.to_json()))
     else:

@@ -32,6 +32,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     with open_dataset(arguments, token) as dataset:
         with StageBar({"listing": ""}) as bar:
             found = description_of(dataset, job_control(token, bar))
+        arguments.report_files.write(found)
         # Only the form that is printed is made.
         if arguments.json:
             write_json(found.to_json())

@@ -15,8 +15,9 @@ from refbrowser.engine.comparing.differences import (
     Comparison,
     ValueComparison,
 )
-from refbrowser.tools.compare.comparison_html import CELLS, cells_of, comparison_html
+from refbrowser.tools.compare.comparison_html import CELLS, cells_of, page_of
 from refbrowser.tools.compare.comparison_words import CHUNKS, summary_of, value_rows
+from refbrowser.views.reports.html_page import page_text
 
 
 @given(st.lists(st.integers(1, 200), min_size=0, max_size=3), st.integers(0, 10**6))
@@ -46,8 +47,9 @@ def test_summaries_say_what_is_left_open() -> None:
 
 
 def test_names_of_datasets_are_plain_text() -> None:
-    assert "&lt;here&gt;" in comparison_html(made())
-    assert "<here>" not in comparison_html(made())
+    page = page_text(page_of(made()))
+    assert "&lt;here&gt;" in page
+    assert "<here>" not in page
 
 
 @pytest.mark.parametrize(("more", "last"), [(0, "chunk [0]"), (3, "and 3 more")])

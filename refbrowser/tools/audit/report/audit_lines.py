@@ -8,7 +8,7 @@ from itertools import groupby
 
 from refbrowser.engine.audit.audit_plan import AuditCost, Level
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
-from refbrowser.findings.finding import Finding
+from refbrowser.views.reports.finding_words import place_words
 from refbrowser.words import binary_size_text, counted, rounded_time_text
 
 #: Findings of one group, and files of one code, that are told one by one.
@@ -62,26 +62,6 @@ def blocked_lines(result: AuditResult | AuditCost) -> Iterator[str]:
             f"not checked: {each.origin} ({counted(each.urls, 'file')}, "
             f"{counted(each.references, 'reference')}); {each.advice}"
         ).rstrip("; ")
-
-
-def place_words(finding: Finding) -> str:
-    """Return where a finding is: key or pointer, line, bytes."""
-    place = finding.place
-    parts = []
-    if place.rule is not None:
-        row = f", row {place.row}" if place.row is not None else ""
-        parts.append(f"rule {place.rule}{f' {place.field}' if place.field else ''}{row}")
-    if place.key is not None:
-        parts.append(place.key)
-    elif place.path is not None:
-        parts.append(place.path)
-    elif place.pointer and place.rule is None:
-        parts.append(place.pointer)
-    if place.line is not None and place.is_in_document:
-        parts.append(f"line {place.line}")
-    if place.start is not None:
-        parts.append(f"bytes {place.start} to {'the end' if place.stop is None else place.stop}")
-    return ", ".join(parts)
 
 
 def group_lines(group: FindingGroup) -> Iterator[str]:

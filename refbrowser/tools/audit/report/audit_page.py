@@ -12,7 +12,7 @@ from refbrowser.engine.audit.audit_result import FindingGroup
 from refbrowser.errors import Severity
 from refbrowser.findings.finding import Finding, FindingKind
 from refbrowser.findings.kinds import kind_of
-from refbrowser.tools.audit.report.audit_lines import place_words
+from refbrowser.views.reports.finding_words import place_words
 from refbrowser.views.words import one_line
 from refbrowser.words import counted
 

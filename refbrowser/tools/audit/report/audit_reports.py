@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.tools.audit.report.audit_html import result_html
+from refbrowser.tools.audit.report.audit_html import page_of
 from refbrowser.tools.audit.report.audit_tables import result_csv, result_json
+from refbrowser.views.reports.html_page import Made, page_bytes
 
 if TYPE_CHECKING:
-    from refbrowser.engine.audit.audit_plan import AuditCost
-    from refbrowser.engine.audit.audit_result import AuditResult
+    from refbrowser.tools.audit.report.audit_report import AuditReport
 
 #: Forms of reports, by the end of their names.
 REPORTS = (".html", ".json", ".csv")
@@ -25,19 +24,15 @@ def check_report(path: str) -> None:
         raise RefbrowserError(ErrorKind.USAGE, f"the report {quoted(path)} is neither .html, .json nor .csv")
 
 
-def report_bytes(
-    path: str, document: str, result: AuditResult, cost: AuditCost, fail_on: Iterable[str] = ()
-) -> bytes:
+def report_bytes(path: str, report: AuditReport, made: Made | None = None) -> bytes:
     """Return a report as its file holds it.
 
     Parameters
     ----------
     path
         The name that the file is to have.
-    document
-        What was audited, as the user named it.
-    fail_on
-        Codes that count as faults for the exit code that JSON tells.
+    made
+        How it came about, which a page tells.
 
     Raises
     ------
@@ -47,9 +42,10 @@ def report_bytes(
     check_report(path)
     ending = os.path.splitext(path)[1].lower()
     if ending == ".html":
-        text = result_html(document, result, cost)
-    elif ending == ".csv":
-        text = result_csv(result)
+        return page_bytes(page_of(report), made)
+    if ending == ".csv":
+        text = result_csv(report.result)
     else:
-        text = json.dumps(result_json(document, result, cost, result.exit_code(fail_on)), indent=1) + "\n"
+        found = result_json(report.document, report.result, report.cost, report.exit_code)
+        text = json.dumps(found, indent=1) + "\n"
     return text.encode("utf-8", "replace")

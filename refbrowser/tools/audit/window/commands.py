@@ -145,9 +145,11 @@ class AuditCommands(CommandGroup):
 
         def write(control: TaskControl) -> None:
             from refbrowser.io.files.atomic import write_atomically
+            from refbrowser.tools.audit.report.audit_report import AuditReport
             from refbrowser.tools.audit.report.audit_reports import report_bytes
 
-            write_atomically(path, [report_bytes(path, name, result, cost)], cancel=control.token)
+            report = report_bytes(path, AuditReport(name, result, cost))
+            write_atomically(path, [report], cancel=control.token)
 
         def failed(error: BaseException) -> None:
             self._workspace.show_error("The report was not written", error)

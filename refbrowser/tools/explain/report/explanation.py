@@ -269,6 +269,8 @@ class Explanation(Report):
         The answer, one sentence without a full stop.
     links
         What can be done about it.
+    document
+        Of which dataset, as the user named it; empty in the window, where that is seen.
     """
 
     subject: str
@@ -277,6 +279,7 @@ class Explanation(Report):
     state: StepState
     steps: tuple[Step, ...] = ()
     links: tuple[Link, ...] = ()
+    document: str = ""
 
     def step(self, name: str) -> Step | None:
         """Return the first step of a name."""

@@ -14,9 +14,11 @@ from refbrowser.engine.audit.reader_notes import ReaderNote
 from refbrowser.errors import ErrorKind, Place, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import URL_DEAD
-from refbrowser.tools.audit.report.audit_html import result_html
+from refbrowser.tools.audit.report.audit_html import page_of
 from refbrowser.tools.audit.report.audit_lines import result_lines
+from refbrowser.tools.audit.report.audit_report import AuditReport
 from refbrowser.tools.audit.report.audit_tables import COLUMNS, result_csv, result_json
+from refbrowser.views.reports.html_page import Made, page_text
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -79,7 +81,7 @@ class Looked(HTMLParser):
 
 
 def test_a_page_holds_foreign_text_as_text() -> None:
-    page = result_html(HOSTILE[0], result_of(), AuditCost(urls=9), now=0)
+    page = page_text(page_of(AuditReport(HOSTILE[0], result_of(), AuditCost(urls=9))), Made(when=0))
     looked = Looked()
     looked.feed(page)
     looked.close()
@@ -128,9 +130,9 @@ def test_thousands_are_one_line() -> None:
     lines = list(result_lines(many))
     assert len(lines) < 50
     assert any("8,970 more places in 2,990 more files" in line for line in lines)
-    assert len(result_html("d", many, AuditCost())) < 200_000
+    assert len(page_text(page_of(AuditReport("d", many, AuditCost())))) < 200_000
 
 
 def test_what_was_not_finished_says_so() -> None:
-    page = result_html("d", AuditResult(Level.FULL), AuditCost())
+    page = page_text(page_of(AuditReport("d", AuditResult(Level.FULL), AuditCost())))
     assert "not finished" in page
