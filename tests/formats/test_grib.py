@@ -429,7 +429,13 @@ def test_cut_and_damaged_files_name_what_is_lost(
     with refbrowser.open(str(path)) as dataset:
         assert any(f"the message at byte {4 * size} was cut" in each for each in notes(dataset))
         assert np.isfinite(dataset["/t"][0, 0]).any()
-        # What no message gives may be what was lost: it is none of the values that are missing.
+        # It still says what it was: what was never there is missing, and that is lost.
+        assert np.isnan(dataset["/t"][1, 0]).all()
+        with pytest.raises(RefbrowserError, match=f"the message at byte {4 * size} was cut"):
+            dataset["/t"][2, 0]
+    # Where nothing says what it was, what no message gives may be what was lost.
+    path.write_bytes(data[: 4 * size + 30])
+    with refbrowser.open(str(path)) as dataset:
         for time in (1, 2):
             with pytest.raises(RefbrowserError, match="one was lost: the message at byte"):
                 dataset["/t"][time, 0]

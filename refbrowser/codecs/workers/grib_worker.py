@@ -12,6 +12,8 @@ import numpy as np
 MOST_POINTS = 1 << 26
 #: Stands for values that are missing: no quantity reaches it, as it may reach what messages have for it.
 _MISSING = 9.0e36
+#: What a message ends with.
+_END = b"7777"
 
 
 class GribDecoder:
@@ -25,8 +27,13 @@ class GribDecoder:
         """Tell the values of the first field of a message, or the places of its points; NaN where none is."""
         codec, dtype = request["codec"], np.dtype(request["dtype"])
         most = request["most"] // dtype.itemsize
-        handle = eccodes.codes_new_from_message(request["data"])
+        data = request["data"]
+        handle = eccodes.codes_new_from_message(data)
         try:
+            # eccodes gives values of a message whose end is not where it should be, too.
+            length = eccodes.codes_get(handle, "totalLength")
+            if bytes(data[: max(length, 0)][-len(_END) :]) != _END:
+                raise ValueError("the message does not end where its length says")
             key = codec.get("key")
             made = _Field(handle, most).told(codec) if key is None else _array(handle, key, most)
             yield {}, np.ascontiguousarray(made, dtype)

@@ -103,7 +103,7 @@ def open_named_grib_index(opening: Opening) -> Opened:
     except RefbrowserError as error:
         return replace(table_of(opening, url, inventory, error), identity=identity)
     entries = tuple(with_lengths(inventory.entries, named.size))
-    rows = [*_rows(entries)]
+    rows = [*_rows(entries, named.size)]
     if source is not None:
         looked = [each.offset for each, row in zip(entries, rows, strict=True) if row[4] != KNOWN]
         source.at_first = partial(source.read_ahead, sorted(set(looked))[:HEADS], HEAD)
@@ -213,11 +213,16 @@ def _grib_at(opening: Opening, place: str, allow: Sequence[Origin]) -> tuple[Nam
 # What is asked of the library
 
 
-def _rows(entries: Sequence[Entry]) -> Iterator[list[Any]]:
+def _rows(entries: Sequence[Entry], size: int) -> Iterator[list[Any]]:
     """Yield what the process of the library is told of each field (`grib_indexed.Row`).
 
     Of each kind the first message is read, and one more, by which the others are checked; and each that the
     index does not tell from another one.
+
+    Parameters
+    ----------
+    size
+        Of the GRIB file, in bytes: what lies behind it checks nothing.
     """
     numbers: dict[Any, int] = {}
     counts = Counter((each.kind, each.place) for each in entries)
@@ -227,7 +232,7 @@ def _rows(entries: Sequence[Entry]) -> Iterator[list[Any]]:
         numbers.setdefault(each.kind, len(numbers))
         is_read = is_new or each.part or counts[each.kind, each.place] > 1
         uses.append(READ if is_read else KNOWN)
-        if not is_read:
+        if not is_read and each.offset < size:
             last[each.kind] = row
     for row in last.values():
         uses[row] = CHECKED

@@ -114,7 +114,11 @@ class GribArrays:
             self.manifest.add_node(replace(node, error=error))
             return
         node = replace(node, fill_value=np.float64(np.nan))
-        source = LibrarySource(self.file, path, _TREE, asked)
+        place = Place(url=self.file.url, path=path)
+        lost = {
+            tuple(at): RefbrowserError(ErrorKind.DECODE, text, place) for at, text in told.get("lost", ())
+        }
+        source = LibrarySource(self.file, path, _TREE, asked, lost=lost)
         why = told["why"]
         if 8 * prod(sides) > LIMITS.chunk_size:
             why = f"a field of it has more than {LIMITS.chunk_size} bytes (chunk_size)"

@@ -34,8 +34,8 @@ _START = slice(12, 19)
 #: Seconds of units of time (code table 4.4) that are always as long.
 _SECONDS = {0: 60, 1: 3600, 2: 86400, 10: 3 * 3600, 11: 6 * 3600, 12: 12 * 3600, 13: 1}
 _NO_SURFACE, _MOST_DIGITS, _MOST = 255, 20, 1 << 31
-#: Bytes of section 4 that these templates have at least.
-_SHORTEST = 34
+#: Bytes of section 4 that these templates have at least; those with which a message begins.
+_SHORTEST, _BEGINNING = 34, 16
 
 
 class Row(NamedTuple):
@@ -89,10 +89,14 @@ class IndexedMessages:
         self._kinds = index["kinds"]
         self._is_length = index["is_length"]
         self._samples: dict[int, tuple[Row, Heads]] = {}
-        #: Heads that were read, and lengths, by the number of the row.
+        #: Others by which it is known what messages were that are lost, where the first of a kind is.
+        self._deputies: dict[int, tuple[Row, Heads]] = {}
+        #: Heads that were read, and lengths, by the number of the row; why a message is lost.
         self._read: dict[int, tuple[int, Heads] | None] = {}
-        #: Kinds whose messages are not what the index and one of them tell.
+        self._why: dict[int, str] = {}
+        #: Kinds whose messages are not what the index and one of them tell, and those that nothing checks.
         self._doubted: set[int] = set()
+        self._unchecked: set[int] = set()
         #: Whether something lies between messages that the index does not list.
         self._has_gaps = False
 
@@ -117,7 +121,10 @@ class IndexedMessages:
                 self._messages.count += 1
                 length, heads = found
                 yield self._messages.field(row.offset, length), dict(heads)
+            else:
+                yield from self._lost(number)
             number += count
+        self._tell_stale()
 
     def compare(self) -> None:
         """Read what all messages say of themselves; what is wrong is told to `GribMessages`."""
@@ -126,9 +133,12 @@ class IndexedMessages:
                 for _ in self._parts([row]):
                     pass
             # With the end comes the head of the message behind it.
-            elif (found := self._head_of(number)) and not self._messages.ends_at(row.offset + found[0]):
+            elif (found := self._head_of(number)) is None:
+                self._messages.loss(self._said(number))
+            elif not self._messages.ends_at(row.offset + found[0]):
                 self._wrong(row, "does not end where its length says")
         self._sample()
+        self._tell_stale()
         for number, row in enumerate(self._rows):
             read, sample = self._read.get(number), self._samples.get(row.kind)
             if read is None or sample is None or row.use != KNOWN or row.kind in self._doubted:
@@ -148,26 +158,67 @@ class IndexedMessages:
             if found is not None:
                 self._samples[row.kind] = row, found[1]
         for number, row in enumerate(self._rows):
-            if row.use != CHECKED or row.kind not in self._samples:
+            if row.use != CHECKED:
                 continue
-            found = self._head_of(number)
+            own = self._said_itself(number)
+            if row.kind not in self._samples:
+                if own is not None:
+                    self._deputies[row.kind] = row, own
+                continue
             sample, heads = self._samples[row.kind]
             made = derived(heads, sample, row)
-            if found is None or made is None or _compared(made) != _compared(found[1]):
+            if own is None:
+                self._unchecked.add(row.kind)
+            elif made is None or _compared(made) != _compared(own):
                 self._doubted.add(row.kind)
-        if self._rows and not self._samples and not any(row.part for row in self._rows):
+
+    def _tell_stale(self) -> None:
+        """Tell that nothing is where the index says, if that is so."""
+        is_found = self._samples or self._deputies or any(row.part for row in self._rows)
+        if self._rows and not is_found:
             self._messages.loss(
                 "no message is where the index says: it is of another file, or of another day"
             )
 
+    # What is lost
+
+    def _lost(self, number: int) -> Iterator[tuple[GribField, Heads]]:
+        """Yield the field of a message that is lost, as it says itself what it was, or as the index does."""
+        row, why = self._rows[number], self._said(number)
+        heads = self._said_itself(number)
+        known = self._samples.get(row.kind) or self._deputies.get(row.kind)
+        if heads is None and known is not None and row.kind not in self._doubted:
+            heads = derived(known[1], known[0], row)
+        if heads is None:
+            self._messages.loss(why)
+            return
+        self._messages.problem(why)
+        yield self._messages.field(row.offset, 0, lost=why), dict(heads)
+
+    def _said_itself(self, number: int) -> Heads | None:
+        """Return the heads of a message, of one that is damaged too; None where they are not as listed."""
+        if (found := self._head_of(number)) is not None:
+            return found[1]
+        row = self._rows[number]
+        said = self._kinds[row.kind]
+        for heads in self._messages.said_of_lost(row.offset)[0][:1]:
+            edition = 2 if 0 in heads else 1
+            if said["edition"] in (0, edition) and _differing(row, said["quantity"], heads) is None:
+                return heads
+        return None
+
+    def _said(self, number: int) -> str:
+        """Return why a message is lost."""
+        return f"the message at byte {self._rows[number].offset} {self._why[number]}"
+
     def _known(self, number: int) -> tuple[int, Heads] | None:
         """Return the length of a message and its heads; None of one that is lost."""
         row = self._rows[number]
-        is_read = row.use != KNOWN or self._has_gaps or row.kind in self._doubted
+        is_read = row.use != KNOWN or self._has_gaps or row.kind in self._doubted | self._unchecked
         if is_read or row.kind not in self._samples:
             return self._head_of(number)
-        if row.offset + row.length > self._messages.size:
-            self._wrong(row, self._cut(row))
+        if row.offset + max(row.length, _BEGINNING) > self._messages.size:
+            self._why[number] = self._cut(row)
             return None
         sample, heads = self._samples[row.kind]
         made = derived(heads, sample, row)
@@ -181,11 +232,11 @@ class IndexedMessages:
             try:
                 self._read[number] = self._checked(row)
             except ValueError as error:
-                self._wrong(row, str(error))
+                self._why[number] = str(error)
         return self._read[number]
 
     def _checked(self, row: Row) -> tuple[int, Heads]:
-        if row.offset + 16 > self._messages.size:
+        if row.offset + _BEGINNING > self._messages.size:
             raise ValueError(self._cut(row))
         try:
             edition, length, heads = self._messages.head(row.offset)
@@ -215,7 +266,14 @@ class IndexedMessages:
                 else:
                     yield field, heads
         except ValueError as error:
-            self._wrong(rows[0], f"cannot be read: {error}")
+            why = f"the message at byte {rows[0].offset} cannot be read: {error}"
+            said, _ = self._messages.said_of_lost(rows[0].offset)
+            for number, heads in enumerate(said):
+                row = wanted.get(number + 1)
+                if row is not None and not _differing(row, self._kinds[row.kind]["quantity"], heads):
+                    del wanted[row.part]
+                    yield self._messages.field(row.offset, 0, number, why), heads
+            (self._messages.loss if wanted else self._messages.problem)(why)
             return
         for part in wanted:
             self._wrong(rows[0], f"has no field {part}, which the index lists")

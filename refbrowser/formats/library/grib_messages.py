@@ -25,6 +25,10 @@ _GRID, _BITMAP, _MORE_FLAGS, _HEAD_OF_DATA, _LARGE, _UNIT = 0x80, 0x40, 0x10, 64
 _HEAD_OF_BITMAP, _GAUSSIAN, _UNCOUNTED = 6, (4, 14, 24, 34), 0xFFFFFF
 #: Fields of one message, and things that are wrong and told one by one.
 _FIELDS, _NAMED = 100_000, 100
+#: Sections of messages that are lost, and bytes of these, in which it is looked what they were.
+_LOST_SECTIONS, _LOST_BYTES = 100_000, 64 << 20
+#: What stands for a section that says how values are packed, where that is lost: by edition.
+_PACKED = {1: b"\0\0\x0b" + bytes(8), 2: b"\0\0\0\x15\5" + bytes(16)}
 #: Surfaces that have the same names at every level, alone: of pressure, of models.
 _LEVELS, _NO_SURFACE = (100, 105), 255
 #: Of templates of products: steps, members and ends of intervals, as bytes of section 4.
@@ -38,12 +42,19 @@ _UNNAMED = {
 
 
 class GribField(NamedTuple):
-    """A field: where its message is, and its number there; of others than the first where each section is."""
+    """A field: where its message is, and its number there; of others than the first where each section is.
+
+    Attributes
+    ----------
+    lost
+        Why its values are; empty where they are not.
+    """
 
     offset: int
     length: int
     number: int
     sections: dict[int, tuple[int, int]]
+    lost: str = ""
 
 
 #: The first bytes of a message of edition 2 (as 0), and its sections without data, by their numbers.
@@ -116,9 +127,14 @@ class GribMessages:
         self._unnamed = 0
         self.lost = ""
         self.count = 0
+        #: What may still be read of messages that are lost, and how the last one that is not is packed.
+        self._sections_left, self._bytes_left = _LOST_SECTIONS, _LOST_BYTES
+        self._packed: bytes | None = None
 
     def problem(self, message: str) -> None:
         """Note what is wrong."""
+        if message[:500] in self.problems:
+            return
         if len(self.problems) < _NAMED:
             self.problems.append(message[:500])
             return
@@ -127,12 +143,15 @@ class GribMessages:
         self.problems[-1] = f"{self._unnamed} more of its messages are lost or not shown"
 
     def loss(self, message: str) -> None:
-        """Note that a message is lost."""
+        """Note that a message is lost of which nobody knows what it was."""
         self.lost = self.lost or message[:200]
         self.problem(message)
 
     def fields(self, most: int) -> Iterator[tuple[GribField, Heads]]:
-        """Yield each field with what is read of its message: no data."""
+        """Yield each field with what is read of its message: no data.
+
+        So are those of messages that are damaged, as long as these still say what they are.
+        """
         at = 0
         while at + 16 <= self._size:
             first = self._bytes.read(at, 16)
@@ -150,9 +169,8 @@ class GribMessages:
                 at += 4
                 continue
             if at + length > self._size:
-                self.loss(
-                    f"the message at byte {at} was cut: {self._size - at} of its {length} bytes are there"
-                )
+                why = f"the message at byte {at} was cut: {self._size - at} of its {length} bytes are there"
+                yield from self.lost_fields(at, why)
                 at += 4
                 continue
             fields: list[tuple[GribField, Heads]] = []
@@ -164,18 +182,25 @@ class GribMessages:
                 wrong = ""
             # With the end comes the head of the message behind it.
             if self._bytes.read(at + length - 4, 4) != _END:
-                self.loss(f"the message at byte {at} does not end where its length says")
+                yield from self.lost_fields(
+                    at, f"the message at byte {at} does not end where its length says"
+                )
                 at += 4
                 continue
             self.count += 1
             if self.count > most:
                 self.loss(f"only the first {most} messages are shown")
                 return
-            if wrong:
-                self.loss(f"the message at byte {at} cannot be read: {wrong}")
             yield from fields
+            if wrong:
+                yield from self.lost_fields(
+                    at, f"the message at byte {at} cannot be read: {wrong}", at + length, len(fields)
+                )
+            elif edition == 2 and fields:
+                self._packed = fields[-1][1][5]
             at += length
-        if b"GRIB" in self._bytes.read(at, max(self._size - at, 0)):
+        rest = self._bytes.read(at, max(self._size - at, 0))
+        if b"GRIB" in rest or (rest and b"GRIB".startswith(rest)):
             self.loss(f"the message at byte {at} was cut")
 
     def head(self, offset: int) -> GribHead:
@@ -206,9 +231,38 @@ class GribMessages:
             at += size
         return GribHead(edition, length, heads)
 
-    def field(self, offset: int, length: int) -> GribField:
-        """Return the first field of a message whose place is known."""
-        return GribField(offset, length, 0, {})
+    def lost_fields(
+        self, offset: int, why: str, end: int | None = None, after: int = 0
+    ) -> Iterator[tuple[GribField, Heads]]:
+        """Yield the fields of a damaged message, as far as it still says what they are, and note the loss.
+
+        Parameters
+        ----------
+        end
+            Where it ends; None where that is not known.
+        after
+            How many of its fields are not lost: the first ones.
+        """
+        found, is_all = self.said_of_lost(offset, end)
+        if is_all and len(found) > after:
+            self.problem(why)
+        else:
+            self.loss(why)
+        for number, heads in enumerate(found[after:], after):
+            yield self.field(offset, 0, number, why), heads
+
+    def said_of_lost(self, offset: int, end: int | None = None) -> tuple[list[Heads], bool]:
+        """Return what is read of the fields of a damaged message, and whether these are all that it had."""
+        found: list[Heads] = []
+        try:
+            is_all = self._look_at_lost(offset, self._size if end is None else end, found)
+        except ValueError:
+            is_all = False
+        return found, is_all
+
+    def field(self, offset: int, length: int, number: int = 0, lost: str = "") -> GribField:
+        """Return a field of a message whose place is known, without its sections."""
+        return GribField(offset, length, number, {}, lost)
 
     def fields_of(self, offset: int, length: int) -> Iterator[tuple[GribField, Heads]]:
         """Yield the fields of a message whose place is known, of edition 2."""
@@ -233,11 +287,14 @@ class GribMessages:
 
     def _section(self, at: int, end: int) -> tuple[int, int, int]:
         """Return the number and the size of a section of edition 2, and its first byte behind these."""
-        head = self._bytes.read(at, 6)
-        size, number = int.from_bytes(head[:4], "big"), head[4]
+        number, size, bits = self._section_said(at)
         if size < 5 or at + size > end or not 1 <= number <= 7:
             raise ValueError(f"section {number} at byte {at} is outside it")
-        return number, size, head[5]
+        return number, size, bits
+
+    def _section_said(self, at: int) -> tuple[int, int, int]:
+        head = self._bytes.read(at, 6)
+        return head[4], int.from_bytes(head[:4], "big"), head[5]
 
     def _read_section(self, number: int, at: int, size: int) -> bytes:
         """Return a section that says something of a message."""
@@ -304,12 +361,103 @@ class GribMessages:
                 number += 1
             at += size
 
+    # What damaged messages say
+
+    def _look_at_lost(self, offset: int, end: int, found: list[Heads]) -> bool:
+        """Add what is read of the fields of a damaged message; tell whether these are all that it had.
+
+        Raises
+        ------
+        ValueError
+            It cannot be followed to its end.
+        """
+        first = self._bytes.read(offset, 16)
+        edition, length = self._length_said(offset, first)
+        if edition == 1:
+            found.append(self._lost_of_edition_1(offset, length, end))
+            return True
+        heads: Heads = {0: first[:8]}
+        at, said = offset + 16, offset + length - len(_END)
+        is_begun = False
+        try:
+            while at != said and self._bytes.read(at, len(_END)) != _END:
+                number, size, _ = self._section_said(at)
+                self._count_lost(size if number < 6 else 0)
+                if number == 7:
+                    found.append(self._completed(heads))
+                    is_begun = False
+                    if at + size > end:
+                        # Its values were cut, and no other field came behind them.
+                        return at + size == said
+                _, size, _ = self._section(at, end)
+                if number < 6:
+                    heads[number] = self._read_section(number, at, size)
+                is_begun |= number == 4
+                at += size
+        except ValueError:
+            if is_begun:
+                found.append(self._completed(heads))
+            raise
+        return True
+
+    def _lost_of_edition_1(self, offset: int, length: int, end: int) -> Heads:
+        """Return what is read of the field of a damaged message of edition 1."""
+        at = offset + 8
+        heads: Heads = {}
+        for kind, flag in ((1, 0), (2, _GRID), (3, _BITMAP)):
+            if flag and not heads[1][7] & flag:
+                continue
+            size = _size(self._bytes.read(at, 3))
+            self._count_lost(size)
+            if size < (28 if kind == 1 else 6) or at + size > end:
+                if kind < 3:
+                    raise ValueError(f"section {kind} is lost")
+                at = end
+                break
+            heads[kind] = self._bytes.read(at, min(size, _HEAD_OF_BITMAP) if kind == 3 else size)
+            at += size
+        left = min(_HEAD_OF_DATA, end - at)
+        data = self._bytes.read(at, left) if left >= len(_PACKED[1]) else b""
+        if data:
+            # Of a message that is too long this is not its size.
+            size = _size(data) if _size(data) >= _UNIT else max(offset + length - len(_END) - at, 0)
+            heads[4] = min(size, _UNCOUNTED).to_bytes(3, "big") + data[3:]
+        else:
+            heads[4] = _PACKED[1]
+            heads.pop(3, None)
+            if _is_counted(heads):
+                raise ValueError("the points of its grid are counted by its values, which are lost")
+        return self._whole(heads, (1, 2))
+
+    def _completed(self, heads: Heads) -> Heads:
+        """Return what is read of a field of edition 2, with how it is packed where that is lost."""
+        if not {1, 3, 4} <= set(heads):
+            raise ValueError("a section is missing")
+        return self._whole({5: self._packed or _PACKED[2], **heads}, (1, 3, 4))
+
+    def _whole(self, heads: Heads, sections: tuple[int, ...]) -> Heads:
+        """Return what is read of a field, unless another message begins in it."""
+        if any(b"GRIB" in heads.get(number, b"") for number in sections):
+            raise ValueError("it was cut before it says what it is")
+        return dict(heads)
+
+    def _count_lost(self, size: int) -> None:
+        """Count a section that is read; messages may seem to begin anywhere in a file that is damaged."""
+        self._sections_left -= 1
+        self._bytes_left -= size
+        if self._sections_left < 0 or self._bytes_left < 0:
+            raise ValueError("too much was read of messages that are lost")
+
     def message(self, found: GribField) -> bytes:
         """Return a field as a message of its own."""
         if not found.number:
             if found.length > _LARGEST:
                 raise ValueError(f"it has more than {_LARGEST} bytes")
-            return self._bytes.alone(found.offset, found.length)
+            data = self._bytes.alone(found.offset, found.length)
+            _, length = self._length_said(found.offset, data[:16])
+            if data[:4] != b"GRIB" or data[: max(length, 0)][-len(_END) :] != _END:
+                raise ValueError(f"the message at byte {found.offset} does not end where its length says")
+            return data
         if sum(size for _, size in found.sections.values()) > _LARGEST:
             raise ValueError(f"it has more than {_LARGEST} bytes")
         parts = [self._bytes.alone(*found.sections[number]) for number in sorted(found.sections)]

@@ -6,7 +6,7 @@ Fields are put together to arrays by what their heads say; eccodes is given one 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from copy import copy
 from datetime import UTC, datetime
 from importlib.util import module_from_spec, spec_from_file_location
@@ -60,12 +60,15 @@ Place = tuple[Any, ...]
 class GribVariable:
     """Fields that are one array."""
 
-    def __init__(self, known: GribKnown, heads: Heads) -> None:
+    def __init__(self, known: GribKnown, heads: Heads, is_lost: bool = False) -> None:
         self.name = known.name
         self.grid = known.grid
         self.attributes = dict(known.said)
-        #: Those of its first field.
-        self.heads = heads
+        if is_lost:
+            # Nobody knows it where that is cut off.
+            self.attributes.pop("packingType", None)
+        #: Those of its first field, and whether the values of that are lost.
+        self.heads, self.is_lost = heads, is_lost
         #: What may stand behind its name.
         self.labels = {"level": known.said["typeOfLevel"], "kind": known.said["stepType"]}
         self.labels |= {key: fields.label(key, value) for key, value in known.kind.items()}
@@ -74,6 +77,20 @@ class GribVariable:
         self.places: dict[Place, GribField] = {}
         self.axes: list[list[Any]] = []
         self.shape: tuple[int, ...] = ()
+
+    def describe(self, known: GribKnown, heads: Heads) -> None:
+        """Take what is told of it from its first field that is not lost."""
+        self.attributes, self.heads, self.is_lost = dict(known.said), heads, False
+
+    @property
+    def lost(self) -> dict[Place, str]:
+        """Why fields are lost, by place."""
+        return {at: found.lost for at, found in self.places.items() if found.lost}
+
+    @property
+    def intact(self) -> dict[Place, GribField]:
+        """The fields that are not lost, by place."""
+        return {at: found for at, found in self.places.items() if not found.lost}
 
     def part(self, chosen: list[tuple[Place, GribField, int]], labels: dict[str, str]) -> GribVariable:
         """Return some of its fields as an array of their own."""
@@ -108,7 +125,7 @@ class GribReader:
         used: dict[str, int] = {}
         for path, variable in self._variables.items():
             group = path.rpartition("/")[0]
-            names = []
+            names, lost = [], variable.lost
             said = dict(variable.attributes)
             for axis, values in zip(_AXES, variable.axes, strict=True):
                 if len(values) == 1:
@@ -131,6 +148,7 @@ class GribReader:
                 "sides": [1] * len(names) + list(variable.grid.shape),
                 "columns": variable.grid.by_columns,
                 "why": self._why_not_referenced(variable),
+                "lost": [[*each] for each in zip(_positions(variable, lost), lost.values(), strict=True)],
             }
             yield told, *_stored(variable)
         yield {"messages": self._messages.count, "problems": self._messages.problems}
@@ -165,6 +183,8 @@ class GribReader:
                 why = self._messages.lost
                 raise ValueError(f"no intact message gives this part, and one was lost: {why}")
             if found is not None:
+                if found.lost:
+                    raise ValueError(found.lost)
                 message = self._messages.message(found)
                 flat[row] = fields.decoded(message, variable.grid)[tuple(box[len(outer) :])]
         yield {}, made
@@ -177,6 +197,9 @@ class GribReader:
 
     def _why_not_referenced(self, variable: GribVariable) -> str:
         """Return why the codec of references does not read an array; empty where it does."""
+        if lost := [*variable.lost.values()]:
+            more = f", and {len(lost) - 1} more of them" if len(lost) > 1 else ""
+            return f"one of its messages is lost{more}: {lost[0]}"
         if any(each.number for each in variable.places.values()):
             return (
                 "some of its fields share a message with others, and only the first of a message can "
@@ -218,14 +241,17 @@ class GribReader:
                 try:
                     known = self._looked_into(heads)
                 except _FAILURES as error:
-                    self._messages.loss(f"the message at byte {found.offset} cannot be read: {error}")
+                    why = f"the message at byte {found.offset} cannot be read: {error}"
+                    self._messages.loss(found.lost or why)
                     continue
                 is_alike = start is not None and start == known.start and known.unit in _FIXED
                 if is_alike and len(self._seen) < _SEEN:
                     self._seen[key] = known
                 start = known.start
             if known.which not in variables:
-                variables[known.which] = GribVariable(known, heads)
+                variables[known.which] = GribVariable(known, heads, bool(found.lost))
+            elif variables[known.which].is_lost and not found.lost:
+                variables[known.which].describe(known, heads)
             at = known.number, known.percentile, start, known.step, known.level
             variables[known.which].fields.append((at, found, number))
         self._named([part for each in variables.values() for part in self._told_apart(each)])
@@ -288,8 +314,11 @@ class GribReader:
     def _place(self, variable: GribVariable) -> None:
         """Give each field its place."""
         for at, found, _ in variable.fields:
-            if at in variable.places:
-                first = variable.places[at]
+            first = variable.places.get(at)
+            if first is not None and found.lost:
+                # Another one gives it, or it is lost already.
+                continue
+            if first is not None and not first.lost:
                 self._messages.problem(
                     f"the message at byte {first.offset} is not shown: that at byte {found.offset} is of the "
                     f"same quantity ({variable.name}), time and level"
@@ -313,7 +342,8 @@ class GribReader:
             alike[variable.grid, variable.name].append(variable)
         for variable in variables:
             group = "" if len(grids) == 1 else f"/grid_{grids.index(variable.grid) + 1}"
-            self._grids.setdefault(group, variable)
+            if not self._grids.setdefault(group, variable).intact:
+                self._grids[group] = variable
             others = alike[variable.grid, variable.name]
             differing = {
                 key: variable.labels.get(key, "")
@@ -341,7 +371,7 @@ class GribReader:
         """
         regular: list[str] = []
         for group, variable in self._grids.items():
-            first = min(variable.places.values(), key=lambda field: field.number)
+            first = _first(variable)
             grid = variable.grid
             if grid.kind in _COEFFICIENTS:
                 continue
@@ -373,8 +403,8 @@ class GribReader:
     def _references_to_places(self, group: str, variable: GribVariable) -> Iterator[Any]:
         """Yield places that the codec of references reads of a message."""
         grid = variable.grid
-        found = min(variable.places.values(), key=lambda field: field.number)
-        why = "the message that holds them has other fields before them" if found.number else ""
+        found = _first(variable)
+        why = "the message that holds them has other fields before them" if found.number else found.lost
         if any(grid.flips) or grid.alternates:
             why = (
                 why or "they are stored in another order than the values, and the references' codec keeps it"
@@ -404,20 +434,32 @@ def _divided(numbers: list[int], key: str, told: dict[int, dict[str, Any]]) -> l
     return list(groups.values())
 
 
-def _stored(variable: GribVariable) -> tuple[Any, ...]:
-    """Return where the messages of an array are, as columns: coordinates, offsets, lengths, masks."""
+def _first(variable: GribVariable) -> GribField:
+    """Return a field that tells the places of the points of an array: of its message the first, if any is."""
+    fields = (variable.intact or variable.places).values()
+    return min(fields, key=lambda field: field.number)
+
+
+def _positions(variable: GribVariable, places: Iterable[Place]) -> Iterator[list[int]]:
+    """Yield where fields are in their array, beside the dimensions of the grid."""
     numbers = [{value: number for number, value in enumerate(each)} for each in variable.axes]
     outer = [axis for axis, values in enumerate(variable.axes) if len(values) > 1]
-    coords = np.zeros((len(variable.places), len(variable.shape)), np.int64)
-    for row, at in enumerate(variable.places):
-        coords[row, : len(outer)] = [numbers[axis][at[axis]] for axis in outer]
-    places = variable.places.values()
-    offsets, lengths = ([each[part] for each in places] for part in (0, 1))
+    for at in places:
+        yield [numbers[axis][at[axis]] for axis in outer]
+
+
+def _stored(variable: GribVariable) -> tuple[Any, ...]:
+    """Return where the messages of an array are, as columns: coordinates, offsets, lengths, masks."""
+    intact = variable.intact
+    coords = np.zeros((len(intact), len(variable.shape)), np.int64)
+    for row, at in enumerate(_positions(variable, intact)):
+        coords[row, : len(at)] = at
+    offsets, lengths = ([each[part] for each in intact.values()] for part in (0, 1))
     return (
         coords,
         np.array(offsets, np.int64),
         np.array(lengths, np.int64),
-        np.zeros(len(variable.places), np.uint32),
+        np.zeros(len(intact), np.uint32),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, TypeAlias
 
@@ -178,6 +178,8 @@ class LibrarySource:
         The shape of such arrays, the last sides of that of the grid.
     look
         Looks at what is to be warned of before values are read; None where nothing is known to look for.
+    lost
+        Why elements are lost, by the first coordinates of the parts of `grid` that have them.
     """
 
     file: LibraryFile
@@ -186,9 +188,13 @@ class LibrarySource:
     grid: RegularChunkGrid
     inner: tuple[int, ...] = ()
     look: Callable[[], Finding | None] | None = None
+    lost: Mapping[tuple[int, ...], RefbrowserError] = field(default_factory=dict)
 
     def pieces(self, part: ChunkPart) -> Iterator[SourcePiece]:
         """Yield the one piece that gives the elements of a part."""
+        if (error := self._lost_at(part.coords)) is not None:
+            yield SourcePiece.lost(error, self.file.called, part.target)
+            return
         origin, extent = self.grid.origin(part.coords), self.grid.extent(part.coords)
 
         def decode(data: memoryview) -> npt.NDArray[Any]:
@@ -229,13 +235,22 @@ class LibrarySource:
         )
         return whole[(slice(None),) * ndim + inner] if inner else whole
 
+    def _lost_at(self, coords: Sequence[int]) -> RefbrowserError | None:
+        return self.lost.get(tuple(coords[: len(next(iter(self.lost)))])) if self.lost else None
+
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return that every chunk is derived."""
-        return np.full(self.grid.grid_shape, ReferenceKind.DERIVED, np.uint8)
+        """Return that every chunk is derived, but those that are lost."""
+        found = np.full(self.grid.grid_shape, ReferenceKind.DERIVED, np.uint8)
+        for coords in self.lost:
+            found[coords] = ReferenceKind.FAULTY
+        return found
 
     def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
         """Return the kind of each of some chunks, shape (n, ndim)."""
-        return np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
+        found = np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
+        if self.lost:
+            found[[self._lost_at(each) is not None for each in coords.tolist()]] = ReferenceKind.FAULTY
+        return found
 
     def stored(self) -> None:
         """Return None: it is not counted."""

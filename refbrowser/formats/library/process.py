@@ -440,7 +440,7 @@ _RUNNING = _Running()
 
 _SUFFIX = ".answers"
 #: Counted up where libraries are asked for something else.
-_MARK = b"refbrowser answers 3\n"
+_MARK = b"refbrowser answers 4\n"
 #: Looks into files that take less are done again, in seconds.
 _WORTH = 1.0
 _WRONG = (OSError, ValueError, KeyError, TypeError, IndexError, zlib.error, RefbrowserError)
