@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.move.public import move, places
     from refbrowser.tools.read.public import write_values
     from refbrowser.tools.sample.public import sample
+    from refbrowser.tools.samples.public import samples
     from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
     from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
     from refbrowser.wings.ncstream.writing.stream_options import StreamOptions
@@ -82,6 +83,7 @@ __all__ = [
     "plan_audit",
     "plan_export",
     "sample",
+    "samples",
     "to_virtualizarr",
     "with_attributes",
     "with_packing",

@@ -287,6 +287,15 @@ BUILT_IN = (
         synonyms=("init",),
     ),
     Tool(
+        name="samples",
+        heading=Heading.PROGRAM,
+        words="list public datasets that can be opened by their URL",
+        examples=("refbrowser samples",),
+        verb="refbrowser.tools.samples.verb",
+        public="refbrowser.tools.samples.public:samples",
+        synonyms=("examples", "public"),
+    ),
+    Tool(
         name="config",
         heading=Heading.PROGRAM,
         words="show or change settings of the command line: trusted origins and others",

@@ -479,6 +479,7 @@ TOOLS: tuple[ActionSpec | None, ...] = (
 HELP: tuple[ActionSpec | None, ...] = (
     ActionSpec("manual", "&Manual", shortcut="Shift+F1"),
     ActionSpec("shortcuts", "&Keyboard shortcuts", shortcut="F1"),
+    ActionSpec("tour", "&Tour over the sample", tip="Four cards: see, ask why, edit, export"),
     None,
     ActionSpec("about", "&About refbrowser", tip="Versions, for a bug report"),
 )

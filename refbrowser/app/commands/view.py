@@ -215,7 +215,7 @@ class HelpCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name(self.manual, self.shortcuts, self.about)
+        return by_name(self.manual, self.shortcuts, self.tour, self.about)
 
     def manual(self, page: str = "index") -> None:
         """Show a page of the manual."""
@@ -231,6 +231,21 @@ class HelpCommands(CommandGroup):
 
         shown = self._workspace.window().findChild(ShortcutList) or ShortcutList(self._workspace.window())
         bring_up(shown)
+
+    def offer_tour(self) -> None:
+        """Offer the tour, once."""
+        if not self._workspace.settings.was_toured():
+            self.tour()
+
+    def tour(self) -> None:
+        """Show the cards of the tour over the window."""
+        from refbrowser.app.frame.tour import Tour
+
+        if (shown := self._workspace.window().findChild(Tour)) is not None:
+            shown.end()
+        self._workspace.settings.set_toured()
+        tour = Tour(self._workspace.window(), self._workspace.centre, self._workspace.docks)
+        tour.begun.connect(self._actions["open_sample"].trigger)
 
     def about(self) -> None:
         """Show the versions of the program and of what it stands on."""

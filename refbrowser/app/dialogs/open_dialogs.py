@@ -23,6 +23,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import grow_to_words, plain_label, push_button
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.store_rules import flavours
+from refbrowser.tools.samples.public_sets import PUBLIC_SETS
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -207,6 +208,15 @@ class OpenUrlDialog(QDialog):
         self._flavour.setToolTip(
             "Which format's rules the metadata of a store follows; documents state it themselves"
         )
+        self._public = QComboBox()
+        self._public.setObjectName("publicSets")
+        self._public.setAccessibleName("Public datasets to try")
+        self._public.addItem("Public datasets to try…", "")
+        for each in PUBLIC_SETS:
+            self._public.addItem(f"{each.words} ({each.format})", each.url)
+        self._public.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._public.setToolTip("Nothing is asked of any of them before you press Open")
+        self._public.activated.connect(lambda _row: self._field.setText(self._public.currentData()))
         self._buttons = QDialogButtonBox()
         self._connection = push_button(
             "Connection…", "urlConnectionButton", lambda: self.connectionWanted.emit(self.url())
@@ -225,6 +235,7 @@ class OpenUrlDialog(QDialog):
         layout.addWidget(self._field)
         layout.addWidget(self._hint)
         layout.addWidget(self._problem)
+        layout.addWidget(self._public)
         self._flavour_label = label = QLabel("Open a store &as")
         label.setBuddy(self._flavour)
         line = QHBoxLayout()

@@ -147,6 +147,14 @@ class Settings:
         items = self._json(name, {}).items()
         return {path: chosen for path, chosen in items if isinstance(chosen, str)}
 
+    def was_toured(self) -> bool:
+        """Tell whether the tour was offered before."""
+        return bool(self._store.value("toured", False, bool))
+
+    def set_toured(self) -> None:
+        """Keep that the tour was offered."""
+        self._keep("toured", True)
+
     def folder(self) -> str:
         """Return the folder of what was opened last from a dialog; empty where it is not there any more."""
         folder = str(self._store.value("folder", ""))

@@ -110,6 +110,10 @@ def run(
         window.documents.use_settings(settings or {})
         window.documents.shared.lenders = frozenset(allow_codecs)
         open_targets(window, paths, array, template_values or {}, allow, options)
+        if not paths and screenshot is None:
+            from refbrowser.app.commands.view import HelpCommands
+
+            window.groups[HelpCommands].offer_tour()
         if screenshot is not None:
             from refbrowser.app.shell.housekeeping import Screenshot
 

@@ -29,6 +29,7 @@ from window_fixtures import Open
 from refbrowser.app.controller.compared_side import ComparedSide, SavedSide
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
+from refbrowser.app.dialogs.packing_sheet import PackingSheet
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SavePreviewDialog, UnsavedDialog
 from refbrowser.app.shell.main_window import MainWindow
@@ -183,6 +184,12 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
         lambda: AcceptSheet(document, "", window),
         lambda: CompareWindow(ComparedSide(document), SavedSide(document), window.tasks, window),
         lambda: CustomRemedyDialog(way, window),
+        *(
+            lambda packing=packing: PackingSheet(
+                document, document.hierarchy.find("/ocean/sst"), packing, nothing, window
+            )
+            for packing in ("codecs", "attributes")
+        ),
     ]
     for number, make in enumerate(makers):
         yield f"made {number}", lambda make=make: make().open()

@@ -23,6 +23,7 @@ class OpenRemoteDialog(OpenUrlDialog):
         self._hint.setText("Only what is shown is requested: variables and sections of them.")
         self._flavour_label.hide()
         self._flavour.hide()
+        self._public.hide()
 
     def url(self) -> str:
         """Return what was typed, as the URL of a service."""
