@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.reading.reader import ReadPlan
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
+    from refbrowser.engine.window_process import WindowProcess
     from refbrowser.io.access.access import Access
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.model.grid import ChunkGrid
@@ -357,6 +358,35 @@ class Dataset(_Members):
 
         return ReferenceStore(self.path, self.document, self.hierarchy, self.access, self.session)
 
+    def show(self, array: str = "") -> WindowProcess:
+        """Open the window on the dataset and go on: a process of its own opens the path again.
+
+        It has the same permissions, options and values of templates, and no credentials. What was edited here
+        and not written is not shown, and a warning says so.
+
+        Parameters
+        ----------
+        array
+            Path of an array that is selected and plotted.
+
+        Returns
+        -------
+        WindowProcess
+            Whether it `is_open`; `wait` returns when it is closed, `close` closes it. It need not be kept.
+
+        Raises
+        ------
+        NoSuchNodeError
+            There is no such array.
+        RefbrowserError
+            `E_USAGE`: the dataset has no path that could be opened again, as it is in memory alone.
+        NotInstalledError
+            What draws the window is not installed; the advice is the line that installs it.
+        NoDisplayError
+            There is no display where this program runs.
+        """
+        return cast("WindowProcess", load("refbrowser.engine.window_command:show")(self, array))
+
     def close(self) -> None:
         """Close connections and threads; arrays cannot be read any more."""
         self.session.close()
@@ -425,7 +455,11 @@ class Array(Displayed, ArrayProtocol):
 
     @property
     def chunks(self) -> tuple[int | tuple[int, ...], ...] | None:
-        """Side of the chunks along each dimension; of unequal ones the sides of all, as Dask has them."""
+        """Side of the chunks along each dimension; of unequal ones the sides of all, as Dask has them.
+
+        None where it is not known how the array is divided. Asking for more than ten million unequal sides
+        raises a `RefbrowserError` (`E_BUDGET`).
+        """
         return None if not self.node.has_grid else self.node.grid.written_out
 
     @property
@@ -456,15 +490,19 @@ class Array(Displayed, ArrayProtocol):
         """Return the selected values as numpy does: an array, or a scalar where every axis has an integer.
 
         Integers, slices, ``...``, ``None``, lists and arrays of integers, and masks mean what they mean to
-        numpy: ``array[[0, 2], [1, 3]]`` are two points, ``array[mask]`` the elements where a mask is true.
-        Only chunks that hold selected elements are read. `oindex` takes each axis for itself.
+        numpy: negative ones count from the end, steps may be negative, ``array[[0, 2], [1, 3]]`` are two
+        points, ``array[mask]`` the elements where a mask is true. Only chunks that hold selected elements are
+        read. `oindex` takes each axis for itself. A single true or false, and the name of a field, are no
+        indexes here.
 
         Raises
         ------
         IndexError
-            The index does not fit; it is a `RefbrowserError` too.
+            The index does not fit; it is a `RefbrowserError` too. Nothing was read.
         RefbrowserError
-            A chunk could not be read: it names chunk, URL, range and cause.
+            A chunk could not be read: it names chunk, URL, range and cause. It is a `FileNotFoundError` or a
+            `PermissionError` too where it is one; a `ClosedError`, which is a `ValueError`, where the dataset
+            was closed.
         """
         if is_basic(index):
             return self.read(Selection.from_index(index, self.shape))[()]

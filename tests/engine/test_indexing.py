@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import json
 import pickle
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from rectilinear_stores import write_rectilinear
 
 import refbrowser
+from refbrowser.engine import array_protocol
 from refbrowser.errors import RefbrowserError
+from refbrowser.model.selection import Selection
 
 VALUES = np.arange(4 * 6 * 5, dtype="<i4").reshape(4, 6, 5)
+FILL = -7
+#: The same, where a chunk of 3, 4 and 2 is missing.
+OF_BLOCKS = VALUES.copy()
+OF_BLOCKS[3:, :4, 2:4] = FILL
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +52,41 @@ def array(document: Path) -> Any:
         yield dataset.array("g/a")
 
 
+def _store_of_blocks(folder: Path, order: str) -> Path:
+    """Write chunks that reach over the array's edges, compressed, one of them missing."""
+    metadata = {
+        "zarr_format": 2, "shape": [4, 6, 5], "chunks": [3, 4, 2], "dtype": "<i4", "order": order,
+        "compressor": {"id": "zlib", "level": 1}, "filters": None, "fill_value": FILL,
+    }  # fmt: skip
+    folder.mkdir()
+    (folder / ".zarray").write_text(json.dumps(metadata))
+    padded = np.pad(OF_BLOCKS, ((0, 2), (0, 2), (0, 1)))
+    for at in np.ndindex(2, 2, 3):
+        if at != (1, 0, 1):
+            part = tuple(slice(n * side, (n + 1) * side) for n, side in zip(at, (3, 4, 2), strict=True))
+            chunk = padded[part]
+            (folder / ".".join(map(str, at))).write_bytes(zlib.compress(chunk.tobytes(order)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def kinds(document: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Arrays of the same shape, divided and stored in other ways, with their values."""
+    folder = tmp_path_factory.mktemp("kinds")
+    edges = write_rectilinear(folder / "edges", VALUES, [[1, 3], [2, 1, 3], [4, 1]], compressed=True)
+    stores = {
+        "rows": (document, "g/a", VALUES),
+        "blocks": (_store_of_blocks(folder / "blocks", "C"), "/", OF_BLOCKS),
+        "columns": (_store_of_blocks(folder / "columns", "F"), "/", OF_BLOCKS),
+        "edges": (edges, "/", VALUES),
+    }
+    with ExitStack() as stack:
+        yield {
+            name: (stack.enter_context(refbrowser.open(path)).array(inside), values)
+            for name, (path, inside, values) in stores.items()
+        }
+
+
 def _axis(size: int) -> st.SearchStrategy[Any]:
     place = st.integers(-size, size - 1)
     return st.one_of(
@@ -49,6 +95,15 @@ def _axis(size: int) -> st.SearchStrategy[Any]:
         st.lists(place, max_size=3),
         st.lists(place, min_size=2, max_size=2).map(np.array),
         st.lists(place, min_size=2, max_size=2).map(lambda each: np.array(each)[:, None]),
+        st.lists(st.booleans(), min_size=size, max_size=size).map(np.array),
+    )
+
+
+def _outer(size: int) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.integers(-size, size - 1),
+        st.slices(size),
+        st.lists(st.integers(-size, size - 1), min_size=1, max_size=3),
         st.lists(st.booleans(), min_size=size, max_size=size).map(np.array),
     )
 
@@ -64,18 +119,94 @@ def indexes(draw: st.DrawFn) -> tuple[Any, ...]:
     return tuple(items)
 
 
+KINDS = ("rows", "blocks", "columns", "edges")
+
+
 @pytest.mark.slow
-@given(indexes())
-def test_any_index_is_that_of_numpy(array: Any, index: tuple[Any, ...]) -> None:
+@given(st.sampled_from(KINDS), indexes())
+@settings(max_examples=300)
+def test_any_index_is_that_of_numpy(kinds: Any, kind: str, index: tuple[Any, ...]) -> None:
+    array, values = kinds[kind]
     try:
-        expected = VALUES[index]
+        expected = values[index]
     except IndexError:
         with pytest.raises(IndexError):
             array[index]
         return
     found = array[index]
     assert np.shape(found) == expected.shape
+    assert found.dtype == expected.dtype
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.slow
+@given(st.sampled_from(KINDS), st.tuples(*map(_outer, VALUES.shape)))
+def test_outer_indexes_take_each_axis_for_itself(kinds: Any, kind: str, index: tuple[Any, ...]) -> None:
+    array, values = kinds[kind]
+    places = [np.arange(size)[each] for size, each in zip(values.shape, index, strict=True)]
+    expected = values[np.ix_(*map(np.atleast_1d, places))]
+    kept = tuple(slice(None) if each.ndim else 0 for each in places)
+    np.testing.assert_array_equal(array.oindex[index], expected[kept])
+
+
+@contextmanager
+def reads_of(array: Any) -> Iterator[list[Selection]]:
+    """Give the selections that are read of an array."""
+    read: list[Selection] = []
+
+    def values(self: Any, selection: Selection) -> Any:
+        read.append(selection)
+        return self.read(selection)
+
+    with patch.object(type(array), "_values", values):
+        yield read
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_loops_yield_rows_and_read_each_chunk_once(kinds: Any, kind: str) -> None:
+    array, values = kinds[kind]
+    with reads_of(array) as read:
+        rows = list(array)
+    np.testing.assert_array_equal(np.stack(rows), values)
+    starts = [selection.axes[0].start for selection in read]
+    assert starts == {"rows": [0, 1, 2, 3], "blocks": [0, 3], "columns": [0, 3], "edges": [0, 1]}[kind]
+
+
+def test_loops_take_no_more_memory_than_a_block(kinds: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    array, values = kinds["blocks"]
+    monkeypatch.setattr(array_protocol, "BLOCK", 2 * 120)
+    with reads_of(array) as read:
+        np.testing.assert_array_equal(np.stack(list(array)), values)
+    assert [(each.axes[0].start, each.axes[0].stop) for each in read] == [(0, 2), (2, 3), (3, 4)]
+
+
+def test_arrays_are_arrays_to_numpy(kinds: Any) -> None:
+    array, values = kinds["edges"]
+    assert (array.shape, array.ndim, array.size, array.nbytes, array.dtype, len(array)) == (
+        (4, 6, 5), 3, 120, 480, np.dtype("<i4"), 4,
+    )  # fmt: skip
+    assert array.chunks == ((1, 3), (2, 1, 3), (4, 1))
+    assert np.asarray(array).dtype == values.dtype
+    assert np.asarray(array, "f8").dtype == np.float64
+    np.testing.assert_array_equal(np.array(array, dtype="i2"), values.astype("i2"))
+    assert int(np.sum(array)) == values.sum()
+    np.testing.assert_array_equal(values + np.asarray(array), 2 * values)
+    with pytest.raises(ValueError, match="a copy"):
+        array.__array__(copy=False)
+
+
+def test_an_array_without_dimensions_has_no_length_and_is_true(tmp_path: Path) -> None:
+    metadata = {"zarr_format": 2, "shape": [], "chunks": [], "dtype": "<f8", "order": "C", "fill_value": 2.5}
+    metadata |= {"compressor": None, "filters": None}
+    with refbrowser.open({"version": 1, "refs": {"a/.zarray": json.dumps(metadata)}}) as dataset:
+        array = dataset.array("a")
+        assert (array.ndim, array.size, array.nbytes, bool(array)) == (0, 1, 8, True)
+        assert array[()] == array[...] == float(np.asarray(array)) == 2.5
+        for ask in (len, list):
+            with pytest.raises(TypeError, match="without dimensions"):
+                ask(array)
+        with pytest.raises(IndexError):
+            array[0]
 
 
 def test_points_outer_places_and_masks(array: Any) -> None:
@@ -204,6 +335,38 @@ def test_dask_follows_the_chunks_and_reads_in_other_processes(document: Path) ->
         assert int(lazy[[0, 3]].sum().compute(scheduler="synchronous")) == VALUES[[0, 3]].sum()
         sent = pickle.dumps(dask.from_array(array).sum())
     assert int(pickle.loads(sent).compute(scheduler="synchronous")) == VALUES.sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_dask_computes_with_threads_and_with_processes(kinds: Any, scheduler: str) -> None:
+    dask = pytest.importorskip("dask.array")
+    array, values = kinds["edges"]
+    lazy = dask.from_array(array, chunks=array.chunks)
+    assert lazy.chunks == ((1, 3), (2, 1, 3), (4, 1))
+    taken = lazy[::-1, [5, 0], 1:]
+    found = taken.compute(scheduler=scheduler, num_workers=2)
+    np.testing.assert_array_equal(found, values[::-1, [5, 0], 1:])
+
+
+def test_dask_names_the_same_array_alike_and_others_otherwise(document: Path, kinds: Any) -> None:
+    dask = pytest.importorskip("dask.array")
+    with refbrowser.open(document) as one, refbrowser.open(document) as other:
+        assert dask.from_array(one["g/a"]).name == dask.from_array(other["g/a"]).name
+    assert dask.from_array(kinds["blocks"][0]).name != dask.from_array(kinds["columns"][0]).name
+
+
+def test_no_credentials_are_in_a_pickle(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN_OF_MINE", "a-secret-value")
+    settings = ["https://data.example.org:token=TOKEN_OF_MINE"]
+    with refbrowser.open(document, allow=["https://data.example.org"], storage_options=settings) as dataset:
+        data = pickle.dumps(dataset["g/a"])
+        access = dataset.access
+    assert b"a-secret-value" not in data
+    array = pickle.loads(data)
+    assert array.dataset.access.allowed == access.allowed
+    assert array.dataset.access.settings == access.settings
+    array.dataset.close()
 
 
 def test_a_key_that_is_not_there_names_those_that_may_be_meant(tmp_path: Path) -> None:

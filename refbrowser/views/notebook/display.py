@@ -14,7 +14,6 @@ from refbrowser.views.notebook.dataset_text import (
     group_line,
     group_text,
 )
-from refbrowser.views.notebook.report_html import report_html
 
 
 @singledispatch
@@ -26,7 +25,14 @@ def html_of(thing: Displayed | Report) -> str:
 html_of.register(Dataset)(dataset_html)
 html_of.register(Group)(group_html)
 html_of.register(Array)(array_html)
-html_of.register(Report)(report_html)
+
+
+@html_of.register
+def _report_html(report: Report) -> str:
+    # What audits and exports are made of is not loaded for a dataset.
+    from refbrowser.views.notebook.report_html import report_html
+
+    return report_html(report)
 
 
 @singledispatch
