@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
+    from refbrowser.engine.links import Link
     from refbrowser.engine.opening import OpenRequest
     from refbrowser.model.selection import Selection
 
@@ -304,6 +305,50 @@ def find_array(dataset: Dataset, path: str) -> Array:
     if not isinstance(node, Array):
         raise RefbrowserError(ErrorKind.USAGE, f"{quoted(path)} is a group, not an array")
     return node
+
+
+def add_path(parser: argparse.ArgumentParser) -> None:
+    """Add what is opened; `take_link` takes it apart."""
+    parser.add_argument(
+        "path", metavar="PATH", help="what to open, or a link to something in it: PATH::/array"
+    )
+
+
+def add_array(parser: argparse.ArgumentParser) -> None:
+    """Add what is opened, and the array in it."""
+    add_path(parser)
+    words = "path of the array, for example /ocean/temp; or with PATH: PATH::/ocean/temp[0,:,:]"
+    parser.add_argument("array", metavar="ARRAY", nargs="?", help=words)
+
+
+def take_link(arguments: argparse.Namespace) -> Link:
+    """Return the link that PATH is; what it opens is the path from now on."""
+    from refbrowser.engine.links import Link
+
+    link = Link.parse(arguments.path)
+    arguments.path = link.path
+    for words in link.left_out:
+        tell(f"refbrowser: note: {words} was left out of the link")
+    return link
+
+
+def chosen_array(dataset: Dataset, link: Link, arguments: argparse.Namespace) -> tuple[Array, str]:
+    """Return the array that a verb is about, and its selection: of the link, or of ARRAY and ``--select``.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: neither names one, or both do; there is no such array.
+    """
+    if bool(link.node) == bool(arguments.array):
+        message = "an array is given twice: with PATH, and by itself" if link.node else "give an array"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="write PATH ARRAY, or PATH::/array")
+    if link.selection and arguments.select:
+        raise RefbrowserError(ErrorKind.USAGE, "a selection is given twice: with PATH, and with --select")
+    if not link.node:
+        return find_array(dataset, arguments.array), arguments.select
+    found = link.among(lambda path: path in dataset)
+    return find_array(dataset, found.node), found.selection or arguments.select
 
 
 def add_select(parser: argparse.ArgumentParser) -> None:

@@ -387,8 +387,14 @@ def _check_no_verb(arguments: list[str]) -> None:
     """Raise where the first argument is meant as a verb, or as a file that is not there: no window then."""
     if not arguments or arguments[0].startswith("-") or "://" in arguments[0]:
         return
-    word = arguments[0]
-    path = word.partition("::/")[0] or word
+    word = path = arguments[0]
+    if ":" in word:
+        # Not before the first paint where it is not needed.
+        from refbrowser.engine.links import Link
+
+        if Link.is_from_outside(word):
+            return
+        path = Link.parse(word).path
     if os.path.lexists(os.path.expanduser(path)):
         return
     if _WORD.match(word):

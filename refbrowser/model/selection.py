@@ -115,6 +115,11 @@ class Selection:
         """Shape of the result with all axes kept: the frame of `ChunkPart.target`."""
         return tuple(len(taken) for taken in self.axes)
 
+    def is_part(self, shape: tuple[int, ...]) -> bool:
+        """Tell whether it has less than all along an axis that is in the result."""
+        axes = enumerate(zip(self.axes, shape, strict=True))
+        return any(len(taken) != size for axis, (taken, size) in axes if axis not in self.dropped)
+
     @property
     def size(self) -> int:
         """Number of elements selected."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,6 +30,8 @@ class Description(Report):
     ----------
     dataset
         It is to be open until each form was asked for once, or `kept` was.
+    below
+        A group or array: it alone is described, with what is below it.
 
     Attributes
     ----------
@@ -39,19 +41,23 @@ class Description(Report):
         What is wrong with the document and what it describes.
     """
 
-    def __init__(self, dataset: Dataset, token: CancelToken) -> None:
+    def __init__(self, dataset: Dataset, token: CancelToken, below: str = "") -> None:
+        self._below = below.strip("/") and dataset[below].path
         self.problems = tuple(_problems(dataset, token))
         self.path = dataset.path
         self._dataset = dataset
 
+    def _is_shown(self, path: str) -> bool:
+        return not self._below or path == self._below or path.startswith(f"{self._below}/")
+
     @cached_property
     def text(self) -> tuple[str, ...]:
         """The hierarchy, a line for each thing."""
-        return tuple(_hierarchy_lines(self._dataset))
+        return tuple(_hierarchy_lines(self._dataset, self._is_shown))
 
     @cached_property
     def _json(self) -> dict[str, Any]:
-        return _described(self._dataset)
+        return _described(self._dataset, self._is_shown)
 
     def kept(self) -> Self:
         """Return the same with every form made, so that the dataset may be closed."""
@@ -87,13 +93,13 @@ def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
     return [*findings.all, *grammar]
 
 
-def _described(dataset: Dataset) -> dict[str, Any]:
+def _described(dataset: Dataset, is_shown: Callable[[str], bool]) -> dict[str, Any]:
     return {
         "format": dataset.format,
         "flavour": str(dataset.hierarchy.flavour),
         "age": dataset.hierarchy.age,
-        "groups": {path: _group(group.node) for path, group in dataset.groups.items()},
-        "arrays": {path: _array(array.node) for path, array in dataset.arrays.items()},
+        "groups": {path: _group(each.node) for path, each in dataset.groups.items() if is_shown(path)},
+        "arrays": {path: _array(each.node) for path, each in dataset.arrays.items() if is_shown(path)},
     }
 
 
@@ -169,9 +175,10 @@ def _chunk_counts(node: ArrayNode) -> tuple[int | None, int | None]:
     return stored, node.grid.size - stored
 
 
-def _hierarchy_lines(dataset: Dataset) -> Iterator[str]:
+def _hierarchy_lines(dataset: Dataset, is_shown: Callable[[str], bool]) -> Iterator[str]:
     yield f"{dataset.path}  {dataset.format}{_flavour(dataset)}"
-    for path, group in dataset.groups.items():
+    groups = {path: group for path, group in dataset.groups.items() if is_shown(path)}
+    for path, group in groups.items():
         yield ""
         yield path
         for dimension in group.node.dimensions.values():
@@ -181,9 +188,10 @@ def _hierarchy_lines(dataset: Dataset) -> Iterator[str]:
         yield from _image_lines(group.node)
         for array in group.arrays.values():
             yield from _array_lines(array.node)
-    if not dataset.groups:
-        for array in dataset.arrays.values():
-            yield from _array_lines(array.node)
+    if not groups:
+        for path, array in dataset.arrays.items():
+            if is_shown(path):
+                yield from _array_lines(array.node)
 
 
 def _flavour(dataset: Dataset) -> str:

@@ -18,12 +18,12 @@ from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 from window_fixtures import Open
 
-from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.document_keys import written_value
+from refbrowser.engine.links import Link
 from refbrowser.model.reference import ByteRange, Inline, Missing, WholeFile
 from refbrowser.references.edits.edits import SetReference
 
@@ -106,7 +106,7 @@ class TestPaths:
         user.open(path, "/cube")
         text = user.press(user.window.hierarchy.tree, Qt.Key.Key_C, CONTROL)
         assert text == f"{path}::/cube"
-        assert split_target(text) == (str(path), "/cube")
+        assert Link.parse(text) == Link(str(path), "/cube")
 
     @pytest.mark.slow
     def test_of_the_document(self, user: User, tmp_path: Path) -> None:

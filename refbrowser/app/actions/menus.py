@@ -189,6 +189,13 @@ EDIT: tuple[ActionSpec | None, ...] = (
         tip="Copy the document's path and the node, as the command line takes them",
     ),
     ActionSpec(
+        "copy_link",
+        "Copy lin&k",
+        shortcut="Ctrl+Shift+L",
+        when="has_document",
+        tip="Copy a link to what is shown: document, node, and the slice in sight; Paste opens it again",
+    ),
+    ActionSpec(
         "copy_key",
         "Copy &key",
         when="is_open",
@@ -205,6 +212,12 @@ EDIT: tuple[ActionSpec | None, ...] = (
         "Copy &value",
         when="is_open",
         tip="Copy the value under the plot's cursor, the selected cells, or what the selected key refers to",
+    ),
+    ActionSpec(
+        "paste",
+        "&Paste and open",
+        shortcut="Ctrl+V",
+        tip="Open the link, path, URL or files that the clipboard holds",
     ),
     None,
     ActionSpec(

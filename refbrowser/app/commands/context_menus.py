@@ -20,9 +20,18 @@ if TYPE_CHECKING:
 
 #: Names of the actions of each menu; None is a separator.
 Names = tuple[str | None, ...]
-_VALUES: Names = ("copy_values", "copy_picture", "copy_python", "copy_xarray", None, "export_view")
+_VALUES: Names = (
+    "copy_values",
+    "copy_picture",
+    "copy_python",
+    "copy_xarray",
+    "copy_link",
+    None,
+    "export_view",
+)
 TREE_MENU: Names = (
     "copy_path",
+    "copy_link",
     "copy_python",
     "copy_xarray",
     None,

@@ -174,7 +174,7 @@ class FileCommands(CommandGroup):
     def open_url(self) -> None:
         """Ask for a URL and open it."""
         self._workspace.questions.open_url(
-            lambda url, options: self._workspace.open_path(url, options=options),
+            self._workspace.open_text,
             self._permissions.connect_origin,
         )
 

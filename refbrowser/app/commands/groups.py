@@ -5,6 +5,7 @@ from __future__ import annotations
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
 from refbrowser.app.commands.findings import FindingCommands
+from refbrowser.app.commands.links import LinkCommands
 from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.references import (
     EditCommands,
@@ -22,6 +23,7 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     PermissionCommands,
     PreferenceCommands,
     CopyCommands,
+    LinkCommands,
     PrefixCommands,
     FindingCommands,
     FileCommands,

@@ -149,12 +149,6 @@ class Documents(QObject):
             self.currentChanged.emit(document)
 
 
-def split_target(text: str) -> tuple[str, str | None]:
-    """Split ``PATH::/array`` of a command line at the last ``::/``; None where there is no array."""
-    path, mark, array = text.rpartition("::/")
-    return (path, f"/{array}") if mark and path else (text, None)
-
-
 def distinctions(paths: Sequence[str]) -> list[str]:
     """Return for each path the shortest end of its folder that no other path of the same name has.
 

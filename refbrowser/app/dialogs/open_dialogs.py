@@ -197,7 +197,8 @@ class OpenUrlDialog(QDialog):
         self._problem = plain_label(" ", role="fault")
         self._problem.setObjectName("urlProblem")
         self._hint = plain_label(
-            "http, https, s3, gs, abfs, cdmremote:http…, or the path of a local file", role="muted"
+            "http, https, s3, gs, abfs, cdmremote:http…, a local path, or a link: PATH::/array[0,:,:]",
+            role="muted",
         )
         self._flavour = QComboBox()
         self._flavour.setObjectName("urlFlavour")
@@ -219,7 +220,7 @@ class OpenUrlDialog(QDialog):
         self._public.activated.connect(lambda _row: self._field.setText(self._public.currentData()))
         self._buttons = QDialogButtonBox()
         self._connection = push_button(
-            "Connection…", "urlConnectionButton", lambda: self.connectionWanted.emit(self.url())
+            "Connection…", "urlConnectionButton", lambda: self.connectionWanted.emit(self._server())
         )
         self._buttons.addButton(self._connection, QDialogButtonBox.ButtonRole.HelpRole)
         self._open = self._buttons.addButton("Open", QDialogButtonBox.ButtonRole.AcceptRole)
@@ -251,25 +252,35 @@ class OpenUrlDialog(QDialog):
         """Return what was typed."""
         return self._field.text().strip()
 
+    def _server(self) -> str:
+        """Return the URL whose server is meant: of a link the one that it opens."""
+        from refbrowser.engine.links import Link
+
+        return Link.parse(self.url(), lambda _name: False).path
+
     def options(self) -> dict[str, str]:
         """Return the options of opening that are chosen, by name."""
         flavour = str(self._flavour.currentData())
         return {"flavour": flavour} if flavour else {}
 
     def _check(self) -> None:
+        from refbrowser.engine.links import Link
         from refbrowser.errors import RefbrowserError
         from refbrowser.io.origins import scheme_of, split_url
 
-        problem = ""
-        if self.url():
+        problem, named = "", self.url()
+        if named:
             try:
-                split_url(self.url())
+                # While somebody types no file is looked for.
+                link = Link.parse(named, lambda _name: False)
+                named = link.without_secrets().path if link.node else link.path
+                split_url(named)
             except RefbrowserError as error:
                 problem = f"{error.message[:1].upper()}{error.message[1:]}."
         self._problem.setText(problem)
         self._hint.setVisible(not problem)
         self._problem.setVisible(bool(problem))
         self._open.setEnabled(bool(self.url()) and not problem)
-        is_remote = bool(self.url()) and scheme_of(self.url()) not in (None, "file")
+        is_remote = bool(named) and scheme_of(named) not in (None, "file")
         self._connection.setEnabled(is_remote and not problem)
         grow_to_words(self)

@@ -34,6 +34,7 @@ from refbrowser.words import count_text, counted_plain, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
+    from refbrowser.engine.links import Link
     from refbrowser.exporting.saving.save import StoreChange
     from refbrowser.exporting.saving.save_preview import SavePreview
     from refbrowser.io.access.access import Want
@@ -368,6 +369,31 @@ class Questions(QObject):
             "of this computer or its network. Only continue where you expect that."
         )
         self._confirm("privateQuestion", "Read from this computer's network?", text, confirmed)
+
+    def link(self, link: Link, answer: Callable[[bool], object]) -> None:
+        """Ask whether to open what a link from outside names; nothing of it was looked at."""
+        private = _private_origin(link.path)
+        shown = f", at {one_line(link.node)}" if link.node else ""
+        part = f", {one_line(link.selection)}" if link.selection else ""
+        lines = [
+            f"It would read {one_line(link.path)}{shown}{part}, from {one_line(link.where)}.",
+            "Nothing was read yet. Open it only if you expect it, and know who sent it.",
+        ]
+        if private is not None:
+            lines.insert(1, "That is a private address, of this computer or its network.")
+        lines += [f"Left out of the link: {one_line(words)}." for words in link.left_out]
+        box = self._box("linkQuestion", "Open a link from another program?")
+        box.setIcon(QMessageBox.Icon.Warning if private is not None else QMessageBox.Icon.Question)
+        box.setInformativeText("\n\n".join(lines))
+        yes = box.addButton("Open", QMessageBox.ButtonRole.AcceptRole)
+        yes.setObjectName("linkQuestionYes")
+        no = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+        no.setObjectName("linkQuestionNo")
+        # Whoever presses Return without reading opens nothing.
+        box.setDefaultButton(no)
+        box.setEscapeButton(no)
+        box.finished.connect(lambda _code: answer(box.clickedButton() is yes))
+        self._show(box)
 
     def connection(
         self,

@@ -9,8 +9,13 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.panes.hierarchy_model import Item
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.small_widgets import one_shot
+from refbrowser.engine.links import Link
+from refbrowser.errors import RefbrowserError
 from refbrowser.model.data_type import RowType
+from refbrowser.model.selection import Selection
 from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from refbrowser.app.frame.frame import Frame
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.settings.preferences import Preferences
     from refbrowser.app.settings.settings import Settings
     from refbrowser.app.widgets.docks import Docks
@@ -65,7 +71,11 @@ class Navigation(QObject):
         self._summary = summary
         self._item: Item | None = None
         self._plotted: tuple[OpenDocument, ArrayNode] | None = None
-        self._wanted: dict[int, str] = {}
+        #: What is to be selected in documents, by their numbers, once they are read.
+        self._wanted: dict[int, Link] = {}
+        #: The array of which a part is to be seen once it is plotted, and which part.
+        self._part: tuple[OpenDocument, str, str] | None = None
+        self._finding = Latest(self, "selection")
         self._begun: set[int] = set()
         # Each in a turn of the event loop of its own: all panes in one would hold the window.
         self._soon = one_shot(self, 0, self.refresh)
@@ -91,9 +101,9 @@ class Navigation(QObject):
         """Return what is selected."""
         return self._item
 
-    def select_when_read(self, document: OpenDocument, path: str) -> None:
-        """Select and plot an array as soon as the document's structure is known."""
-        self._wanted[document.number] = "/" + path.strip("/")
+    def select_when_read(self, document: OpenDocument, path: str, selection: str = "") -> None:
+        """Select and plot an array, or a part of it, as soon as the document's structure is known."""
+        self._wanted[document.number] = Link(document.path, "/" + path.strip("/"), selection)
         if document.hierarchy is not None:
             self.refresh()
 
@@ -107,8 +117,13 @@ class Navigation(QObject):
         document = self._frame.documents.current
         if document is None or document.hierarchy is None:
             return
-        wanted = self._wanted.pop(document.number, None)
-        if wanted is None and document.number not in self._begun:
+        link, find = self._wanted.pop(document.number, None), document.hierarchy.find
+        wanted = None
+        if link is not None:
+            link = link.among(lambda path: find(path) is not None)
+            wanted = link.node
+            self._part = (document, wanted, link.selection) if link.selection else None
+        elif document.number not in self._begun:
             wanted = self._first_wanted(document)
         self._begun.add(document.number)
         before = self._item
@@ -337,6 +352,7 @@ class Navigation(QObject):
             return
         if item is not None and item.kind is ItemKind.ARRAY:
             target = (item.document, cast("ArrayNode", item.node))
+            part = self._part_of(plot, *target)
             if (
                 self._plotted is None
                 # It may have gone for a while, with an edit.
@@ -345,12 +361,43 @@ class Navigation(QObject):
                 or target[1].path != self._plotted[1].path
             ):
                 self._plotted = target
-                plot.set_array(*target)
+                plot.set_array(*target, part)
                 self._settings.set_array(target[0].path, target[1].path)
+            elif part is not None:
+                plot.show_selection(part)
         elif self._plotted is not None and self._plotted[0] is not self._frame.documents.current:
             # A group or rule has no picture: the last array stays, as long as its document is shown.
             self._plotted = None
             plot.clear()
+
+    def _part_of(self, plot: PlotPane, document: OpenDocument, node: ArrayNode) -> Selection | None:
+        """Return what of an array is to be seen; what coordinates tell is shown when they are read."""
+        part, self._part = self._part, None
+        if part is None or part[:2] != (document, node.path):
+            return None
+        path, text = part[1:]
+
+        def failed(error: BaseException) -> None:
+            self._centre.error_bar.show_error(f"This part of {one_line(path)} is not shown", error)
+
+        def read(control: TaskControl) -> Selection:
+            from refbrowser.views.plot.named_selection import selection_of
+
+            assert document.dataset is not None
+            return selection_of(document.dataset.array(path), text, control.token)
+
+        def show(selection: Selection) -> None:
+            if self._plotted is not None and self._plotted[0] is document and self.plotted() == path:
+                plot.show_selection(selection)
+
+        if "=" in text or "@" in text:
+            self._finding.run(document, f"Find {one_line(text)}", read, show, failed)
+            return None
+        try:
+            return Selection.from_text(text, node.shape)
+        except RefbrowserError as error:
+            failed(error)
+            return None
 
     def _show_summary(self, item: Item | None) -> None:
         self._summary.set_text("" if item is None else summary_of(item))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.look import Look
     from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
+    from refbrowser.model.selection import Selection
     from refbrowser.views.plot.coordinates import Coordinate
     from refbrowser.views.plot.picture import Picture
     from refbrowser.views.plot.plot_kind import PlotKind
@@ -189,9 +190,22 @@ class PlotPane(QWidget):
 
     # What is shown
 
-    def set_array(self, document: PlotSource, node: ArrayNode) -> None:
-        """Show an array; its slice and axes stay where it has the dimensions of the one before."""
-        self._presenter.set_array(document, node)
+    def set_array(self, document: PlotSource, node: ArrayNode, wanted: Selection | None = None) -> None:
+        """Show an array, or what is `wanted` of it; else the slice stays where dimensions are the same."""
+        self._presenter.set_array(document, node, wanted)
+
+    def show_selection(self, selection: Selection) -> None:
+        """Show a selection of the array that is shown."""
+        self._presenter.show_selection(selection)
+
+    def selection_text(self) -> str:
+        """Return what is in sight as a selection: the slice, and the part that it is zoomed to."""
+        state, picture = self.slice_state(), self.picture()
+        if state is None:
+            return ""
+        drawing = self._presenter.drawing
+        is_drawn = self.page() is self.canvas and picture is not None and state.is_parallel(drawing.slice)
+        return state.text(drawing.visible_window() if is_drawn else None)
 
     def clear(self) -> None:
         """Show nothing, and stop reading."""

@@ -22,6 +22,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.selection import Selection
 from refbrowser.references.document.extent import EVERYTHING, Extent
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.coordinates import AxisRole
@@ -97,13 +98,17 @@ class Presenter(QObject):
 
     # Which array
 
-    def set_array(self, document: PlotSource, whole: ArrayNode) -> None:
-        """Show another array, or the part that is chosen of its elements; the slice stays where it can."""
+    def set_array(self, document: PlotSource, whole: ArrayNode, wanted: Selection | None = None) -> None:
+        """Show another array, or the part that is chosen of its elements; the slice stays where it can.
+
+        `wanted` is what of the array is to be seen; None for no certain part.
+        """
         subject, stage = self.subject, self.stage
         self.clear()
         node = self._choice.node(document, whole)
         if node is whole and document.hierarchy is not None:
-            node = whole = stage.resolution.begin(document.hierarchy, whole)
+            is_part = wanted is not None and wanted.is_part(whole.shape)
+            node = whole = stage.resolution.begin(document.hierarchy, whole, is_part=is_part)
         subject.document, subject.node, subject.whole = document, node, whole
         subject.image = one_line(stage.resolution.name)
         subject.is_charted = self._choice.is_charted(document, whole)
@@ -120,7 +125,7 @@ class Presenter(QObject):
             why = f"no elements: its shape is {node.shape}" if node.nested is None else "no rows"
             stage.show_hint("Nothing to plot", f"{node.path} has {why}.")
         else:
-            self._begin(document, node)
+            self._begin(document, node, None if wanted is None else stage.resolution.moved(wanted))
         self.changed.emit()
         self.arrayChanged.emit()
 
@@ -148,7 +153,7 @@ class Presenter(QObject):
         self.changed.emit()
         self.arrayChanged.emit()
 
-    def _begin(self, document: PlotSource, node: ArrayNode) -> None:
+    def _begin(self, document: PlotSource, node: ArrayNode, wanted: Selection | None) -> None:
         assert document.hierarchy is not None
         memory = self._memories.setdefault(document.owner("plot"), SliceMemory())
         beside = coordinate_nodes(document.hierarchy, node)
@@ -160,6 +165,9 @@ class Presenter(QObject):
         state = memory.first(node, self._roles, bands)
         if bands is not None and self.look.wants_colour(document, node, bands):
             state = state.with_bands(bands)
+        if wanted is not None:
+            state, window = state.selected(wanted, bands)
+            self._look_at(node, state, window)
         self.subject.slice = state
         if not self.subject.is_drawn:
             self.subject.slice = state.with_y(None)
@@ -189,6 +197,39 @@ class Presenter(QObject):
         if bands is None or not any(labels):
             return bands
         return replace(bands.called(labels), is_sure=bands.names_colours(labels))
+
+    def _look_at(self, node: ArrayNode, state: SliceState, window: tuple[range, ...] | None) -> None:
+        """Let a part of a slice be seen once it has come; what is large is read around that part alone."""
+        subject = self.subject
+        subject.window, subject.is_framed = window, False
+        if window is not None and plan_view(node, state).too_large:
+            subject.choice = "middle"
+
+    def show_selection(self, selection: Selection) -> None:
+        """Show a selection of the array that is shown: its slice, and the part of that."""
+        node, before = self.subject.node, self.subject.slice
+        if node is None or before is None:
+            return
+        state, window = before.selected(selection, self.subject.bands)
+        if not self.subject.is_drawn:
+            state = state.with_y(None)
+        self.stage.resolution.is_fixed |= window is not None and self.stage.resolution.has_levels
+        self._show_levels()
+        picture = self.loader.current
+        is_drawn = picture is not None and picture.plan.slice == state and self.subject.is_drawn
+        if picture is not None and is_drawn and picture.plan.covers(window or _whole(state)):
+            self.drawing.reset_view(window)
+            self.view_moved()
+            return
+        if state.bands != before.bands:
+            self.drawing.forget_levels()
+        self.subject.slice, self.subject.choice, self.subject.view_is_new = state, None, True
+        self._look_at(node, state, window)
+        self.stepped = self.first_slider(state)
+        self.pointing.forget()
+        self.refiner.drop()
+        self._take_slice()
+        self.read()
 
     def _read_coordinates(self) -> None:
         """Read the coordinates, again after an edit."""
@@ -570,9 +611,14 @@ class Presenter(QObject):
         elif moved or picture is None or not picture.plan.covers(window):
             if plan_view(node, state).too_large:
                 self.subject.choice = "middle"
-            self.subject.window = window
+            self.subject.window, self.subject.is_framed = window, True
             self.refiner.drop()
             self.read()
         else:
             self.drawing.show_chunk(window)
             self.view_moved()
+
+
+def _whole(state: SliceState) -> tuple[range, ...]:
+    """Return all indices along the axes of a slice."""
+    return tuple(range(state.shape[axis]) for axis in state.axes)

@@ -13,6 +13,7 @@ from refbrowser.model.multiscales.axis_transform import IndexMap, element_at
 from refbrowser.model.multiscales.conventions import multiscale_of
 from refbrowser.model.multiscales.multiscale import Direction
 from refbrowser.model.nodes import ArrayNode, Hierarchy
+from refbrowser.model.selection import Selection
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plan import plan_view, widened
@@ -89,10 +90,11 @@ class Resolution:
         """What the levels are called; nothing where there is but one."""
         return level_titles(self.levels) if self.levels is not None and self.has_levels else ()
 
-    def begin(self, hierarchy: Hierarchy, node: ArrayNode) -> ArrayNode:
+    def begin(self, hierarchy: Hierarchy, node: ArrayNode, *, is_part: bool = False) -> ArrayNode:
         """Return the array to show where one is selected.
 
-        Of the finest level of an image that is the level that fills the room; another one stays.
+        Of the finest level of an image that is the level that fills the room; another one stays, and so does
+        that of which a part is to be seen.
         """
         found = multiscale_of(hierarchy, node)
         self.forget()
@@ -100,7 +102,7 @@ class Resolution:
             return node
         self.levels = found
         self.level = found.number(node.path) or 0
-        self.is_fixed = self.level > 0
+        self.is_fixed = self.level > 0 or (is_part and self.has_levels)
         if self.has_levels and not self.is_fixed and 0 not in node.shape:
             state = first_slice(level_node(found, 0), level_roles(found))
             room = self._room()
@@ -112,6 +114,14 @@ class Resolution:
             view = LevelView(found, 0, state)
             self.level = sufficient_level(view, [needed] * len(state.axes), self._fits)
         return level_node(found, self.level)
+
+    def moved(self, selection: Selection) -> Selection:
+        """Return a selection of the finest level as one of the level that is shown, where that is another."""
+        if self.levels is None or not self.level or self.is_fixed:
+            return selection
+        finest = self.levels.levels[0].node
+        state = first_slice(finest, level_roles(self.levels))
+        return LevelView(self.levels, 0, state).selection(selection, self.level)
 
     def follow(self, hierarchy: Hierarchy, node: ArrayNode) -> ArrayNode | None:
         """Return the array to show in the place of one after an edit; None where it is to be chosen again."""

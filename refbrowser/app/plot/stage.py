@@ -70,6 +70,8 @@ class Subject:
         The next picture is to be seen where the one before was: the array got longer.
     window
         The part of the slice that is to be seen next, as indices along its axes; None for no certain one.
+    is_framed
+        That part is a chunk, which gets a frame and is seen with something around it.
     bands
         What of the array can be shown as colours; None where nothing can.
     image
@@ -87,6 +89,7 @@ class Subject:
         self.view_is_new = False
         self.kept_view: View | None = None
         self.window: tuple[range, ...] | None = None
+        self.is_framed = False
         self.bands: Bands | None = None
         self.image = ""
         self._shown: Interpretation | None = None
@@ -97,7 +100,7 @@ class Subject:
         """Let go of the array."""
         self.document = self.node = self.whole = self.slice = None
         self.choice = self._shown = self.window = self.kept_view = self.bands = self._sought = None
-        self.view_is_new = self.is_charted = False
+        self.view_is_new = self.is_charted = self.is_framed = False
         self.image = ""
 
     @property
@@ -468,7 +471,7 @@ class Stage(QObject):
             subject.kept_view = None
         elif window is not None:
             drawing.draw()
-            drawing.show_chunk(window)
+            (drawing.show_chunk if subject.is_framed else drawing.reset_view)(window)
         elif subject.view_is_new:
             drawing.draw()
             drawing.reset_view(picture.plan.ranges if subject.choice == "middle" else None)

@@ -41,7 +41,7 @@ def run(
     Parameters
     ----------
     paths
-        Documents: paths, URLs, or ``PATH::/array``.
+        Documents: paths, URLs, or links to something in them, ``PATH::/array[0,:,:]``.
     screenshot
         A picture file: the window is drawn off screen, with `array` plotted, and the program ends.
     array
@@ -165,17 +165,31 @@ def open_targets(
     options: Mapping[str, Any] | None = None,
 ) -> None:
     """Open what the command line names; `array` belongs to the last of them."""
-    from refbrowser.app.controller.documents import split_target
+    from refbrowser.app.commands.links import LinkCommands
     from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.engine.links import Link
 
     assert isinstance(window, MainWindow)
     for number, target in enumerate(paths):
-        path, inside = split_target(target)
-        wanted = array if array is not None and number == len(paths) - 1 else inside
-        window.open_path(path, wanted, values, allow, options)
+        if Link.is_from_outside(target):
+            window.groups[LinkCommands].open_from_outside(target)
+            continue
+        link = Link.parse(_local(target))
+        if array is not None and number == len(paths) - 1:
+            link = Link(link.path, array)
+        window.open_path(link.path, link.node or None, values, allow, options, selection=link.selection)
     if not paths:
         window.prepare_plot()
         window.parts.follower.look_for_lost()
+
+
+def _local(target: str) -> str:
+    """Return the path that a ``file:`` URL of a desktop stands for; other texts as they are."""
+    if not target.lower().startswith("file:///") or os.path.lexists(target[7:]):
+        return target
+    from PySide6.QtCore import QUrl
+
+    return QUrl(target).toLocalFile() or target
 
 
 def has_display() -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QMimeData, QUrl
 
+from refbrowser.engine.links import SCHEME
 from refbrowser.formats.registry import REFERENCES, data_suffixes, formats, openable
 from refbrowser.io.origins import PROTOCOLS, REMOTE
 from refbrowser.views.words import one_line
@@ -15,7 +16,7 @@ from refbrowser.views.words import one_line
 #: Documents that one drop opens at most, and files of data of which references can be made.
 DROP_LIMIT = 50
 _DATA_LIMIT = 100_000
-_SCHEMES = (f"{REMOTE}:", *(f"{protocol}://" for protocol in PROTOCOLS))
+_SCHEMES = (SCHEME, f"{REMOTE}:", *(f"{protocol}://" for protocol in PROTOCOLS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,9 @@ def read_drop(data: QMimeData) -> Drop:
             if target:
                 targets.append(target)
     elif data.hasText():
-        lines = [line.strip() for line in data.text()[:65_536].splitlines()]
+        # Quoted as for a shell, or as in a letter.
+        lines = [line.strip().strip("'\"<>`") for line in data.text()[:65_536].splitlines()]
         for line in lines:
-            if line.startswith(_SCHEMES) or line.startswith("/"):
+            if line.startswith((*_SCHEMES, "~/")) or (line.startswith("/") and not line.startswith("//")):
                 targets.append(QUrl(line).toLocalFile() if line.startswith("file://") else line)
     return Drop(tuple(dict.fromkeys(targets)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from refbrowser.app.actions.action_spec import Changed
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QToolBar, QWidget
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from refbrowser.app.widgets.docks import Docks
     from refbrowser.app.widgets.elided_label import ElidedLabel
     from refbrowser.app.workspace.format_page import FormatPage
+    from refbrowser.engine.links import Link
 
 
 G = TypeVar("G")
@@ -132,12 +134,35 @@ class Workspace:
         values: Mapping[str, str] | None = None,
         allow: Sequence[str] = (),
         options: Mapping[str, Any] | None = None,
+        *,
+        selection: str = "",
     ) -> OpenDocument:
-        """Open a document or a store, and select one of its arrays when it is read."""
+        """Open a document or a store, and select one of its arrays when it is read.
+
+        `selection` is what of the array is to be seen, as ``--select`` takes it.
+        """
         document = self.documents.open(path, values, allow, options)
         if array is not None:
-            self.navigation.select_when_read(document, array)
+            self.navigation.select_when_read(document, array, selection)
         return document
+
+    def open_text(self, text: str, options: Mapping[str, Any] | None = None) -> None:
+        """Open what somebody typed or pasted: a path, a URL, or a link; of a link without what is secret."""
+        from refbrowser.engine.links import Link
+        from refbrowser.errors import RefbrowserError
+
+        try:
+            link = Link.parse(text)
+        except RefbrowserError as error:
+            self.show_error("The link was not opened", error)
+            return
+        self.open_link(link.without_secrets() if link.node else link, options)
+
+    def open_link(self, link: Link, options: Mapping[str, Any] | None = None) -> OpenDocument:
+        """Open what a link names, and show what it leads to; what it had and may not have is told."""
+        for words in link.left_out:
+            self.say(one_line(f"Left out of the link: {words}"))
+        return self.open_path(link.path, link.node or None, options=options, selection=link.selection)
 
     def open_recent(self, path: str) -> OpenDocument:
         """Open a document that was opened lately, as it was opened then, and those opened with it."""
@@ -149,9 +174,10 @@ class Workspace:
 
     def open_all(self, paths: Sequence[str]) -> None:
         """Open several documents; the last one is shown, and all are one entry of those opened lately."""
-        self.settings.keep_together(paths)
+        if len(paths) > 1:
+            self.settings.keep_together(paths)
         for path in paths:
-            self.open_path(path)
+            self.open_text(path)
 
     # Telling
 

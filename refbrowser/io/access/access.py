@@ -16,6 +16,7 @@ import numpy.typing as npt
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.findings.finding import Finding
 from refbrowser.io.archives.known_archives import Confirm, ZipArchives
+from refbrowser.io.devices import NEVER_READ, is_never_read
 from refbrowser.io.identity import ObjectIdentities, Recorded
 from refbrowser.io.origins import (
     DEFAULT_PORTS,
@@ -93,9 +94,6 @@ def lock_path(document: str) -> str:
     return document.rstrip(os.sep) + _LOCK
 
 
-_NEVER = ("/proc", "/sys", "/dev")
-#: Below one of those, and a disk like others, in memory.
-_MEMORY = "/dev/shm"
 _AS_USUAL = ConnectionSettings()
 
 
@@ -237,7 +235,7 @@ class AccessMemory:
             place = self._folders[folder] = Origin("file", folder=real), os.path.join(real, "")
         origin, before = place
         joined = before + name
-        if os.path.islink(joined) or joined in _NEVER:
+        if os.path.islink(joined) or joined in NEVER_READ:
             return _local_at(os.path.realpath(joined))
         return Location(joined, origin, joined)
 
@@ -577,8 +575,7 @@ def _local_at(real: str) -> Location:
 
 def _check_folder(real: str) -> None:
     """Raise E_UNSAFE for what lies among devices or the kernel's files."""
-    is_device = any(is_below(real, folder) for folder in _NEVER) and not is_below(real, _MEMORY)
-    if os.name == "posix" and is_device:
+    if os.name == "posix" and is_never_read(real):
         raise RefbrowserError(ErrorKind.UNSAFE, "device and kernel files are never read")
 
 

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import plain, tell_damage, write_json, write_json_list, write_line, write_lines
 from refbrowser.cli.options import (
+    add_array,
     add_json,
     add_reading,
     add_request,
     add_select,
     add_templates,
     add_yes,
-    find_array,
+    chosen_array,
     open_dataset,
     request_of,
+    take_link,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
@@ -33,8 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     from refbrowser.tools.bytes.request import PlanRequest
 
-    parser.add_argument("path", metavar="PATH", help="what to open")
-    parser.add_argument("array", metavar="ARRAY", help="path of the array, for example /ocean/temp")
+    add_array(parser)
     add_select(parser)
     add_request(parser, PlanRequest)
     add_json(parser)
@@ -52,15 +53,16 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     request = request_of(arguments, PlanRequest)
     if request.chunks and not request.cost:
         raise RefbrowserError(ErrorKind.USAGE, "--chunks is of no use without --cost")
-    if arguments.select and request.cost:
-        raise RefbrowserError(ErrorKind.USAGE, "--select is of no use with --cost")
+    link = take_link(arguments)
     with open_dataset(arguments, token) as dataset:
-        array = find_array(dataset, arguments.array)
+        array, part = chosen_array(dataset, link, arguments)
+        if part and request.cost:
+            raise RefbrowserError(ErrorKind.USAGE, "a selection is of no use with --cost")
         tell_damage(array.damage)
         if request.cost:
             _tell_cost(cost(dataset, array.path, request.chunks), as_json=arguments.json)
             return 0
-        found = plan(dataset, array.path, arguments.select, progress=JobControl(token))
+        found = plan(dataset, array.path, part, progress=JobControl(token))
     _tell_plan(found, as_json=arguments.json)
     return 0
 

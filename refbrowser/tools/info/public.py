@@ -50,8 +50,11 @@ def info(
         return description_of(opened, control_of(progress)).kept()
 
 
-def description_of(dataset: Dataset, control: JobControl) -> Description:
-    """Return what is in a dataset that stays open: each form is made when it is first asked for."""
+def description_of(dataset: Dataset, control: JobControl, below: str = "") -> Description:
+    """Return what is in a dataset that stays open: each form is made when it is first asked for.
+
+    `below` is a group or array: it alone is described, with what is below it.
+    """
     from refbrowser.views.description import Description
 
     if dataset.document.store is not None:
@@ -60,4 +63,4 @@ def description_of(dataset: Dataset, control: JobControl) -> Description:
 
         control.stage("listing")
         list_store(dataset, control)
-    return Description(dataset, control.token)
+    return Description(dataset, control.token, below)

@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, tell, tell_damage, tell_findings, write_bytes
 from refbrowser.cli.options import (
+    add_array,
     add_json,
     add_reading,
     add_select,
     add_templates,
     add_yes,
     ask,
-    find_array,
+    chosen_array,
     job_control,
     open_dataset,
     selection_of,
+    take_link,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
@@ -35,8 +37,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("path", metavar="PATH", help="what to open")
-    parser.add_argument("array", metavar="ARRAY", help="path of the array, for example /ocean/temp")
+    add_array(parser)
     add_select(parser)
     parser.add_argument(
         "-o",
@@ -63,10 +64,10 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         question_of,
     )
 
-    form = _form(arguments)
+    form, link = _form(arguments), take_link(arguments)
     with open_dataset(arguments, token) as dataset:
-        array = find_array(dataset, arguments.array)
-        selection = selection_of(array, arguments.select, token)
+        array, part = chosen_array(dataset, link, arguments)
+        selection = selection_of(array, part, token)
         if form in EXPORTED:
             return _export(array, selection, arguments, token)
         if form == CSV:

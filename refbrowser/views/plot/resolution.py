@@ -13,6 +13,7 @@ from refbrowser.model.multiscales.crs import known_by_pyproj
 from refbrowser.model.multiscales.multiscale import Axis, Direction, Multiscale, Turned
 from refbrowser.model.multiscales.spatial import in_units
 from refbrowser.model.nodes import ArrayNode, Hierarchy, changed_array
+from refbrowser.model.selection import Selection
 from refbrowser.views.multiscale_words import level_size
 from refbrowser.views.plot.coordinates import LONGEST_COORDINATE, AxisRole, Coordinate, role_of
 from refbrowser.views.plot.slicing import SliceState, dimension_names
@@ -58,6 +59,16 @@ class LevelView:
             for axis, part in zip(self.state.axes, self.window, strict=True)
         )
         return LevelView(self.multiscale, number, replace(self.state, shape=shape, indices=indices), window)
+
+    def selection(self, selection: Selection, number: int) -> Selection:
+        """Return a selection of this level as one of another: all, but for what is held at an index."""
+        maps = self.multiscale.index_maps(self.number, number)
+        shape = self.multiscale.levels[number].node.shape
+        axes = list(Selection.whole(shape).axes)
+        for axis in selection.dropped:
+            index = maps[axis].index(selection.axes[axis].start, shape[axis])
+            axes[axis] = range(index, index + 1)
+        return replace(selection, axes=tuple(axes))
 
     def coordinates(self) -> tuple[Coordinate | None, ...]:
         """Return the coordinate of each dimension that the metadata of the level give."""

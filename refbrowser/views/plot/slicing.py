@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy.typing as npt
 
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.selection import Selection
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.coordinates import AxisRole
 
@@ -124,10 +125,48 @@ class SliceState:
             for axis, index in enumerate(self.indices)
         )
 
-    def text(self) -> str:
-        """Return the slice as it is written for `--select` (``0,3,:,:``)."""
-        held = self.sliders
-        return ",".join(str(index) if axis in held else ":" for axis, index in enumerate(self.indices))
+    def text(self, window: Sequence[range] | None = None) -> str:
+        """Return the slice as it is written for `--select` (``0,3,:,:``).
+
+        `window` are the indices along its axes, steps of 1, where it is a part of the slice alone.
+        """
+        held, parts = self.sliders, dict(zip(self.axes, window or (), strict=False))
+
+        def written(axis: int, size: int, index: int) -> str:
+            part = parts.get(axis, range(size))
+            if axis in held:
+                return str(index)
+            return ":" if part == range(size) or not part else f"{part.start}:{part.stop}"
+
+        return ",".join(map(written, range(len(self.shape)), self.shape, self.indices))
+
+    def selected(
+        self, selection: Selection, bands: Bands | None
+    ) -> tuple[SliceState, tuple[range, ...] | None]:
+        """Return the slice that shows a selection of the array, and the part of it; None for all of it.
+
+        What has more than one index selected is on the axes: these stay where they can. Of more than two such
+        dimensions all others are held at their first index, but for that of `bands`, whose colours are shown.
+        """
+        kept = [axis for axis, taken in enumerate(selection.axes) if len(taken) != 1]
+        in_colour = bands is not None and bands.dimension in kept and len(kept) > 2
+        if bands is not None and in_colour:
+            kept.remove(bands.dimension)
+        if len(kept) == 1:
+            x, y = kept[0], None
+        elif not kept or (self.y is not None and set(self.axes) <= set(kept)):
+            x, y = self.x, self.y
+        else:
+            x, y = kept[-1], kept[-2]
+        indices = zip(selection.axes, self.indices, strict=True)
+        first = tuple(taken.start if taken else index for taken, index in indices)
+        state = replace(self, x=x, y=y, indices=first).with_bands(bands if in_colour else None)
+        whole = tuple(range(self.shape[axis]) for axis in state.axes)
+        window = tuple(
+            range(taken.start, taken[-1] + 1) if len(taken) > 1 else all_of_it
+            for taken, all_of_it in zip((selection.axes[axis] for axis in state.axes), whole, strict=True)
+        )
+        return state, None if window == whole else window
 
 
 def dimension_names(node: ArrayNode) -> tuple[str, ...]:

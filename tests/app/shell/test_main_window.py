@@ -15,7 +15,6 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop
 
 from refbrowser.app.actions.menus import menus
-from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
 from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES
@@ -93,11 +92,6 @@ class TestOpening:
         field.setText("http://127.0.0.1:9/a.json")
         accept.click()
         assert window.documents.all()[0].path == "http://127.0.0.1:9/a.json"
-
-    def test_command_line_target(self) -> None:
-        assert split_target("a.json::/ocean/temp") == ("a.json", "/ocean/temp")
-        assert split_target("odd::/dir/a.json::/z") == ("odd::/dir/a.json", "/z")
-        assert split_target("a.json") == ("a.json", None)
 
     @pytest.mark.slow
     def test_array_of_the_command_line_is_selected(
