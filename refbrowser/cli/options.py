@@ -322,29 +322,29 @@ def add_array(parser: argparse.ArgumentParser) -> None:
 
 
 def take_link(arguments: argparse.Namespace) -> Link:
-    """Return the link that PATH is; what it opens is the path from now on."""
+    """Return the link that PATH is; what it opens is the path from now on.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: of a verb that takes ARRAY neither of both names one, or both do.
+    """
     from refbrowser.engine.links import Link
 
     link = Link.parse(arguments.path)
     arguments.path = link.path
+    if "array" in arguments and bool(link.node) == bool(arguments.array):
+        message = "an array is given twice: with PATH, and by itself" if link.node else "give an array"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="write PATH ARRAY, or PATH::/array")
+    if "select" in arguments and link.selection and arguments.select:
+        raise RefbrowserError(ErrorKind.USAGE, "a selection is given twice: with PATH, and with --select")
     for words in link.left_out:
         tell(f"refbrowser: note: {words} was left out of the link")
     return link
 
 
 def chosen_array(dataset: Dataset, link: Link, arguments: argparse.Namespace) -> tuple[Array, str]:
-    """Return the array that a verb is about, and its selection: of the link, or of ARRAY and ``--select``.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_USAGE`: neither names one, or both do; there is no such array.
-    """
-    if bool(link.node) == bool(arguments.array):
-        message = "an array is given twice: with PATH, and by itself" if link.node else "give an array"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice="write PATH ARRAY, or PATH::/array")
-    if link.selection and arguments.select:
-        raise RefbrowserError(ErrorKind.USAGE, "a selection is given twice: with PATH, and with --select")
+    """Return the array that a verb is about, and its selection: of the link, or of ARRAY and ``--select``."""
     if not link.node:
         return find_array(dataset, arguments.array), arguments.select
     found = link.among(lambda path: path in dataset)

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.devices import is_never_read
 from refbrowser.io.origins import (
     OBJECT_STORES,
     PROTOCOLS,
@@ -252,6 +251,9 @@ def _check_path(path: str) -> None:
     """Raise where a link that anybody may have written leads to what no link may; no file is looked at."""
     if not path:
         raise RefbrowserError(ErrorKind.USAGE, "the link names nothing to open")
+    # It loads numpy, which a start does not wait for.
+    from refbrowser.io.access.access import is_never_read
+
     place = Place(path=path)
     if path.startswith(("//", "\\\\", "/\\", "\\/")):
         raise RefbrowserError(ErrorKind.UNSAFE, "the link leads to a share of another computer", place)

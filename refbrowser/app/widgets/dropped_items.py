@@ -106,6 +106,6 @@ def read_drop(data: QMimeData) -> Drop:
         # Quoted as for a shell, or as in a letter.
         lines = [line.strip().strip("'\"<>`") for line in data.text()[:65_536].splitlines()]
         for line in lines:
-            if line.startswith((*_SCHEMES, "~/")) or (line.startswith("/") and not line.startswith("//")):
+            if line.startswith(_SCHEMES) or (line.startswith("/") and not line.startswith("//")):
                 targets.append(QUrl(line).toLocalFile() if line.startswith("file://") else line)
     return Drop(tuple(dict.fromkeys(targets)))

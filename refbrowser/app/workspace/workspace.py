@@ -174,8 +174,7 @@ class Workspace:
 
     def open_all(self, paths: Sequence[str]) -> None:
         """Open several documents; the last one is shown, and all are one entry of those opened lately."""
-        if len(paths) > 1:
-            self.settings.keep_together(paths)
+        self.settings.keep_together(paths)
         for path in paths:
             self.open_text(path)
 

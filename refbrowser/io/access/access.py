@@ -16,7 +16,6 @@ import numpy.typing as npt
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.findings.finding import Finding
 from refbrowser.io.archives.known_archives import Confirm, ZipArchives
-from refbrowser.io.devices import NEVER_READ, is_never_read
 from refbrowser.io.identity import ObjectIdentities, Recorded
 from refbrowser.io.origins import (
     DEFAULT_PORTS,
@@ -94,7 +93,15 @@ def lock_path(document: str) -> str:
     return document.rstrip(os.sep) + _LOCK
 
 
+_NEVER = ("/proc", "/sys", "/dev")
+#: Below one of those, and a disk like others, in memory.
+_MEMORY = "/dev/shm"
 _AS_USUAL = ConnectionSettings()
+
+
+def is_never_read(path: str) -> bool:
+    """Tell whether a path, absolute and with links resolved, is a device or what the kernel tells."""
+    return any(is_below(path, folder) for folder in _NEVER) and not is_below(path, _MEMORY)
 
 
 class Location(NamedTuple):
@@ -235,7 +242,7 @@ class AccessMemory:
             place = self._folders[folder] = Origin("file", folder=real), os.path.join(real, "")
         origin, before = place
         joined = before + name
-        if os.path.islink(joined) or joined in NEVER_READ:
+        if os.path.islink(joined) or joined in _NEVER:
             return _local_at(os.path.realpath(joined))
         return Location(joined, origin, joined)
 
