@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "refbrowser"
 #: Extras that users do not install.
-_OURS = ("test", "benchmark")
+_OURS = ("site", "test", "benchmark")
 
 
 def extras() -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""The bundled sample, and what a wheel holds."""
+"""The bundled sample, the environment of a checkout, and what is locked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -153,39 +152,6 @@ def test_a_failed_installation_says_why_and_is_tried_again(checkout: Path) -> No
         failed = prepare(checkout, PIP_THAT_FAILS)
         assert failed.returncode == 1
         assert "ERROR: there is no such package\nrefbrowser: the installation failed" in failed.stderr
-
-
-@pytest.mark.long
-def test_a_wheel_holds_the_whole_package_and_the_desktop_entry(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--no-deps",
-        "--quiet",
-        "-w",
-        str(tmp_path),
-        str(CHECKOUT),
-    ]
-    subprocess.run(command, check=True, timeout=110)
-    names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
-    package = {
-        path.relative_to(CHECKOUT).as_posix()
-        for path in (CHECKOUT / "refbrowser").rglob("*")
-        if path.is_file() and path.parent.name != "__pycache__"
-    }
-    for pattern in ("*.svg", "manual/*.md", "sample/*.json", "sample/data/*.dat"):
-        beside = {
-            f"refbrowser/resources/{path.relative_to(CHECKOUT / 'resources').as_posix()}"
-            for path in (CHECKOUT / "resources").glob(pattern)
-        }
-        assert beside
-        package |= beside
-    assert "refbrowser/py.typed" in package
-    assert {name for name in names if name.startswith("refbrowser/")} == package
-    assert any(name.endswith("share/applications/refbrowser.desktop") for name in names)
-    assert not [name for name in names if name.startswith(("packaging/", "tests/"))]
 
 
 def locked(name: str) -> dict[str, list[tuple[str, str]]]:
