@@ -52,6 +52,18 @@ _TIME_NAMES = {
 }
 
 
+def duration_unit(attributes: Mapping[str, Any]) -> str:
+    """Return the unit of numbers that are durations, by its full name; empty where no attribute says so.
+
+    xarray has them as ``timedelta64`` in an attribute ``dtype``, CF as a ``forecast_period``.
+    """
+    units, type_name = attributes.get("units"), attributes.get("dtype")
+    is_told = isinstance(type_name, str) and type_name.startswith("timedelta64")
+    if not isinstance(units, str) or not (is_told or attributes.get("standard_name") == "forecast_period"):
+        return ""
+    return _TIME_NAMES.get(units.strip().lower(), "")
+
+
 @dataclass(frozen=True, slots=True)
 class Packing:
     """How stored values of one array stand for physical ones.
@@ -262,7 +274,7 @@ def _values_of(
         # Each costs a comparison with all elements.
         ignored.append(name)
     for item in items[:_MOST_MISSING]:
-        number = _parsed(item)
+        number = parsed_number(item)
         value = None if number is None else _in_type(number, dtype, stored)
         if value is not None:
             found.append(value)
@@ -274,14 +286,17 @@ def _values_of(
 def numbers_of(written: Any, dtype: np.dtype[Any], stored: np.dtype[Any]) -> list[Any]:
     """Return the values in an attribute as scalars of `stored`; None for what is no value of the type."""
     items = written if isinstance(written, list) else [] if written is None else [written]
-    numbers = (_parsed(item) for item in items)
+    numbers = (parsed_number(item) for item in items)
     return [
         None if number is None or number != number else _in_type(number, dtype, stored) for number in numbers
     ]
 
 
-def _parsed(item: Any) -> Any:
-    """Return a number from JSON: itself, its text, or the base64 of a double as xarray writes it in v3."""
+def parsed_number(item: Any) -> Any:
+    """Return a number from JSON: itself, its text, or the base64 of a double as xarray writes it in v3.
+
+    None of what is no number.
+    """
     if isinstance(item, bool):
         return None
     if isinstance(item, int):
@@ -294,7 +309,7 @@ def _parsed(item: Any) -> Any:
     if word in _WORDS:
         return _WORDS[word]
     try:
-        return _parsed(int(word)) if word.lstrip("+-").isdecimal() else float(word)
+        return parsed_number(int(word)) if word.lstrip("+-").isdecimal() else float(word)
     except ValueError:
         pass
     try:
@@ -330,7 +345,7 @@ def _bounds(attributes: Mapping[str, Any], ignored: list[str]) -> tuple[Any, Any
     """Return the smallest and the largest valid value; None for no bound."""
     written = attributes.get("valid_range")
     if written is not None:
-        pair = [_parsed(item) for item in written] if isinstance(written, list) else []
+        pair = [parsed_number(item) for item in written] if isinstance(written, list) else []
         if len(pair) == 2 and None not in pair:
             return pair[0], pair[1]
         ignored.append("valid_range")
@@ -341,7 +356,7 @@ def _bound(attributes: Mapping[str, Any], name: str, ignored: list[str]) -> Any:
     written = attributes.get(name)
     if written is None:
         return None
-    number = _parsed(_only(written))
+    number = parsed_number(_only(written))
     if number is None:
         ignored.append(name)
     return number
@@ -351,7 +366,7 @@ def _number(attributes: Mapping[str, Any], name: str, default: float, ignored: l
     written = attributes.get(name)
     if written is None:
         return default
-    number = _parsed(_only(written))
+    number = parsed_number(_only(written))
     if not _finite(number):
         ignored.append(name)
         return default

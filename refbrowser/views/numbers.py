@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.model.calendars import USUAL, number_of
+from refbrowser.model.calendars import LENGTHS, USUAL, number_of
 from refbrowser.model.cf import TimeUnits
 
 #: At or above the first, or below the second, numbers are written with an exponent.
@@ -272,6 +272,52 @@ class DateScale:
             if low <= number <= high:
                 found.append((number, f"{year:04d}" if months >= 12 else f"{year:04d}-{inside + 1:02d}"))
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class DurationScale:
+    """Durations in a larger unit than they are stored in.
+
+    Attributes
+    ----------
+    unit
+        Its name.
+    size
+        How many of the stored unit it has.
+    """
+
+    unit: str
+    size: float
+
+    @classmethod
+    def of(cls, unit: str, numbers: npt.NDArray[Any]) -> DurationScale | None:
+        """Return the largest unit of which all durations are whole numbers; None where it is not larger.
+
+        Parameters
+        ----------
+        unit
+            In which they are stored, by its full name. Whoever stores hours means hours.
+        """
+        known = numbers[np.isfinite(numbers)]
+        if unit not in LENGTHS or LENGTHS[unit] >= LENGTHS["hours"] or not known.any():
+            return None
+        for name in ("days", "hours", "minutes", "seconds"):
+            size = LENGTHS[name] / LENGTHS[unit]
+            if size > 1 and not (known % size).any():
+                return cls(name, size)
+        return None
+
+    def text(self, number: float) -> str:
+        """Return a duration with its unit."""
+        shown = value_text(number / self.size)
+        return f"{shown} {self.unit.removesuffix('s') if shown == '1' else self.unit}"
+
+    def ticks(self, low: float, high: float, count: int) -> list[tuple[float, str]]:
+        """Return at most about `count` round durations from `low` to `high` as (number, text)."""
+        low, high = low / self.size, high / self.size
+        numbers, step = nice_numbers(low, high, count)
+        greatest = max(abs(low), abs(high))
+        return [(number * self.size, stepped_text(number, step, greatest)) for number in numbers]
 
 
 def _plain(number: float) -> str:

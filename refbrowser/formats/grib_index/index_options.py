@@ -29,5 +29,6 @@ class GribIndexOptions:
             "--messages",
             "show the messages that the index of a GRIB file lists as a table, and read nothing of that file",
             kind=Kind.TICK,
+            means=True,
         ),
     )

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from refbrowser.views.numbers import (
     DateScale,
+    DurationScale,
     degrees_text,
     nice_numbers,
     resolved_text,
@@ -129,6 +130,8 @@ class Coordinate:
         For the axis: long name or name.
     dates
         How numbers become dates, for a time coordinate.
+    durations
+        In which unit numbers are shown that are durations; None for `units`.
     named
         Values that have names, with these; no others are marked on an axis.
     """
@@ -141,6 +144,7 @@ class Coordinate:
     units: str = ""
     label: str = ""
     dates: DateScale | None = None
+    durations: DurationScale | None = None
     named: Sequence[tuple[float, str]] = ()
 
     @cached_property
@@ -188,6 +192,8 @@ class Coordinate:
         bare = self.dates is not None or self.role in (AxisRole.LATITUDE, AxisRole.LONGITUDE)
         if self.dates is not None and self.dates.note:
             return f"{label} [{self.dates.note}]"
+        if self.durations is not None:
+            return f"{label} [{self.durations.unit}]"
         return label if bare or not self.units else f"{label} [{self.units}]"
 
     def text(self, index: int) -> str:
@@ -204,6 +210,8 @@ class Coordinate:
             return "no value"
         if self.dates is not None:
             return self.dates.text(value) or value_text(value)
+        if self.durations is not None:
+            return self.durations.text(value)
         if self.role is AxisRole.LATITUDE:
             return degrees_text(value, None, "N", "S")
         if self.role is AxisRole.LONGITUDE:
@@ -236,6 +244,8 @@ class Coordinate:
         """Return ticks of an axis whose positions are values: (position, text)."""
         if self.dates is not None:
             return self.dates.ticks(low, high, count)
+        if self.durations is not None:
+            return self.durations.ticks(low, high, count)
         if self.named:
             inside = [(value, text) for value, text in self.named if low <= value <= high]
             return inside[:: max(1, -(-len(inside) // count))]
@@ -274,6 +284,9 @@ class Coordinate:
         part = (number - values[row]) / (values[row + 1] - values[row])
         return float(indices[row] + part * (indices[row + 1] - indices[row]))
 
+    def _cell_text(self, value: float) -> str:
+        return value_text(value if self.durations is None else value / self.durations.size, 6)
+
     def _cell_ticks(self, low: float, high: float, count: int) -> list[tuple[float, str]]:
         numbers, _step = nice_numbers(max(low, 0), min(high, self.size - 1), count)
         cells = [int(number) for number in numbers if number == int(number) and 0 <= number < self.size]
@@ -286,7 +299,7 @@ class Coordinate:
         found: list[tuple[float, str]] = []
         for cell in cells:
             value = float(self.values[cell])
-            text = degrees_text(value, self.step, *degrees) if degrees else value_text(value, 6)
+            text = degrees_text(value, self.step, *degrees) if degrees else self._cell_text(value)
             found.append((cell, text if np.isfinite(value) else "no value"))
         return found
 

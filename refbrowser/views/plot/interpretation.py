@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import NotInstalledError, RefbrowserError
-from refbrowser.model.cf import DEFAULT_FILLS, Flag, FlagSet, Packing, TimeUnits
+from refbrowser.model.cf import DEFAULT_FILLS, Flag, FlagSet, Packing, TimeUnits, duration_unit
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.numbers import DateScale, value_text
+from refbrowser.views.numbers import DateScale, DurationScale, value_text
 from refbrowser.views.plot.coordinates import Coordinate, attribute_text
 from refbrowser.views.words import one_line
 
@@ -78,6 +78,11 @@ class Interpretation:
             return []
         return [(float(flag.value), flag_title(flag)) for flag in flags if flag.value is not None]
 
+    def durations(self, numbers: npt.NDArray[Any]) -> DurationScale | None:
+        """Return in which unit numbers are shown that are durations; None for that in which they are."""
+        is_shown = self.decoded and self.is_number and self.dates is None
+        return DurationScale.of(duration_unit(self.node.attributes), numbers) if is_shown else None
+
     def numbers(self, raw: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return elements as float32 or float64, NaN where there is no value.
 
@@ -118,6 +123,10 @@ class Interpretation:
             return self.text(raw)
         if self.dates is not None:
             return self.dates.text(float(self.numbers(np.asarray(raw)))) or self.text(raw)
+        if _kind(raw) in "iuf":
+            number = self.numbers(np.asarray(raw))
+            if (scale := self.durations(number)) is not None:
+                return scale.text(float(number))
         text = self.text(raw)
         if self.flags is not None:
             return f"{text}: {flags_text(self.flags.held(self.stored(raw)))}"

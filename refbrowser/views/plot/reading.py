@@ -182,6 +182,7 @@ def made_coordinate(name: str, array: ArrayNode, values: Any) -> Coordinate | No
         units="" if shown.dates is not None else shown.units,
         label=label,
         dates=shown.dates,
+        durations=shown.durations(numbers),
     )
     # Looked at here, in the worker: for millions of values it takes longer than a frame.
     _ = coordinate.ascending, coordinate.even, coordinate.step, coordinate.tells_cells_apart

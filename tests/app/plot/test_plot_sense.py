@@ -248,6 +248,19 @@ def test_complex_numbers_say_what_is_drawn_of_them(
 
 
 @pytest.mark.slow
+def test_projected_axes_are_not_called_indices(plotted: Plotted, pane: PlotPane) -> None:
+    latitude, longitude = np.meshgrid(np.linspace(40, 60, 4), np.linspace(0, 20, 5), indexing="ij")
+    plotted(
+        array("/t", latitude, ("y", "x"), coordinates="lat lon"),
+        array("/lat", latitude, ("y", "x"), units="degrees_north"),
+        array("/lon", longitude, ("y", "x"), units="degrees_east"),
+        array("/y", np.arange(4) * 3000.0, ("y",), units="m", standard_name="projection_y_coordinate"),
+        array("/x", np.arange(5) * 3000.0, ("x",), units="m", standard_name="projection_x_coordinate"),
+    )
+    assert pane.legend.note.text() == "point at an element to read its lat and lon"
+
+
+@pytest.mark.slow
 def test_an_axis_that_is_not_to_scale_is_told(plotted: Plotted, pane: PlotPane) -> None:
     field = np.arange(20.0).reshape(5, 4)
     levels = array("/plev", np.array([1000.0, 850, 500, 100, 10]), ("plev",), units="hPa")

@@ -405,6 +405,14 @@ def test_a_file_at_a_url_of_an_index_that_is_here(tmp_path: Path) -> None:
             assert np.array_equal(dataset["/t"][row].reshape(-1), own_values(data))
 
 
+def test_the_table_is_asked_for_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index = write(tmp_path, [field(1, level=500), field(2, level=850)])
+    assert main(["info", str(index), "--messages"]) == 0
+    assert "/messages/offset  <i8 (message = 2)" in capsys.readouterr().out
+
+
 def test_an_index_elsewhere_without_its_file(tmp_path: Path) -> None:
     index = write(tmp_path, [field(1, level=500)])
     with HttpServer({"/f.grib2.idx": index.read_bytes()}) as server:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.model.cf import TimeUnits
-from refbrowser.views.numbers import DateScale, nice_numbers, stepped_text, value_text
+from refbrowser.views.numbers import DateScale, DurationScale, nice_numbers, stepped_text, value_text
 from refbrowser.views.plot.coordinates import (
     AxisRole,
     AxisScale,
@@ -220,3 +220,26 @@ def test_times_in_a_calendar_that_is_not_known_are_written_as_numbers() -> None:
     units = TimeUnits("days", "2000-01-01", "moon")
     times = Coordinate(name="time", size=2, values=np.array([0.5, 31.0]), dates=DateScale(units))
     assert [coordinate_text(times, index) for index in range(2)] == ["0.5", "31.0"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "values", "texts", "label", "ticks"),
+    [
+        ("seconds", [0, 21600, 43200], ["0 hours", "6 hours", "12 hours"], "a [hours]", [0, 5, 10]),
+        ("seconds", [0, 86400, 864000], ["0 days", "1 day", "10 days"], "a [days]", [0, 2.5, 5, 7.5, 10]),
+        ("minutes", [60, 90], ["60 minutes", "90 minutes"], "a [minutes]", [60, 70, 80, 90]),
+        ("hours", [24, 48], ["24 hours", "48 hours"], "a [hours]", [30, 40]),
+        ("seconds", [0.5, 60], ["0.5 seconds", "60 seconds"], "a [seconds]", [20, 40, 60]),
+    ],
+)
+def test_durations_are_told_in_a_unit_that_people_read(
+    unit: str, values: list[float], texts: list[str], label: str, ticks: list[float]
+) -> None:
+    scale = DurationScale.of(unit, np.array(values))
+    leads = coordinate(values, durations=scale, units=unit)
+    assert [leads.text(row) for row in range(len(values))] == texts
+    assert leads.axis_label == label
+    assert [float(text) for _, text in leads.value_ticks(min(values), max(values), 4)] == ticks
+    size = 1 if scale is None else scale.size
+    for number, text in leads.value_ticks(min(values), max(values), 4):
+        assert number == float(text) * size

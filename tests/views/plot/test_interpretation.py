@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from view_arrays import node
@@ -82,3 +84,14 @@ def test_what_was_never_written_is_known() -> None:
     assert not shown.never_written(np.array([fill, 1], np.float32))
     assert not shown.never_written(np.array([], np.float32))
     assert not shown.never_written(np.array([True]))
+
+
+@pytest.mark.parametrize(
+    "attributes", [{"dtype": "timedelta64[us]"}, {"standard_name": "forecast_period"}, {}]
+)
+def test_durations_are_told_in_a_unit_that_people_read(attributes: dict[str, str]) -> None:
+    array = replace(node((1,), dtype="<f8"), attributes={"units": "seconds", **attributes})
+    for value, text in ((1296000.0, "15 days"), (21600.0, "6 hours"), (np.nan, "no value (NaN)")):
+        told = text if attributes or value != value else f"{value:.0f} seconds"
+        assert Interpretation(array, decoded=True).text_with_units(np.float64(value)) == told
+    assert Interpretation(array, decoded=False).text_with_units(np.float64(21600.0)) == "21600 seconds"

@@ -126,7 +126,9 @@ class ImageKind(DrawnKind):
         assert drawing.upwards is not None
         if self._is_on_map_by_elements():
             names = " and ".join(one_line(each.name) for each in drawing.auxiliary if each.role in _ON_EARTH)
-            return [f"axes are indices: point at an element to read its {names}"]
+            axes = drawing.across.coordinate, drawing.upwards.coordinate
+            are_indices = not any(each.texts or each.tells_cells_apart for each in axes)
+            return [f"{'axes are indices: ' if are_indices else ''}point at an element to read its {names}"]
         return [
             f"{one_line(each.name)} is not to scale: its steps differ, each is drawn alike"
             for each in (drawing.across.coordinate, drawing.upwards.coordinate)

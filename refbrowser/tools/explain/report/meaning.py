@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.model.calibration import FACTOR, OFFSET, calibrated_value
-from refbrowser.model.cf import Packing
+from refbrowser.model.cf import Packing, parsed_number
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.tools.explain.report.explanation import (
@@ -207,6 +207,9 @@ def _alone(node: ArrayNode, value: Any, name: str) -> bool:
 
 def _attribute(node: ArrayNode, name: str) -> str:
     value = node.attributes[name]
+    if name == "_FillValue" and isinstance(value, str) and isinstance(number := parsed_number(value), float):
+        # Readers see the number, not how xarray writes it in Zarr v3.
+        return plain(f"{exact_text(number)} (written {value})", 200)
     return plain(value, 200) if isinstance(value, str) else plain(json_text(value), 200)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,13 @@ def test_scaled_value_tells_how_it_is_computed(tmp_path: Path) -> None:
     assert line(value, "Computed") == "8 × 0.5 - 3"
     assert line(value, "scale_factor") == "0.5"
     assert value.state is StepState.OK
+
+
+def test_a_fill_value_that_xarray_packed_is_told_as_a_number(tmp_path: Path) -> None:
+    for text, number in (("NaN", np.nan), ("-9.0", -9.0)):
+        packed = b64encode(struct.pack("<d", number)).decode()
+        explanation = explained(tmp_path, 1.0, "<f4", attributes={"_FillValue": packed})
+        assert line(explanation.step("value"), "_FillValue") == f"{text} (written {packed})"
 
 
 def test_with_cf_off_the_stored_value_is_what_is_shown(tmp_path: Path) -> None:
