@@ -98,7 +98,7 @@ def chunk_drawing(grid: ChunkGrid, names: Sequence[str | None]) -> Markup:
     if not axes:
         return Markup("")
     labels = [*names, *[None] * (len(axes) - len(names))]
-    drawing = _Drawing()
+    drawing = _Drawing(has_first=grid.size > 1)
     leading = max(0, len(axes) - 2)
     for axis, name in list(zip(axes, labels, strict=False))[: min(leading, _STRIPS)]:
         drawing.add_strip(drawn_axis(axis, name, _WIDTH), _STRIP)
@@ -124,9 +124,16 @@ def face_sides(rows: int, columns: int) -> tuple[float, float]:
 
 
 class _Drawing:
-    """Shapes below each other, and how large they are together."""
+    """Shapes below each other, and how large they are together.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    has_first
+        Whether the first chunk is one of several, and marked.
+    """
+
+    def __init__(self, *, has_first: bool) -> None:
+        self._has_first = has_first
         self._shapes: list[Markup] = []
         self._height, self._width = 1.0, 0.0
         self.is_partial = False
@@ -154,17 +161,10 @@ class _Drawing:
     def _add_box(self, top: float, down: DrawnAxis, across: DrawnAxis) -> None:
         width, height = across.length, down.length
         self._shapes.append(element("rect", x=0, y=top, width=width, height=height, class_="rb-face"))
-        self._shapes.append(
-            element(
-                "rect",
-                element("title", "the first chunk"),
-                x=0,
-                y=top,
-                width=across.first,
-                height=down.first,
-                class_="rb-first",
-            )
-        )
+        if self._has_first:
+            sides = {"width": across.first, "height": down.first}
+            title = element("title", "the first chunk")
+            self._shapes.append(element("rect", title, x=0, y=top, class_="rb-first", **sides))
         for axis, lines in (
             (across, [f"M{place:g} {top:g}v{height:g}" for place in across.places]),
             (down, [f"M0 {top + place:g}h{width:g}" for place in down.places]),

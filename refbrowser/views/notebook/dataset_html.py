@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from refbrowser.engine.dataset import Array, Dataset, Group, damage_of
@@ -28,27 +28,29 @@ from refbrowser.words import count_text, counted_spaced
 _OF_GROUP, _BELOW, _ALL, _UNFOLDABLE, _LEVELS = 50, 20, 200, 40, 8
 #: Groups that are unfolded from the beginning have at most so many arrays.
 _SMALL = 12
+#: Characters for which a cell has room, about.
+_CUT = 24
 
 
 def dataset_html(dataset: Dataset) -> str:
     """Return a dataset as HTML: its groups and arrays, to be unfolded, and what is wrong with it."""
     root = dataset.hierarchy.root
     counts = counts_below(root).words if isinstance(root, GroupNode) else ""
-    problems = damage_of(dataset, known=True)
+    problems = problems_of(dataset, "/")
     return shown(
         head("Dataset", dataset.path, format_words(dataset), counts),
         problem_lines(problems),
-        _node(root, problems, Room(_ALL, _UNFOLDABLE)),
+        _node(root, _by_path(problems), Room(_ALL, _UNFOLDABLE)),
     )
 
 
 def group_html(group: Group) -> str:
     """Return a group as HTML, as `dataset_html`."""
-    problems = damage_of(group.dataset, (group.path,), known=True)
+    problems = problems_of(group.dataset, group.path)
     return shown(
         head("Group", group.path, counts_below(group.node).words),
         problem_lines(problems),
-        _node(group.node, problems, Room(_ALL, _UNFOLDABLE)),
+        _node(group.node, _by_path(problems), Room(_ALL, _UNFOLDABLE)),
     )
 
 
@@ -57,8 +59,27 @@ def array_html(array: Array) -> str:
     node = array.node
     return shown(
         head("Array", array.path, dimension_words(node), element("span", type_text(node), class_="rb-type")),
-        array_body(node, damage_of(array.dataset, (array.path,), known=True), is_alone=True),
+        array_body(node, problems_of(array.dataset, array.path), is_alone=True),
     )
+
+
+def problems_of(dataset: Dataset, path: str) -> tuple[Finding, ...]:
+    """Return what is known to be wrong with a node and what is below it: damage, and in metadata."""
+    below = f"{path.rstrip('/')}/"
+    told = dataset.hierarchy.findings
+    of_metadata = [each for each in told if f"{(each.place.path or '').rstrip('/')}/".startswith(below)]
+    paths = None if path == "/" else (path,)
+    return (*damage_of(dataset, paths, known=True), *of_metadata)
+
+
+_ByPath = Mapping[str | None, list[Finding]]
+
+
+def _by_path(problems: Iterable[Finding]) -> _ByPath:
+    found: dict[str | None, list[Finding]] = {}
+    for each in problems:
+        found.setdefault(each.place.path, []).append(each)
+    return found
 
 
 def format_words(dataset: Dataset) -> str:
@@ -69,13 +90,13 @@ def format_words(dataset: Dataset) -> str:
     return f"{dataset.format}{'' if is_told else f' ({flavour.label})'}{edited}"
 
 
-def _node(root: Node, problems: Sequence[Finding], room: Room) -> Markup:
+def _node(root: Node, problems: _ByPath, room: Room) -> Markup:
     if isinstance(root, ArrayNode):
         return array_body(root, is_alone=True)
     return element("div", _inside(root, problems, room, 0))
 
 
-def _inside(group: GroupNode, problems: Sequence[Finding], room: Room, level: int) -> Iterator[Content]:
+def _inside(group: GroupNode, problems: _ByPath, room: Room, level: int) -> Iterator[Content]:
     """Yield what is in a group: problems, dimensions, attributes, arrays, groups."""
     if group.error is not None:
         yield from problem_lines([group.error])
@@ -109,7 +130,7 @@ def _dimensions(group: GroupNode) -> Iterator[Markup]:
     yield element("p", element("span", "Dimensions ", class_="rb-soft"), words)
 
 
-def _group(group: GroupNode, problems: Sequence[Finding], room: Room, level: int) -> Markup:
+def _group(group: GroupNode, problems: _ByPath, room: Room, level: int) -> Markup:
     counts = counts_below(group)
     summary = [
         element("code", f"{group.name}/", class_="rb-name"),
@@ -123,11 +144,16 @@ def _group(group: GroupNode, problems: Sequence[Finding], room: Room, level: int
     return folded(summary, inside, is_open=is_open, class_="rb-group")
 
 
-def _array(node: ArrayNode, problems: Sequence[Finding], room: Room) -> Markup:
+def _cell(name: str, words: str, kind: str | None = None) -> Markup:
+    """Return a cell of a row; one that may be cut says all of it under the pointer."""
+    return element(name, words, class_=kind, title=words if len(words) > _CUT else None)
+
+
+def _array(node: ArrayNode, problems: _ByPath, room: Room) -> Markup:
     is_faulty = node.error is not None or node.unreadable is not None
     cells = [
-        element("code", node.name or "/", class_="rb-name rb-fault" if is_faulty else "rb-name"),
-        element("span", dimension_words(node)),
+        _cell("code", node.name or "/", "rb-name rb-fault" if is_faulty else "rb-name"),
+        _cell("span", dimension_words(node)),
         element("span", type_text(node), class_="rb-mono rb-type"),
         element("span", chunk_sides(node), class_="rb-soft", title="sides of its chunks"),
         element("span", size_words_of(node), class_="rb-soft", title="bytes of all elements in memory"),
@@ -136,5 +162,4 @@ def _array(node: ArrayNode, problems: Sequence[Finding], room: Room) -> Markup:
     row = element("span", ([cell, " "] for cell in cells), class_="rb-cells")
     if not room.has_body():
         return element("div", row, class_="rb-plain")
-    own = [each for each in problems if each.place.path == node.path]
-    return folded(row, array_body(node, own))
+    return folded(row, array_body(node, problems.get(node.path, ())))

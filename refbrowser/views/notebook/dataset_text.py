@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from refbrowser.engine.dataset import Array, Dataset, Group, damage_of
+from refbrowser.engine.dataset import Array, Dataset, Group
 from refbrowser.errors import quoted
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.views.hierarchy import type_text
 from refbrowser.views.notebook.attribute_words import attribute_rows
-from refbrowser.views.notebook.dataset_html import format_words
+from refbrowser.views.notebook.dataset_html import format_words, problems_of
 from refbrowser.views.notebook.node_parts import (
     chunk_sides,
     dimension_words,
@@ -21,8 +21,8 @@ from refbrowser.words import counted_spaced
 
 #: Rows of arrays and groups, of one group and of all; characters of a cell and of a line.
 _OF_GROUP, _ALL, _CELL, _LINE = 12, 30, 44, 100
-#: Attributes that are shown of one array.
-_ATTRIBUTES = 8
+#: Attributes that are shown of one array, and problems.
+_ATTRIBUTES, _PROBLEMS = 8, 3
 
 
 def dataset_text(dataset: Dataset) -> str:
@@ -33,7 +33,7 @@ def dataset_text(dataset: Dataset) -> str:
             f"<refbrowser.Dataset {quoted(dataset.path)}>",
             *_summary(dataset, root if isinstance(root, GroupNode) else None),
             *(_tree(root) if isinstance(root, GroupNode) else _facts(root)),
-            *_damage(dataset, None),
+            *_problems(dataset, "/"),
         ]
     )
 
@@ -45,7 +45,7 @@ def group_text(group: Group) -> str:
             f"<refbrowser.Group {quoted(group.path)}>",
             counts_below(group.node).words,
             *_tree(group.node),
-            *_damage(group.dataset, group.path),
+            *_problems(group.dataset, group.path),
         ]
     )
 
@@ -65,9 +65,8 @@ def array_line(array: Array) -> str:
 
 def array_text(array: Array) -> str:
     """Return an array in lines: what is known of it, and its first attributes."""
-    return _joined(
-        [f"<refbrowser.Array {quoted(array.path)}>", *_facts(array.node), *_damage(array.dataset, array.path)]
-    )
+    problems = _problems(array.dataset, array.path)
+    return _joined([f"<refbrowser.Array {quoted(array.path)}>", *_facts(array.node), *problems])
 
 
 def _summary(dataset: Dataset, root: GroupNode | None) -> Iterator[str]:
@@ -87,11 +86,11 @@ def _facts(node: ArrayNode) -> Iterator[str]:
         yield f"  and {counted_spaced(more, 'more attribute')}"
 
 
-def _damage(dataset: Dataset, path: str | None) -> Iterator[str]:
-    found = damage_of(dataset, None if path is None else (path,), known=True)
-    yield from (f"{each.severity}: {each.message}" for each in found[:1])
-    if len(found) > 1:
-        yield f"and {counted_spaced(len(found) - 1, 'more problem')}: see .damage"
+def _problems(dataset: Dataset, path: str) -> Iterator[str]:
+    found = problems_of(dataset, path)
+    yield from (f"{each.severity}: {each.message}" for each in found[:_PROBLEMS])
+    if len(found) > _PROBLEMS:
+        yield f"and {counted_spaced(len(found) - _PROBLEMS, 'more problem')}"
 
 
 def _tree(root: GroupNode) -> Iterator[str]:

@@ -190,7 +190,7 @@ def _what(difference: Difference) -> Content:
     """Return what differs: its name, and of which kind it is where that does not tell."""
     kind, name = str(difference.kind), difference.name
     if not name or kind.startswith(name):
-        return name or kind
+        return name or kind.removesuffix("s")
     return [name, " ", element("span", kind, class_="rb-soft")]
 
 

@@ -44,15 +44,18 @@ padding:.25rem 0;text-align:left}
 .rb .rb-fault{color:var(--rb-fault)}.rb .rb-warning{color:var(--rb-warning)}.rb .rb-good{color:var(--rb-good)}
 .rb p{margin:.15rem 0;color:inherit;font:inherit}
 .rb details{margin:0}
-.rb summary{display:list-item;cursor:pointer;padding:.1rem 0;border-radius:3px}
+.rb summary{display:block;list-style:none;cursor:pointer;padding:.1rem 0;border-radius:3px}
+.rb summary::-webkit-details-marker{display:none}
+.rb summary::before{content:"▸";display:inline-block;width:1rem;color:var(--rb-soft)}
+.rb details[open]>summary::before{content:"▾"}
 .rb summary:hover{background:var(--rb-card)}
 .rb .rb-group{margin:.1rem 0}
 .rb .rb-inside{margin-left:.4rem;padding-left:.75rem;border-left:1px solid var(--rb-line)}
-.rb .rb-cells{display:inline-grid;width:calc(100% - 1.2rem);vertical-align:top;column-gap:.9rem;
+.rb .rb-cells{display:inline-grid;width:calc(100% - 1.1rem);vertical-align:top;column-gap:.9rem;
 grid-template-columns:minmax(6rem,1fr) minmax(0,15rem) 6.5rem minmax(0,8.5rem) 5rem}
 .rb .rb-cells>*{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .rb .rb-cells>:last-child{text-align:right;font-variant-numeric:tabular-nums}
-.rb .rb-plain{padding-left:1.2rem}
+.rb .rb-plain{padding:.1rem 0 .1rem 1rem}.rb .rb-plain .rb-cells{width:calc(100% - .1rem)}
 .rb .rb-type{color:var(--rb-type)}
 .rb .rb-body{display:flex;flex-wrap:wrap;gap:.5rem 2rem;padding:.4rem 0 .6rem;align-items:flex-start}
 .rb .rb-body>:last-child{flex:1 1 20rem;min-width:0}

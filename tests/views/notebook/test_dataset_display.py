@@ -12,7 +12,8 @@ from notebook_sets import HOSTILE, Touched, array_keys, small_set, wide_set, wit
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.findings.kinds import MISSING_CHUNKS
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
@@ -141,6 +142,29 @@ def test_what_cannot_be_read_says_why() -> None:
     assert [line.split()[0] for line in lines[2:]] == ["bad", "odd"]
     assert all("cannot be read" in line for line in lines[2:])
     assert "fault: its shape is a text" in str(dataset["bad"])
+
+
+def test_problems_are_shown_where_they_are() -> None:
+    dataset = small_set()
+    told = tuple(
+        MISSING_CHUNKS.finding(f"problem {number} of {path}", Place(path=path))
+        for path in ("/g/field", "/x")
+        for number in range(12)
+    )
+    dataset = without_session(dataset, replace(dataset.hierarchy, findings=told))
+    whole, group, array = dataset._repr_html_(), dataset["g"]._repr_html_(), dataset["x"]._repr_html_()
+    assert "Warning problem 0 of /g/field" in said(whole)
+    assert "and 14 more" in said(whole)
+    assert ("of /x" in said(group), "of /g/field" in said(group)) == (False, True)
+    assert ("of /x" in said(array), "of /g/field" in said(array)) == (True, False)
+    assert "and 2 more" in said(array)
+    assert repr(dataset).splitlines()[-4:] == [
+        "warning: problem 0 of /g/field",
+        "warning: problem 1 of /g/field",
+        "warning: problem 2 of /g/field",
+        "and 21 more problems",
+    ]
+    assert str(dataset["x"]).endswith("warning: problem 2 of /x\nand 9 more problems")
 
 
 def test_a_dataset_that_is_an_array() -> None:
