@@ -183,6 +183,7 @@ class Limits(LimitTable):
     page_size: int = limit(8 * MIB, "characters", "page of a report")
     page_rows: int = limit(1_000, "rows", "one table of such a page")
     junit_text: int = limit(2_000, "characters", "one text of a list of test cases")
+    annotations: int = limit(50, "annotations", "annotations of one report for a server that builds")
     junit_cases: int = limit(5_000, "cases", "test cases of one report that are listed one by one")
     check_memory: int = limit(4 * GIB, "bytes", "address space of other software that reads an export")
     check_time: float = limit(900, "s", "other software that reads an export")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from json_outputs import WATCHED
 from servers.object_servers import ObjectServer, object_server
 from source import sources
 from speeds import SlowTests
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from refbrowser.io.access.access import Access
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+WATCHED.watch()
 
 #: Fixtures that are made elsewhere.
 __all__ = ["sources"]
@@ -182,6 +184,13 @@ def patience() -> None:
 
     for function in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals):
         function.__kwdefaults__["timeout"] = 30_000
+
+
+@pytest.fixture(autouse=True)
+def json_as_published() -> Iterator[None]:
+    """Whatever verbs print with ``--json`` is as their schemas say, in every test."""
+    yield
+    assert WATCHED.taken() == []
 
 
 @pytest.fixture(scope="session")

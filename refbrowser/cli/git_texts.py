@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 
 from refbrowser.cli.console import plain_whole
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.references.merging.conflict_marks import marked
 
 #: What git merge-file ends with where it could not merge, instead of the number of conflicts.
@@ -35,6 +36,42 @@ def text_difference(name: str, old: str, new: str) -> Iterator[str]:
     shown = plain_whole(name)
     yield from (f"--- a/{shown}", f"+++ b/{shown}")
     yield from (plain_whole(line).replace("\\t", "\t") for line in lines[first:])
+
+
+def write_committed(path: str, revision: str, target: str) -> bool:
+    """Write what git has of a file at a revision, as it is there; False where it has none.
+
+    Nothing that a repository sets up is run for that.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: there is no such revision; `E_IO`: git is not there, or the file is in no repository.
+    """
+    git = shutil.which("git")
+    if git is None:
+        raise RefbrowserError(ErrorKind.IO, "git is not there, which keeps what files were")
+    folder, name = os.path.split(os.path.abspath(path))
+
+    def asked(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+        command = [git, "-C", folder, *arguments]
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+    if asked("rev-parse", "--git-dir").returncode:
+        raise RefbrowserError(ErrorKind.IO, "the file is in no repository of git", Place(path=path))
+    known = asked("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if known.returncode:
+        # Before the first commit there is none to be compared with.
+        if revision == "HEAD" and asked("symbolic-ref", "--quiet", "HEAD").returncode == 0:
+            return False
+        raise RefbrowserError(ErrorKind.USAGE, f"git has no revision {quoted(revision)} here")
+    blob = f"{known.stdout.decode().strip()}:./{name}"
+    if asked("cat-file", "-e", blob).returncode:
+        return False
+    with open(target, "xb") as file:
+        command = [git, "-C", folder, "cat-file", "blob", blob]
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, check=True)
+    return True
 
 
 def merged_text(base: str, ours: str, theirs: str, name: str) -> tuple[bytes, bool]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.links import Link
     from refbrowser.engine.opening import OpenRequest
     from refbrowser.model.selection import Selection
+    from refbrowser.tools.tool import Tool
 
 R = TypeVar("R")
 
@@ -28,6 +29,35 @@ R = TypeVar("R")
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="JSON on standard output")
+
+
+def add_report_files(parser: argparse.ArgumentParser, tool: Tool) -> None:
+    """Add ``--html`` and ``--junit`` where the row of the tool says what makes them."""
+    if tool.page:
+        parser.add_argument("--html", metavar="FILE", help="write a report as one page of HTML")
+    if tool.cases:
+        parser.add_argument(
+            "--junit", metavar="FILE", help="write what was found as test cases, in the XML of JUnit"
+        )
+        parser.add_argument(
+            "--annotations", metavar="FILE", help="write what was found as annotations of GitHub Actions"
+        )
+
+
+#: Options that name files of reports.
+REPORT_FILES = ("html", "junit", "annotations", "report")
+
+
+class NoReportFiles:
+    """Stands for the files of reports where none is asked for; nothing that makes them is loaded."""
+
+    are_wanted = False
+
+    def write(self, report: Any) -> None:
+        """Write nothing."""
+
+    def write_error(self, error: RefbrowserError) -> None:
+        """Write nothing."""
 
 
 def add_allow(parser: argparse.ArgumentParser) -> None:

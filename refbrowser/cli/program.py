@@ -24,7 +24,6 @@ from refbrowser.cli.console import (
     tell_internal_error,
     tell_trace,
 )
-from refbrowser.cli.report_files import add_report_files, report_files_of
 from refbrowser.cli.settings import give_settings
 from refbrowser.errors import (
     AbsentError,
@@ -40,6 +39,8 @@ from refbrowser.loading import load
 from refbrowser.tools.registry import foreign, headings, is_built_in, suggestion, tool_named
 
 if TYPE_CHECKING:
+    from refbrowser.cli.options import NoReportFiles
+    from refbrowser.cli.report_files import ReportFiles
     from refbrowser.tools.tool import Tool
 
 #: Objects made more than freed after which a verb looks for garbage: Python's own 700 are soon reached by
@@ -135,8 +136,9 @@ def _open_missing_streams() -> None:
 def _guarded(arguments: list[str], token: CancelToken, interrupts: _Interrupts) -> int:
     """Run a command and turn whatever it raises into a line and an exit code."""
     verb, rest = _verb_first(arguments)
-    MANNER.is_json = "--json" in rest
-    MANNER.is_quiet, MANNER.is_verbose = bool({"-q", "--quiet"} & set(rest)), False
+    options = set(rest[: rest.index("--")] if "--" in rest else rest)
+    MANNER.is_json = "--json" in options
+    MANNER.is_quiet, MANNER.is_verbose = bool({"-q", "--quiet"} & options), False
     try:
         code = _run(verb, rest, token)
         sys.stdout.flush()
@@ -334,6 +336,8 @@ def parser_of(tool: Tool) -> Parser:
     )
     parser.add_argument("-h", "--help", action=_Help, nargs=0, help="show this help")
     verb.add_arguments(parser)
+    from refbrowser.cli.options import add_report_files
+
     add_report_files(parser, tool)
     add_manner(parser)
     return parser
@@ -349,18 +353,30 @@ def add_manner(parser: argparse.ArgumentParser) -> None:
 def _run_verb(tool: Tool, arguments: list[str], token: CancelToken) -> int:
     parser = parser_of(tool)
     taken, as_is = _split(parser, arguments)
+    taken = _without_dashes(taken)
     given = give_settings(parser) if tool.name != "config" else []
     found = parsed(parser, _renamed(tool, taken))
     MANNER.is_quiet, MANNER.is_verbose = found.quiet, found.verbose
     for line in given if found.verbose else ():
         tell(f"refbrowser: setting {line}")
     found.as_is = as_is
-    found.report_files = report_files_of(tool, found, arguments)
+    found.report_files = _report_files(tool, found, arguments)
     try:
         return verb_of(tool).run(found, token)
     except RefbrowserError as error:
         found.report_files.write_error(error)
         raise
+
+
+def _report_files(tool: Tool, found: argparse.Namespace, arguments: list[str]) -> ReportFiles | NoReportFiles:
+    """Return the files of reports that a verb is to write beside what it prints."""
+    from refbrowser.cli.options import REPORT_FILES, NoReportFiles
+
+    if not any(getattr(found, name, None) for name in REPORT_FILES):
+        return NoReportFiles()
+    from refbrowser.cli.report_files import ReportFiles
+
+    return ReportFiles.of(tool, found, arguments)
 
 
 def _renamed(tool: Tool, arguments: list[str]) -> list[str]:
@@ -412,6 +428,20 @@ def _split(parser: Parser, arguments: list[str]) -> tuple[list[str], list[str]]:
     option = parser.get_default("as_is_after")
     stop = arguments.index(option) + 1 if option in arguments else len(arguments)
     return arguments[:stop], arguments[stop:]
+
+
+def _without_dashes(arguments: list[str]) -> list[str]:
+    """Return arguments without ``--``: one behind it that begins as an option does is the name of a file.
+
+    Programs that are given names, such as those of a repository, end their options with it.
+    """
+    if "--" not in arguments:
+        return arguments
+    end = arguments.index("--")
+    return [
+        *arguments[:end],
+        *(f"./{each}" if each.startswith("-") else each for each in arguments[end + 1 :]),
+    ]
 
 
 def parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -14,19 +15,10 @@ from refbrowser.loading import load
 if TYPE_CHECKING:
     from refbrowser.tools.tool import Tool
     from refbrowser.views.reports.html_page import Made
+    from refbrowser.views.reports.junit import Suite
 
 #: Where verbs have what they open.
 _OPENED = ("path", "paths", "documents")
-
-
-def add_report_files(parser: argparse.ArgumentParser, tool: Tool) -> None:
-    """Add ``--html`` and ``--junit`` where the row of the tool says what makes them."""
-    if tool.page:
-        parser.add_argument("--html", metavar="FILE", help="write a report as one page of HTML")
-    if tool.cases:
-        parser.add_argument(
-            "--junit", metavar="FILE", help="write what was found as test cases, in the XML of JUnit"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +27,7 @@ class ReportFiles:
 
     Attributes
     ----------
-    html, junit
+    html, junit, annotations
         Their paths; empty for none.
     command
         The arguments of the command, with its name.
@@ -46,13 +38,39 @@ class ReportFiles:
     tool: Tool
     html: str
     junit: str
+    annotations: str
     command: tuple[str, ...]
     opened: tuple[str, ...]
+
+    @classmethod
+    def of(cls, tool: Tool, found: argparse.Namespace, arguments: Sequence[str]) -> ReportFiles:
+        """Return the files of reports that are asked for.
+
+        Parameters
+        ----------
+        arguments
+            As they were given, without the names of program and verb.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: one would replace what is opened, or the other; `E_IO`: its folder is not there.
+        """
+        files = {name: getattr(found, name, None) or "" for name in ("html", "junit", "annotations")}
+        given = [getattr(found, name, None) or () for name in _OPENED]
+        opened = tuple(path for each in given for path in ([each] if isinstance(each, str) else each))
+        for (one, path), (other, beside) in combinations(files.items(), 2):
+            if path and beside and _is_same(path, beside):
+                raise RefbrowserError(ErrorKind.USAGE, f"--{one} and --{other} name the same file")
+        for name, path in files.items():
+            if path:
+                _check(f"--{name}", path, opened)
+        return cls(tool, **files, command=("refbrowser", tool.name, *arguments), opened=opened)
 
     @property
     def are_wanted(self) -> bool:
         """Whether any is asked for."""
-        return bool(self.html or self.junit)
+        return bool(self.html or self.junit or self.annotations)
 
     def write(self, report: Any) -> None:
         """Write what is asked for, of the report that the tool gave.
@@ -69,20 +87,28 @@ class ReportFiles:
             from refbrowser.views.reports.html_page import page_bytes
 
             self.write_bytes(self.html, page_bytes(load(self.tool.page)(report), made))
-        if self.junit:
-            from refbrowser.views.reports.junit import junit_text
-
-            suites = load(self.tool.cases)(report)
-            self.write_bytes(self.junit, junit_text(self.tool.name, suites, made).encode())
+        if self.junit or self.annotations:
+            self._write_suites(lambda: load(self.tool.cases)(report))
 
     def write_error(self, error: RefbrowserError) -> None:
         """Let the test cases say why there is no report."""
-        if not self.junit or error.kind is ErrorKind.USAGE:
+        if not (self.junit or self.annotations) or error.kind is ErrorKind.USAGE:
             return
-        from refbrowser.views.reports.junit import error_suite, junit_text
+        from refbrowser.views.reports.junit import error_suite
 
-        suites = [error_suite(" ".join(self.opened) or self.tool.name, error)]
-        self.write_bytes(self.junit, junit_text(self.tool.name, suites, self.made()).encode())
+        self._write_suites(lambda: [error_suite(" ".join(self.opened) or self.tool.name, error)])
+
+    def _write_suites(self, made: Callable[[], Iterable[Suite]]) -> None:
+        """Write cases in each form that is asked for; they are made for each, as they may be many."""
+        if self.junit:
+            from refbrowser.views.reports.junit import junit_text
+
+            self.write_bytes(self.junit, junit_text(self.tool.name, made(), self.made()).encode())
+        if self.annotations:
+            from refbrowser.views.reports.annotations import annotation_lines
+
+            lines = "".join(f"{line}\n" for line in annotation_lines(made()))
+            self.write_bytes(self.annotations, lines.encode("utf-8", "replace"))
 
     def made(self) -> Made:
         """Return how reports of the command come about."""
@@ -107,30 +133,6 @@ class ReportFiles:
         except OSError as error:
             message = f"the report cannot be written: {error.strerror or error}"
             raise RefbrowserError(ErrorKind.IO, message, Place(path=path)) from error
-
-
-def report_files_of(tool: Tool, found: argparse.Namespace, arguments: Sequence[str]) -> ReportFiles:
-    """Return the files of reports that are asked for.
-
-    Parameters
-    ----------
-    arguments
-        As they were given, without the names of program and verb.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_USAGE`: one would replace what is opened, or the other; `E_IO`: its folder is not there.
-    """
-    html, junit = (getattr(found, name, None) or "" for name in ("html", "junit"))
-    given = [getattr(found, name, None) or () for name in _OPENED]
-    opened = tuple(path for each in given for path in ([each] if isinstance(each, str) else each))
-    if html and junit and _is_same(html, junit):
-        raise RefbrowserError(ErrorKind.USAGE, "--html and --junit name the same file")
-    for option, path in (("--html", html), ("--junit", junit)):
-        if path:
-            _check(option, path, opened)
-    return ReportFiles(tool, html, junit, ("refbrowser", tool.name, *arguments), opened)
 
 
 def _check(option: str, path: str, opened: Sequence[str]) -> None:

@@ -312,6 +312,14 @@ BUILT_IN = (
         synonyms=("completions",),
     ),
     Tool(
+        name="schema",
+        heading=Heading.PROGRAM,
+        words="print the JSON Schema of what a verb prints with --json",
+        examples=("refbrowser schema info", "refbrowser schema"),
+        verb="refbrowser.tools.schema.verb",
+        synonyms=("schemas",),
+    ),
+    Tool(
         name="limits",
         heading=Heading.PROGRAM,
         words="print the limits in force",

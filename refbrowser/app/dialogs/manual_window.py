@@ -69,7 +69,7 @@ SECTIONS = {
         "export",
     ),
     "Places and settings": ("permissions", "objects", "cluster", "preferences", "keyboard"),
-    "Without the window": ("command_line", "python"),
+    "Without the window": ("command_line", "pipelines", "python"),
 }
 PAGES = tuple(page for pages in SECTIONS.values() for page in pages)
 #: Stands in a page for the tables of all keys.

@@ -28,7 +28,7 @@ def suites_of(comparison: Comparison) -> tuple[Suite, ...]:
         ("summary", summary_of(comparison)),
     )
     name = f"{comparison.here} and {comparison.there}"
-    return (Suite(name=name, cases=_cases(comparison), properties=properties),)
+    return (Suite(name=name, cases=_cases(comparison), properties=properties, file=comparison.there),)
 
 
 def _cases(comparison: Comparison) -> Iterator[Case]:

@@ -13,7 +13,15 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import ProgressBar, plain_whole, tell_damage, write_json, write_line, write_lines
+from refbrowser.cli.console import (
+    ProgressBar,
+    plain_whole,
+    tell,
+    tell_damage,
+    write_json,
+    write_line,
+    write_lines,
+)
 from refbrowser.cli.options import (
     add_json,
     add_reading,
@@ -53,6 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "come before it; exit code 0 when compared",
     )
     parser.set_defaults(as_is_after="--git")
+    parser.add_argument(
+        "--since",
+        metavar="REVISION",
+        help="compare reference documents, as many as are given, with what git has of them at this revision; "
+        "values are read only where --values says so",
+    )
+    parser.add_argument("--exit-zero", action="store_true", help="exit code 0 where they differ, too")
     add_json(parser)
     add_reading(parser)
     add_templates(parser)
@@ -65,16 +80,23 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
     if arguments.git:
         return _for_git(arguments, token)
+    if arguments.since is not None:
+        return _since(arguments, token)
     if len(arguments.paths) != 2:
         raise RefbrowserError(ErrorKind.USAGE, "give two datasets: refbrowser diff A B")
     said = said_of_fields(arguments, CompareRequest)
-    comparison = _compared(arguments.paths, said, arguments, token)
+    return _tell(_compared(arguments.paths, said, arguments, token), arguments)
+
+
+def _tell(comparison: Comparison, arguments: argparse.Namespace) -> int:
+    """Tell what differs, and return the exit code."""
     arguments.report_files.write(comparison)
     if arguments.json:
         write_json(comparison.to_json())
     else:
         write_lines(_told(comparison))
-    return exit_code(comparison)
+    code = exit_code(comparison)
+    return 0 if arguments.exit_zero and code == DIFFERS else code
 
 
 def exit_code(comparison: Comparison) -> int:
@@ -154,6 +176,43 @@ def _for_git(arguments: argparse.Namespace, token: CancelToken) -> int:
     return 0
 
 
+def _since(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Compare documents with what git has of them at a revision; the worst of them decides the exit code."""
+    from tempfile import TemporaryDirectory
+
+    from refbrowser.cli.git_texts import write_committed
+
+    paths, revision = arguments.paths, arguments.since
+    if not paths:
+        raise RefbrowserError(ErrorKind.USAGE, "give the documents that are compared with --since")
+    if arguments.report_files.are_wanted and len(paths) > 1:
+        raise RefbrowserError(ErrorKind.USAGE, "reports of --since are of one document")
+    said, code = _without_values(arguments), 0
+    for path in paths:
+        folder, name = os.path.split(os.path.abspath(path))
+        with TemporaryDirectory(prefix="refbrowser-") as kept:
+            old = os.path.join(kept, name)
+            if not write_committed(path, revision, old):
+                tell(f"refbrowser: {plain_whole(path)}: not in {plain_whole(revision)}")
+                continue
+            if len(paths) > 1 and not arguments.json:
+                write_line(plain_whole(path))
+            comparison = _compared([old, os.path.join(folder, name)], said, arguments, token, folder)
+            found = replace(comparison, here=f"{revision}:{path}", there=path)
+            code = max(code, _tell(found, arguments))
+    return code
+
+
+def _without_values(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what is compared with git: what a document says, and data only where that is asked for."""
+    from refbrowser.engine.comparing.comparison import CompareRequest
+
+    said = said_of_fields(arguments, CompareRequest)
+    if said.get("values", "auto") == "auto":
+        said["values"] = "none"
+    return said
+
+
 def _git_lines(
     name: str, old: str, new: str, arguments: argparse.Namespace, token: CancelToken
 ) -> Iterator[str]:
@@ -171,14 +230,9 @@ def _git_lines(
     if len(paths) < 2:
         yield "  new file" if old == _NOTHING else "  removed file"
         return
-    # Git shows what a document says: its data is not read for that, unless it is asked for.
-    from refbrowser.engine.comparing.comparison import CompareRequest
-
-    said = said_of_fields(arguments, CompareRequest)
-    if said.get("values", "auto") == "auto":
-        said["values"] = "none"
+    said, folder = _without_values(arguments), os.path.dirname(os.path.abspath(name))
     try:
-        comparison = _compared(paths, said, arguments, token, folder=os.path.dirname(os.path.abspath(name)))
+        comparison = _compared(paths, said, arguments, token, folder)
     except RefbrowserError as error:
         yield f"  cannot be compared: {plain_whole(str(error))}"
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refbrowser.errors import Severity
+from refbrowser.errors import NOWHERE, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import kind_of
 from refbrowser.views.reports.junit import Case, Passed
@@ -45,6 +45,7 @@ def finding_case(finding: Finding, *, fails: bool | None = None) -> Case:
     """
     kind, place = kind_of(finding), place_words(finding)
     is_failure = finding.severity is Severity.FAULT if fails is None else fails
+    where = finding.place if finding.place.is_in_document else NOWHERE
     remedy, times = remedy_words(finding), counted(finding.count, "place") if finding.count > 1 else ""
     told = (
         ("What it is", f"{finding.severity}, {kind.title}"),
@@ -54,8 +55,10 @@ def finding_case(finding: Finding, *, fails: bool | None = None) -> Case:
     )
     return Case(
         name=f"{kind.code}: {place}" if place else kind.code,
-        passed=Passed.NO if is_failure else Passed.YES,
+        passed=Passed.NO if is_failure else Passed.WARNED,
         kind=kind.code,
         message=finding.message,
         detail="\n".join(f"{name}: {text}" for name, text in told if text),
+        line=where.line,
+        column=where.column,
     )

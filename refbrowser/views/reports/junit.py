@@ -29,10 +29,16 @@ class Passed(Enum):
 
     #: All is well; what it says is printed beside it.
     YES = ""
+    #: There is a warning; the case passes, as the verb does.
+    WARNED = "warning"
     #: It is a fault: the element of XML.
     NO = "failure"
     #: It could not be looked at.
     UNKNOWN = "error"
+
+
+#: How cases end, the worst first.
+_WORST = (Passed.NO, Passed.UNKNOWN, Passed.WARNED, Passed.YES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +55,8 @@ class Case:
         What was found.
     detail
         What it means and what to do about it.
+    line, column
+        Where it is in the text of the document, from 1; None where that is not known.
     """
 
     name: str
@@ -56,6 +64,13 @@ class Case:
     kind: str = ""
     message: str = ""
     detail: str = ""
+    line: int | None = None
+    column: int | None = None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it passes."""
+        return self.passed in (Passed.YES, Passed.WARNED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +85,15 @@ class Suite:
         What else is known: names in plain words, and values.
     seconds
         How long it took.
+    file
+        Whose text lines of cases are of; the dataset where empty.
     """
 
     name: str
     cases: Iterable[Case] = ()
     properties: Sequence[tuple[str, str]] = ()
     seconds: float = 0.0
+    file: str = ""
 
 
 def error_suite(name: str, error: RefbrowserError) -> Suite:
@@ -140,12 +158,12 @@ def _bounded(cases: Iterable[Case]) -> Iterator[Case]:
     """Yield the first cases, and one for all that follow: it ends as the worst of them does."""
     pending = iter(cases)
     yield from islice(pending, LIMITS.junit_cases)
-    rest = {Passed.YES: 0, Passed.NO: 0, Passed.UNKNOWN: 0}
+    rest = dict.fromkeys(Passed, 0)
     for case in pending:
         rest[case.passed] += 1
     more = sum(rest.values())
     if more:
-        worst = next(each for each in (Passed.NO, Passed.UNKNOWN, Passed.YES) if rest[each])
+        worst = next(each for each in _WORST if rest[each])
         told = f"{rest[Passed.NO]:,} failures and {rest[Passed.UNKNOWN]:,} errors among them are not listed"
         yield Case(name=f"and {more:,} more", passed=worst, kind="limit", message=told)
 
@@ -155,7 +173,7 @@ def _case(verb: str, suite: str, case: Case) -> Iterator[str]:
     of = cut_text(suite, _NAME).replace(".", "_")
     yield f"<testcase{_attributes(classname=f'refbrowser.{verb}.{of}', name=case.name, time='0')}>"
     told = "\n".join(each for each in (case.message, case.detail) if each)
-    if case.passed is Passed.YES:
+    if case.is_good:
         if told:
             yield f"<system-out>{_text(told)}</system-out>"
     else:

@@ -1,0 +1,1 @@
+"""What verbs print as JSON, as JSON Schema."""
