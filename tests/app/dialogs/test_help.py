@@ -18,7 +18,7 @@ from refbrowser.app.dialogs.shortcut_list import VIEW_KEYS, ShortcutList, sectio
 from refbrowser.app.settings.preferences import PREFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
-from refbrowser.cli.program import verb_of
+from refbrowser.cli.program import parser_of
 from refbrowser.tools.registry import BUILT_IN
 
 MANUAL = Path(__file__).resolve().parents[3] / "resources" / "manual"
@@ -95,9 +95,8 @@ class TestManual:
 
         known = {"--help", "--quiet", "--verbose", "--along", "--no-index"}  # old names, and what git has
         known |= {short for tool in BUILT_IN for short in tool.short_forms}
-        for verb in (*map(verb_of, BUILT_IN), window):
-            parser = argparse.ArgumentParser()
-            verb.add_arguments(parser)
+        window.add_arguments(of_window := argparse.ArgumentParser())
+        for parser in (*map(parser_of, BUILT_IN), of_window):
             add_further(parser)
             known |= {option for action in parser._actions for option in action.option_strings}
         assert set(re.findall(r"(--[a-z][a-z0-9-]+)", ALL)) <= known

@@ -146,6 +146,7 @@ COMMANDS = {
     "compact": [["compact", "sea.ncs", "-o", "small.ncs"]],
     "repair": [["repair", "cut.ncs", "-o", "sound.ncs"]],
     "sample": [["sample", "again"]],
+    "samples": [["samples"]],
     "config": [
         ["config", "show"],
         ["config", "get", "allow"],
