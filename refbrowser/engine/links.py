@@ -162,10 +162,11 @@ class Link:
         if not self.node:
             # Else what follows a mark in the name would be taken for what is in the file.
             return f"{self.path}{_MARK}" if _MARK in self.path else self.path
-        return f"{self.path}::{self._inside}"
+        return f"{self.path}::{self.inside}"
 
     @property
-    def _inside(self) -> str:
+    def inside(self) -> str:
+        """What is looked at in what is opened: a node, and its selection in brackets."""
         return f"{self.node}[{self.selection}]" if self.selection else self.node
 
     @property
@@ -181,8 +182,8 @@ class Link:
         has
             Tells whether there is a node at a path.
         """
-        if self.selection and not has(self.node) and has(self._inside):
-            return replace(self, node=self._inside, selection="")
+        if self.selection and not has(self.node) and has(self.inside):
+            return replace(self, node=self.inside, selection="")
         return self
 
     def without_secrets(self) -> Link:

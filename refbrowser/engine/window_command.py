@@ -43,7 +43,8 @@ def show(dataset: Dataset, array: str = "") -> WindowProcess:
             Place(document=dataset.path),
             'write it first: refbrowser.export(dataset, "set.json", format="refs-v1"), and open that',
         )
-    command = [sys.executable, "-m", "refbrowser", *arguments_of(dataset, array)]
+    # Its process ends with this window alone, so that it has one of its own.
+    command = [sys.executable, "-m", "refbrowser", "--new-window", *arguments_of(dataset, array)]
     _check_can_open()
     if dataset.document.is_edited:
         message = f"the window shows {quoted(dataset.path)} as it is saved, without the edits of this dataset"

@@ -214,8 +214,7 @@ class TestFromOutside:
         assert box is not None
         assert not window.documents.all()
         text = box.informativeText()
-        assert f"{values}, at /cube, 1,1,:,:" in text
-        assert f"the folder {values.parent}" in text
+        assert f"Opens: {values}\nShows: /cube[1,1,:,:]\nReads from: the folder {values.parent}\n" in text
         # Whoever presses Return opens nothing.
         assert box.defaultButton() is box.findChild(QPushButton, "linkQuestionNo")
         answer(window, "linkQuestionNo")

@@ -73,8 +73,8 @@ def test_the_window_opens_in_a_process_of_its_own(sample: str, started: list[Any
     with refbrowser.open(sample) as dataset:
         shown = dataset.show("ocean/sst")
     ((command, how),) = started
-    assert command[:3] == [sys.executable, "-m", "refbrowser"]
-    assert command[3:] == [str(Path(sample).resolve()), "--array=/ocean/sst"]
+    assert command[:4] == [sys.executable, "-m", "refbrowser", "--new-window"]
+    assert command[4:] == [str(Path(sample).resolve()), "--array=/ocean/sst"]
     assert how["start_new_session"]
     assert how["stdin"] == how["stdout"] == subprocess.DEVNULL
     assert (shown.is_open, shown.pid) == (True, 42)

@@ -373,15 +373,12 @@ class Questions(QObject):
     def link(self, link: Link, answer: Callable[[bool], object]) -> None:
         """Ask whether to open what a link from outside names; nothing of it was looked at."""
         private = _private_origin(link.path)
-        shown = f", at {one_line(link.node)}" if link.node else ""
-        part = f", {one_line(link.selection)}" if link.selection else ""
-        lines = [
-            f"It would read {one_line(link.path)}{shown}{part}, from {one_line(link.where)}.",
-            "Nothing was read yet. Open it only if you expect it, and know who sent it.",
-        ]
+        named = [("Opens", link.path), ("Shows", link.inside), ("Reads from", link.where)]
+        lines = ["\n".join(f"{what}: {one_line(words)}" for what, words in named if words)]
         if private is not None:
-            lines.insert(1, "That is a private address, of this computer or its network.")
+            lines.append("That is a private address, of this computer or its network.")
         lines += [f"Left out of the link: {one_line(words)}." for words in link.left_out]
+        lines.append("Nothing was read yet. Open it only if you expect it and know who sent it.")
         box = self._box("linkQuestion", "Open a link from another program?")
         box.setIcon(QMessageBox.Icon.Warning if private is not None else QMessageBox.Icon.Question)
         box.setInformativeText("\n\n".join(lines))

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.loading import require
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from refbrowser.app.shell.housekeeping import Screenshot
+    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.second_starts import SecondStarts
     from refbrowser.io.origins import ConnectionSettings, Origin
+    from refbrowser.io.running_window import Start
 
 DEFAULT_SIZE = (1280, 800)
 #: A thread that waits for the interpreter gets it after this long, in seconds. With Python's own 5 ms a frame
@@ -35,6 +40,7 @@ def run(
     settings: Mapping[Origin, ConnectionSettings] | None = None,
     scheme: str | None = None,
     options: Mapping[str, Any] | None = None,
+    shared: Path | None = None,
 ) -> int:
     """Open the window on documents and run it until it is closed, or draw it to a file.
 
@@ -60,6 +66,8 @@ def run(
         Colours for this run: ``light`` or ``dark``; what the user prefers when None.
     options
         Options of opening, by name.
+    shared
+        Where it listens for further starts, which are opened here; None where it does not.
 
     Returns
     -------
@@ -100,6 +108,7 @@ def run(
         window.lay_out_anew()
 
     pictures: list[Screenshot] = []
+    starts: list[SecondStarts] = []
 
     def begin() -> None:
         from refbrowser.app.shell.housekeeping import Ahead, GarbageCollector, send_exceptions_to
@@ -114,6 +123,8 @@ def run(
             from refbrowser.app.commands.view import HelpCommands
 
             window.groups[HelpCommands].offer_tour()
+        if shared is not None:
+            starts.extend(listen(window, shared))
         if screenshot is not None:
             from refbrowser.app.shell.housekeeping import Screenshot
 
@@ -124,6 +135,8 @@ def run(
     window.show()
     code = application.exec()
     error = pictures[0].error if pictures else None
+    for each in starts:
+        each.close()
     window.close()
     if error is not None:
         raise error
@@ -156,6 +169,22 @@ def _prepare_platform(off_screen: bool) -> None:
         )
 
 
+def listen(window: MainWindow, path: Path) -> list[SecondStarts]:
+    """Let further starts open in this window; none where another one listens already."""
+    from refbrowser.app.shell.second_starts import SecondStarts, bring_forward
+    from refbrowser.io.running_window import Listening
+
+    def take(start: Start) -> None:
+        bring_forward(window, start.token)
+        if start.targets:
+            open_targets(window, start.targets, start.array or None, {}, ())
+
+    try:
+        return [SecondStarts(Listening(path), take, window)]
+    except OSError:
+        return []
+
+
 def open_targets(
     window: object,
     paths: Sequence[str],
@@ -168,13 +197,19 @@ def open_targets(
     from refbrowser.app.commands.links import LinkCommands
     from refbrowser.app.shell.main_window import MainWindow
     from refbrowser.engine.links import Link
+    from refbrowser.errors import RefbrowserError
+    from refbrowser.views.words import one_line
 
     assert isinstance(window, MainWindow)
     for number, target in enumerate(paths):
         if Link.is_from_outside(target):
             window.groups[LinkCommands].open_from_outside(target)
             continue
-        link = Link.parse(_local(target))
+        try:
+            link = Link.parse(_local(target))
+        except RefbrowserError as error:
+            window.show_error(f"{one_line(target[:80])} was not opened", error)
+            continue
         if array is not None and number == len(paths) - 1:
             link = Link(link.path, array)
         window.open_path(link.path, link.node or None, values, allow, options, selection=link.selection)
