@@ -29,7 +29,10 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 #: The Python that uv is asked for.
 PYTHON = "3.13"
 #: What the folder can do: all but what is for programs that import refbrowser.
-EXTRAS = ("cloud", "fits", "grib", "hdf4", "hdf5", "icechunk", "netcdf", "parquet", "tiff")
+EXTRAS = (
+    *("awkward", "cloud", "fits", "grib", "gui", "hdf4", "hdf5", "icechunk", "ncstream", "netcdf", "parquet"),
+    "tiff",
+)
 #: Parts of Python's own library that nothing in the folder imports; `site-packages` is filled anew.
 UNUSED_LIBRARY = (
     *("ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "test", "tkinter", "turtledemo"),

@@ -27,7 +27,7 @@ from refbrowser.app.controller.document_reading import SizeQuestion
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_view import PreviewView
-from refbrowser.app.frame.start_pane import TEXT, StartPane
+from refbrowser.app.frame.start_pane import PROMISE, TEXT, StartPane
 from refbrowser.app.panes.hierarchy_pane import MARGINS, detail_room, fitting
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.cards import ErrorCard, centred
@@ -193,6 +193,25 @@ def test_the_start_page_says_all_that_opens(styled: QApplication, qtbot: QtBot, 
     wrapped = pane.fontMetrics().boundingRect(0, 0, text.width(), 0, Qt.TextFlag.TextWordWrap, TEXT)
     assert wrapped.height() <= text.height()
     assert text.bottom() < controls
+
+
+@pytest.mark.parametrize(("width", "height"), [(420, 300), (640, 420), (1200, 800)])
+def test_the_start_page_says_what_is_read_before_it_is_allowed(
+    styled: QApplication, qtbot: QtBot, width: int, height: int
+) -> None:
+    pane = StartPane()
+    qtbot.addWidget(pane)
+    pane.complete([f"/data/{number}.json" for number in range(6)])
+    pane.resize(width, height)
+    pane.show()
+    area = pane._promise()
+    wrapped = pane.fontMetrics().boundingRect(0, 0, area.width(), 0, Qt.TextFlag.TextWordWrap, PROMISE)
+    assert wrapped.height() <= area.height()
+    assert pane.rect().contains(area)
+    shown = [each for each in pane.findChildren(QPushButton) if each.isVisible()]
+    assert shown
+    assert all(each.mapTo(pane, each.rect().bottomLeft()).y() < area.top() for each in shown)
+    assert PROMISE in pane.accessibleDescription()
 
 
 def test_a_shape_stays_whole_before_its_type(styled: QApplication) -> None:

@@ -22,6 +22,11 @@ TEXT = (
     "ncstream (.ncs); Awkward 0 (.awkd); netCDF classic (.nc); HDF5, netCDF-4 (.h5, .nc); "
     "HDF4; FITS (.fits); GRIB (.grib); GRIB index; TIFF (.tif); DMR++ (.dmrpp)"
 )
+#: What everybody should know before the first document is opened; `SECURITY.md` says the rest.
+PROMISE = (
+    "No telemetry. Nothing in a file is run. "
+    "Beyond a document's own folder or site, nothing is read before you allow it."
+)
 #: Recent documents that are shown.
 SHOWN = 6
 _ICON = 44
@@ -51,7 +56,7 @@ class StartPane(QWidget):
         super().__init__(parent)
         self.setObjectName("startPane")
         self.setAccessibleName(HEADING)
-        self.setAccessibleDescription(TEXT)
+        self.setAccessibleDescription(f"{TEXT}. {PROMISE}")
         self._controls: QWidget | None = None
         self._recent: list[QWidget] = []
         self._paths: list[tuple[str, str]] = []
@@ -139,11 +144,17 @@ class StartPane(QWidget):
         text.setHeight(max(text.height(), needed.height()))
         return icon, heading, text, text.bottom() + 20
 
+    def _promise(self) -> QRect:
+        """Return where the last line stands: at the foot, below all controls."""
+        area = QRect(20, 0, self.width() - 40, self.height())
+        needed = self.fontMetrics().boundingRect(area, Qt.TextFlag.TextWordWrap, PROMISE)
+        return QRect(20, self.height() - 14 - needed.height(), self.width() - 40, needed.height())
+
     def _place_controls(self) -> None:
         if self._controls is not None:
             top = self._parts()[3]
             width = min(_CONTROLS_WIDTH, self.width() - 40)
-            area = QRect((self.width() - width) // 2, top, width, max(40, self.height() - top - 16))
+            area = QRect((self.width() - width) // 2, top, width, max(40, self._promise().top() - 8 - top))
             self._controls.setGeometry(area)
             self._show_what_fits(area.height())
 
@@ -173,4 +184,5 @@ class StartPane(QWidget):
         painter.setPen(QColor(scheme.muted))
         painter.setFont(self.font())
         painter.drawText(text, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, TEXT)
+        painter.drawText(self._promise(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, PROMISE)
         painter.end()
