@@ -15,13 +15,15 @@ import pytest
 from packaging.metadata import Metadata
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
+PYPROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))
+PROJECT = PYPROJECT["project"]
 #: What a small checkout has of this one.
 PARTS = (
     *("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "LICENSES.md"),
-    *("packaging/build.py", "packaging/locked-test.txt", "packaging/refbrowser.desktop"),
+    *("packaging/build.py", "packaging/locked-test.txt"),
+    *(path for paths in PYPROJECT["tool"]["setuptools"]["data-files"].values() for path in paths),
     *("refbrowser/__init__.py", "refbrowser/py.typed", "refbrowser/version.py"),
-    *("resources/refbrowser.svg", "resources/manual/index.md"),
+    "resources/manual/index.md",
 )
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

@@ -1,4 +1,4 @@
-"""What desktops are told of the program fits what it opens and what was released; their tools find it valid."""
+"""What desktops are told of the program fits what it opens and what was released, and valid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from refbrowser.formats.registry import BUILT_IN
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PACKAGING = CHECKOUT / "packaging"
+PACKAGING = CHECKOUT / "packaging" / "desktop"
 sys.path.insert(0, str(PACKAGING))
 try:
     import desktop_files
@@ -70,7 +70,7 @@ def test_each_suffix_that_opens_has_a_type_that_is_ours_to_open() -> None:
 
 def test_every_type_of_ours_is_opened_and_no_other_is_unknown() -> None:
     assert globs().keys() <= claimed()
-    assert claimed() <= globs().keys() | KNOWN.keys()
+    assert claimed() <= globs().keys() | KNOWN.keys() | {"x-scheme-handler/refbrowser"}
 
 
 def test_what_is_common_is_not_taken_from_others() -> None:
@@ -196,4 +196,4 @@ def test_icons_and_all_else_go_where_desktops_look(tmp_path: Path) -> None:
         "mime/packages/refbrowser.xml",
     }
     entry = (tmp_path / "share" / "applications" / "refbrowser.desktop").read_text("utf-8")
-    assert "\nExec=/opt/it/refbrowser %F\n" in entry
+    assert "\nExec=/opt/it/refbrowser %U\n" in entry

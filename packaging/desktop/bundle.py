@@ -1,7 +1,8 @@
 """Make the self-contained folder: refbrowser with a Python of its own, for machines that have none.
 
-``python packaging/bundle.py --wheel FILE --out FOLDER`` makes `FOLDER/refbrowser-VERSION-SYSTEM-MACHINE`,
-which runs from wherever it is put. Linux, macOS and Windows are done the same way, each on its own machine.
+``python packaging/desktop/bundle.py --wheel FILE --out FOLDER`` makes the folder
+`refbrowser-VERSION-SYSTEM-MACHINE` in one, which runs from wherever it is put. Linux, macOS and Windows are
+done the same way, each on its own machine.
 
 What is installed has the versions and hashes of `locked-test.txt`. The Python is the one in the folder that
 ``--python`` names; without it one that uv brings, which is made to be moved, or else the one that runs this.
@@ -25,7 +26,7 @@ from pathlib import Path
 
 import materials
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+CHECKOUT = Path(__file__).resolve().parents[2]
 #: The Python that uv is asked for.
 PYTHON = "3.13"
 #: What the folder can do: all but what is for programs that import refbrowser.
@@ -397,7 +398,13 @@ def make(wheel: Path, out: Path, python: Path | None) -> Path:
     on_linux = sys.platform.startswith("linux")
     if on_linux:
         # Run by the Python that has Qt.
-        run(interpreter.program, "-B", "-P", CHECKOUT / "packaging" / "desktop_files.py", target / "share")
+        run(
+            interpreter.program,
+            "-B",
+            "-P",
+            CHECKOUT / "packaging" / "desktop" / "desktop_files.py",
+            target / "share",
+        )
     for name in ("LICENSE", "LICENSES.md"):
         shutil.copy2(CHECKOUT / name, target)
     version = run(

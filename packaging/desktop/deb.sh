@@ -1,10 +1,13 @@
 #!/bin/sh
-# Makes a package for Debian and Ubuntu of the self-contained folder: sh packaging/deb.sh FOLDER [OUT]
+# Makes a package for Debian and Ubuntu of the self-contained folder: sh packaging/desktop/deb.sh FOLDER [OUT]
 # It needs dpkg-deb alone. The package has no scripts: what desktops know of types and entries is renewed by dpkg.
 set -eu
-. "$(dirname -- "$0")/environment.sh"
 
-[ $# -ge 1 ] || stop "say which folder: one that packaging/bundle.py has made"
+say() { printf 'refbrowser: %s\n' "$*" >&2; }
+stop() { say "$*"; exit 1; }
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+
+[ $# -ge 1 ] || stop "say which folder: one that packaging/desktop/bundle.py has made"
 folder=$(CDPATH='' cd -- "$1" && pwd)
 out=${2:-$(dirname -- "$folder")}
 version=$("$folder/refbrowser" --version | cut -d' ' -f2)

@@ -1,8 +1,8 @@
 """Write what is bundled: a bill of materials (CycloneDX, `bom.json`) and all licences (`licences.txt`).
 
-``python packaging/materials.py SITE-PACKAGES OUT`` reads what installed packages say of themselves. Libraries
-that were taken from the machine are named with the package of the distribution that brought them, where dpkg
-knows it.
+``python packaging/desktop/materials.py SITE-PACKAGES OUT`` reads what installed packages say of themselves.
+Libraries that were taken from the machine are named with the package of the distribution that brought them,
+where dpkg knows it.
 """
 
 from __future__ import annotations

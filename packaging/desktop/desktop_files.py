@@ -1,8 +1,8 @@
 """Write what a desktop needs to know the program: entries, types of files, icons, what shops show.
 
-``python packaging/desktop_files.py FOLDER [--exec COMMAND]`` fills a folder `share` of a package. Icons are
-drawn from `resources/refbrowser.svg` by Qt, so PySide6 must be there. Releases in the metainfo are those of
-CHANGELOG.md.
+``python packaging/desktop/desktop_files.py FOLDER [--exec COMMAND]`` fills a folder `share` of a package.
+Icons are drawn from `resources/refbrowser.svg` by Qt, so PySide6 must be there. Releases in the metainfo are
+those of CHANGELOG.md.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parent.parent
-PACKAGING = CHECKOUT / "packaging"
+CHECKOUT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
 ICON_SIZES = (16, 22, 24, 32, 48, 64, 128, 256, 512)
 ENTRIES = ("refbrowser.desktop", "refbrowser-folder.desktop")
 METAINFO = "refbrowser.metainfo.xml"
@@ -30,7 +30,7 @@ def releases() -> list[tuple[str, str]]:
 def metainfo() -> str:
     """Return the metainfo with the releases of the changelog."""
     builder = ElementTree.TreeBuilder(insert_comments=True)
-    tree = ElementTree.parse(PACKAGING / METAINFO, ElementTree.XMLParser(target=builder))
+    tree = ElementTree.parse(HERE / METAINFO, ElementTree.XMLParser(target=builder))
     listed = ElementTree.SubElement(tree.getroot(), "releases")
     for version, date in releases():
         ElementTree.SubElement(listed, "release", version=version, date=date)
@@ -67,13 +67,13 @@ def write(share: Path, command: str = "refbrowser") -> None:
     for name in ENTRIES:
         path = share / "applications" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = (PACKAGING / name).read_text("utf-8")
+        text = (HERE / name).read_text("utf-8")
         path.write_text(
             re.sub(r"^Exec=refbrowser\b", lambda _: f"Exec={command}", text, flags=re.MULTILINE), "utf-8"
         )
     types = share / "mime" / "packages" / "refbrowser.xml"
     types.parent.mkdir(parents=True)
-    shutil.copyfile(PACKAGING / "refbrowser.xml", types)
+    shutil.copyfile(HERE / "refbrowser.xml", types)
     shown = share / "metainfo" / METAINFO
     shown.parent.mkdir(parents=True)
     shown.write_text(metainfo(), "utf-8")

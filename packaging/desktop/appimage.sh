@@ -1,11 +1,14 @@
 #!/bin/sh
-# Makes an AppImage of the self-contained folder: sh packaging/appimage.sh FOLDER [OUT]
+# Makes an AppImage of the self-contained folder: sh packaging/desktop/appimage.sh FOLDER [OUT]
 # It needs appimagetool; or mksquashfs, and in APPIMAGE_RUNTIME the file that AppImages begin with
 # (runtime-MACHINE of the project AppImage/type2-runtime).
 set -eu
-. "$(dirname -- "$0")/environment.sh"
 
-[ $# -ge 1 ] || stop "say which folder: one that packaging/bundle.py has made"
+say() { printf 'refbrowser: %s\n' "$*" >&2; }
+stop() { say "$*"; exit 1; }
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+
+[ $# -ge 1 ] || stop "say which folder: one that packaging/desktop/bundle.py has made"
 folder=$(CDPATH='' cd -- "$1" && pwd)
 out=${2:-$(dirname -- "$folder")}
 target=$out/$(basename -- "$folder").AppImage
