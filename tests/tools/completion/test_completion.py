@@ -22,14 +22,27 @@ from refbrowser.tools.tool import Heading, Tool
 
 #: Keys of the terminal: all that is offered is put into the line, the line is told, the line is emptied.
 ALL, TELL, EMPTY = "\x1b*", "\x14", "\x15"
-BEGIN = r"""
+#: How each shell is started, and what it is told first: no prompt, and what these keys do.
+COMMANDS = {"bash": ("bash", "--norc", "--noprofile", "-i"), "zsh": ("zsh", "-f", "-i")}
+BEGIN = {
+    "bash": r"""
 PS1= PS2=; bind 'set enable-bracketed-paste off'; bind 'set bell-style none'
 bind -x '"\C-t": printf "\n<""<%s>>\n" "$READLINE_LINE"'
-"""
+""",
+    "zsh": r"""
+PS1= PS2= RPS1=; unsetopt beep prompt_cr prompt_sp zle_bracketed_paste 2>/dev/null; unset zle_bracketed_paste
+autoload -Uz compinit; compinit -u -D; bindkey -e; setopt no_list_ambiguous
+zle -C all-matches complete-word _generic; bindkey '\e*' all-matches
+zstyle ':completion:all-matches:*' completer _all_matches _complete
+zstyle ':completion:all-matches:*' old-matches no
+zstyle ':completion:all-matches:*' insert yes
+tell() { printf '\n<''<%s>>\n' "$BUFFER" }; zle -N tell; bindkey '^T' tell; bindkey '^U' kill-whole-line
+""",
+}
 
 
 class Terminal:
-    """bash with a script of ours, as somebody uses it who types.
+    """A shell with a script of ours, as somebody uses it who types.
 
     Parameters
     ----------
@@ -37,7 +50,7 @@ class Terminal:
         That it is in.
     """
 
-    def __init__(self, script: Path, folder: Path) -> None:
+    def __init__(self, shell: str, script: Path, folder: Path) -> None:
         import pty
         import tty
 
@@ -45,12 +58,11 @@ class Terminal:
         # Keys that come between two lines are bash's, not the terminal's.
         tty.setraw(other)
         given = {"PATH": os.environ["PATH"], "TERM": "dumb", "HISTFILE": "", "INPUTRC": os.devnull}
-        command = ["bash", "--norc", "--noprofile", "-i"]
         self._process = subprocess.Popen(
-            command, stdin=other, stdout=other, stderr=other, cwd=folder, env=given, start_new_session=True
+            COMMANDS[shell], stdin=other, stdout=other, stderr=other, cwd=folder, env=given, start_new_session=True
         )
         os.close(other)
-        self._told(f"{BEGIN}source '{script}'; printf '<''<>>'\n")
+        self._told(f"{BEGIN[shell]}source '{script}'; printf '<''<>>'\n")
 
     def line(self, keys: str) -> str:
         """Return the line after some keys."""
@@ -87,18 +99,27 @@ def scripts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Pat
     return found
 
 
-@pytest.fixture
-def bash(scripts: dict[str, Path], tmp_path: Path) -> Iterator[Terminal]:
-    """bash in a folder with one file."""
-    if shutil.which("bash") is None:
-        pytest.skip("there is no bash")
+def in_terminal(shell: str, scripts: dict[str, Path], tmp_path: Path) -> Iterator[Terminal]:
+    """Yield a shell in a folder with one file."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell}")
     pytest.importorskip("pty", reason="there are no terminals")
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a sea.json").touch()
-    terminal = Terminal(scripts["bash"], folder)
+    terminal = Terminal(shell, scripts[shell], folder)
     yield terminal
     terminal.close()
+
+
+@pytest.fixture
+def bash(scripts: dict[str, Path], tmp_path: Path) -> Iterator[Terminal]:
+    yield from in_terminal("bash", scripts, tmp_path)
+
+
+@pytest.fixture
+def zsh(scripts: dict[str, Path], tmp_path: Path) -> Iterator[Terminal]:
+    yield from in_terminal("zsh", scripts, tmp_path)
 
 
 @pytest.mark.slow
@@ -126,6 +147,20 @@ def test_bash(bash: Terminal) -> None:
     assert bash.line("refbrowser audit --array a\t") == "refbrowser audit --array a"
 
 
+@pytest.mark.slow
+def test_zsh(zsh: Terminal) -> None:
+    assert zsh.offered("refbrowser help co") == {"compact", "config", "completion"}
+    assert zsh.line("refbrowser au\t") == "refbrowser audit "
+    assert zsh.offered("refbrowser audit --level ") == {"set", "stat", "sample", "full"}
+    assert zsh.offered("refbrowser audit x.json --re") == {"--resume", "--report"}
+    assert zsh.line("refbrowser audit --level=sa\t") == "refbrowser audit --level=sample "
+    assert zsh.line("refbrowser export x --codec zstd:\t") == "refbrowser export x --codec zstd:3 "
+    assert zsh.offered("refbrowser config ") == {"show", "get", "set", "add", "unset", "path"}
+    assert zsh.line("refbrowser info a\t") == r"refbrowser info a\ sea.json "
+    assert zsh.line("refbrowser read a\t") == r"refbrowser read a\ sea.json "
+    assert zsh.line("refbrowser audit --array a\t") == "refbrowser audit --array a"
+
+
 def test_foreign_tools_are_offered(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,12 +175,12 @@ def test_foreign_tools_are_offered(
 def test_a_foreign_tool_that_fails_is_left_out(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = Tool(name="broken", heading=Heading.LOOK, words="fail", request="fixture_tool:absent")
+    broken = Tool(name="brittle", heading=Heading.LOOK, words="fail", request="fixture_tool:absent")
     monkeypatch.setattr("refbrowser.tools.completion.verb.tools", lambda: (*BUILT_IN, broken))
     assert main(["completion", "bash"]) == 0
     shown = capsys.readouterr()
-    assert "broken" not in shown.out
-    assert "refbrowser: warning: the tool broken of another package is left out: " in shown.err
+    assert "brittle" not in shown.out
+    assert "refbrowser: warning: the tool brittle of another package is left out: " in shown.err
 
 
 def test_the_shell_has_to_be_known(capsys: pytest.CaptureFixture[str]) -> None:
