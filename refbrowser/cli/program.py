@@ -56,8 +56,9 @@ COMMON = ("--json", "-q", "--quiet", "-v", "--verbose")
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]*\Z")
 
 
-_ABOUT = "Open, understand, repair and export datasets described by references."
-_HOW = """refbrowser help VERB, or VERB --help, explains a verb. Each verb takes --json, -q (no progress and
+#: What the help says of the program, and of its verbs.
+ABOUT = "Open, understand, repair and export datasets described by references."
+HOW = """refbrowser help VERB, or VERB --help, explains a verb. Each verb takes --json, -q (no progress and
 no warnings) and -v (how long each step took). Without a verb the window opens; the options below are for
 that."""
 
@@ -97,7 +98,7 @@ class _WholeParser(Parser):
         opens = "\n".join(f"  {each.brief}" for each in registry.openable())
         errors = (*registry.foreign().errors, *foreign().errors)
         unusable = "".join(f"\n{error.message}" for error in errors)
-        self.description = f"{_ABOUT}\n\n{verbs}\n\n{_HOW}"
+        self.description = f"{ABOUT}\n\n{verbs}\n\n{HOW}"
         self.epilog = f"formats that can be opened:\n{opens}{unusable}"
         return super().format_help()
 
@@ -340,6 +341,19 @@ def parser_of(tool: Tool) -> Parser:
 
     add_report_files(parser, tool)
     add_manner(parser)
+    return parser
+
+
+def window_parser() -> Parser:
+    """Return what parses the arguments where there is no verb, with what may stand before one."""
+    import refbrowser.cli.window as window
+    from refbrowser.cli.options import add_further, add_json
+
+    parser = Parser(prog="refbrowser")
+    window.add_arguments(parser)
+    add_json(parser)
+    add_manner(parser)
+    add_further(parser)
     return parser
 
 

@@ -312,6 +312,14 @@ BUILT_IN = (
         synonyms=("completions",),
     ),
     Tool(
+        name="man",
+        heading=Heading.PROGRAM,
+        words="print a page for man, or write all of them",
+        examples=("refbrowser man audit", "refbrowser man -o man1"),
+        verb="refbrowser.tools.man.verb",
+        synonyms=("manpage",),
+    ),
+    Tool(
         name="schema",
         heading=Heading.PROGRAM,
         words="print the JSON Schema of what a verb prints with --json",

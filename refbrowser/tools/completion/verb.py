@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from refbrowser.cli.console import plain, tell, write_json, write_line
 from refbrowser.cli.options import add_further, add_json
-from refbrowser.cli.program import Parser, add_manner, parser_of
+from refbrowser.cli.program import parser_of, window_parser
 from refbrowser.io.cancel import CancelToken
 from refbrowser.tools.completion.command_words import VerbWords, verb_words
 from refbrowser.tools.completion.scripts import SCRIPTS
@@ -58,10 +58,4 @@ def _words(name: str, about: str, parser: argparse.ArgumentParser) -> VerbWords:
 
 def _without_verb() -> VerbWords:
     """Return what can be typed where the window is opened, or before a verb."""
-    from refbrowser.cli import window
-
-    parser = Parser(prog="refbrowser")
-    window.add_arguments(parser)
-    add_json(parser)
-    add_manner(parser)
-    return _words("", "open the window", parser)
+    return verb_words("", "open the window", window_parser())

@@ -59,7 +59,13 @@ class Terminal:
         tty.setraw(other)
         given = {"PATH": os.environ["PATH"], "TERM": "dumb", "HISTFILE": "", "INPUTRC": os.devnull}
         self._process = subprocess.Popen(
-            COMMANDS[shell], stdin=other, stdout=other, stderr=other, cwd=folder, env=given, start_new_session=True
+            COMMANDS[shell],
+            stdin=other,
+            stdout=other,
+            stderr=other,
+            cwd=folder,
+            env=given,
+            start_new_session=True,
         )
         os.close(other)
         self._told(f"{BEGIN[shell]}source '{script}'; printf '<''<>>'\n")

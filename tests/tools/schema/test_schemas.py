@@ -155,6 +155,7 @@ COMMANDS = {
         ["config", "path"],
     ],
     "completion": [["completion", "bash"]],
+    "man": [["man"], ["man", "read"], ["man", "-o", "man1"]],
     "limits": [["limits"]],
     "schema": [["schema"], ["schema", "info"]],
 }

@@ -1,0 +1,1 @@
+"""Man pages: what the help says, as terminals and packages of systems want it."""
