@@ -110,6 +110,8 @@ class ReferenceStore(Store):
 
     supports_writes = False
     supports_deletes = False
+    #: zarr-python before 3.1 asks for it.
+    supports_partial_writes = False
     supports_listing = True
 
     def __init__(
@@ -205,6 +207,10 @@ class ReferenceStore(Store):
 
     async def set(self, key: str, value: Buffer) -> None:
         """Refuse: the store is read-only."""
+        self._check_writable()
+
+    async def set_partial_values(self, key_start_values: Iterable[tuple[str, int, bytes]]) -> None:
+        """Refuse: the store is read-only; zarr-python before 3.1 asks for this."""
         self._check_writable()
 
     async def delete(self, key: str) -> None:

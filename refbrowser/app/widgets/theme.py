@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 #: Distances in device independent pixels: between parts of one thing, between things, around a pane.
 SMALL, MEDIUM, LARGE, HUGE = 4, 8, 12, 24
@@ -125,7 +125,8 @@ def apply(application: QApplication, scheme: Colors) -> None:
     for widget in application.allWidgets():
         polish(widget)
     for window in application.topLevelWidgets():
-        window.update()
+        # Before PySide6 6.8, the method of a tree or table wants an index.
+        QWidget.update(window)
 
 
 def choose(application: QApplication, choice: str) -> None:
