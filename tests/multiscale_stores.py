@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import zarr
+from zarr_versions import put
 
 #: Metres of a pixel of the finest level, and where its outer corner lies.
 METRES, EAST, NORTH = 10.0, 500_000.0, 5_000_000.0
@@ -41,7 +42,7 @@ def write_ome(path: Path, version: str = "0.4", size: int = 512, count: int = 4,
     image, told = picture(size), []
     for at, level in enumerate(pyramid(np.stack([image, -image]), count)):
         more: dict[str, Any] = {"dimension_names": list("cyx")} if zarr_format == 3 else {}
-        made = group.create_array(str(at), data=level, chunks=(1, chunk, chunk), **more)
+        made = put(group, str(at), level, chunks=(1, chunk, chunk), **more)
         assert made.shape == level.shape
         step = 2**at
         scale = [1.0, MICROMETRES * step, MICROMETRES * step]
@@ -69,7 +70,7 @@ def write_geozarr(path: Path, size: int = 512, count: int = 4, chunk: int = 64) 
         below = group.create_group(f"r{step:.0f}m")
         for name, factor in (("red", 1), ("nir", 2)):
             data = (factor * level).astype("f4")
-            below.create_array(name, data=data, chunks=(chunk, chunk), dimension_names=["y", "x"])
+            put(below, name, data, chunks=(chunk, chunk), dimension_names=["y", "x"])
         told: dict[str, Any] = {"asset": below.basename, "spatial:shape": list(level.shape)}
         told["spatial:transform"] = [step, 0.0, EAST, 0.0, -step, NORTH]
         if layout:

@@ -458,6 +458,6 @@ def test_names_that_netcdf_takes_for_one(netcdf, tmp_path, source):
 @pytest.mark.parametrize("dtype", ["i1", "u1"])
 def test_zarr_python_reads_bytes_too(tmp_path, dtype):
     values = np.arange(100, 106, dtype=dtype)
-    zarr.create_group(tmp_path / "source", zarr_format=2).create_array("mask", data=values, fill_value=1)
+    put(zarr.create_group(tmp_path / "source", zarr_format=2), "mask", values, fill_value=1)
     refbrowser.export(tmp_path / "source", tmp_path / "target", format="nczarr")
     np.testing.assert_array_equal(zarr.open_group(tmp_path / "target", mode="r")["mask"][...], values)

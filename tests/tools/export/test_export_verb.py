@@ -13,6 +13,7 @@ import numcodecs
 import numpy as np
 import pytest
 import zarr
+from zarr_versions import put
 
 import refbrowser
 from refbrowser.cli import main
@@ -307,7 +308,7 @@ def test_an_older_dataset_is_replaced_by_force_where_nothing_is_to_be_resumed(
     target = tmp_path / "out"
     for number in range(2):
         group = zarr.open_group(tmp_path / str(number), mode="w", zarr_format=2)
-        group.create_array("a", data=np.full(4, number, "u1"), fill_value=9)
+        put(group, "a", np.full(4, number, "u1"), fill_value=9)
         command = [
             "export",
             str(tmp_path / str(number)),

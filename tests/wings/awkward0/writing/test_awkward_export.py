@@ -13,6 +13,7 @@ import awkward as ak
 import numpy as np
 import pytest
 import zarr
+from zarr_versions import put
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
@@ -68,7 +69,7 @@ def nested(tmp_path: Path) -> Iterator[Dataset]:
 def plain(tmp_path: Path) -> Iterator[Dataset]:
     group = zarr.open_group(tmp_path / "source.zarr", mode="w", zarr_format=2)
     for name, values in PLAIN.items():
-        group.create_array(name, data=values, chunks=tuple(max(1, -(-side // 2)) for side in values.shape))
+        put(group, name, values, chunks=tuple(max(1, -(-side // 2)) for side in values.shape))
     group["grid"].attrs.update({"units": "m", "odd": "x"})
     with refbrowser.open(str(tmp_path / "source.zarr")) as dataset:
         yield dataset
@@ -453,8 +454,8 @@ def test_an_archive_that_another_program_changes_is_kept(
 
 def test_arrays_that_cannot_be_read_are_left_out_where_asked(tmp_path: Path) -> None:
     group = zarr.open_group(tmp_path / "s.zarr", mode="w", zarr_format=2)
-    group.create_array("bad", data=np.arange(10, dtype="i4"), chunks=(5,))
-    group.create_array("good", data=np.arange(10, dtype="i4"), chunks=(5,))
+    put(group, "bad", np.arange(10, dtype="i4"), chunks=(5,))
+    put(group, "good", np.arange(10, dtype="i4"), chunks=(5,))
     (tmp_path / "s.zarr" / "bad" / "1").write_bytes(b"short")
     with refbrowser.open(str(tmp_path / "s.zarr")) as dataset:
         with pytest.raises(RefbrowserError):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr
+from zarr_versions import put
 
 import refbrowser
 from refbrowser.codecs.workers.confinement import in_force
@@ -23,7 +24,7 @@ h5py = pytest.importorskip("h5py")
 @pytest.fixture
 def plain(tmp_path: Path) -> Path:
     group = zarr.open_group(tmp_path / "source.zarr", mode="w", zarr_format=2)
-    group.create_array("flags", data=np.array([True, False]))
+    put(group, "flags", np.array([True, False]))
     return tmp_path / "source.zarr"
 
 

@@ -18,6 +18,7 @@ from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_nested import contents
+from zarr_versions import put
 
 import refbrowser
 from refbrowser.exporting.exporter import run_export
@@ -76,7 +77,7 @@ def nested(tmp_path: Path) -> Path:
 def plain(tmp_path: Path) -> Path:
     group = zarr.open_group(tmp_path / "plain.zarr", mode="w", zarr_format=2)
     for name, values in PLAIN.items():
-        group.create_array(name, data=values)
+        put(group, name, values)
     return tmp_path / "plain.zarr"
 
 

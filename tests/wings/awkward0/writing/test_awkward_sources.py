@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 import zarr
+from zarr_versions import put
 
 import refbrowser
 from refbrowser.cli.program import main
@@ -102,7 +103,7 @@ def test_structures_that_become_tables_are_told(tmp_path):
     copied = exported(path, tmp_path / "copied.awkd", "awkward0")
     assert not copied.losses
     group = zarr.open_group(tmp_path / "source.zarr", mode="w", zarr_format=2)
-    group.create_array("s", data=values)
+    put(group, "s", values)
     made = Awkward0Writing(codec=("zlib",))
     for source, name in ((path, "a"), (tmp_path / "source.zarr", "s")):
         with refbrowser.open(source) as dataset:

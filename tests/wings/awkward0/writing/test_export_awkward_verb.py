@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr
+from zarr_versions import put
 
 import refbrowser
 from refbrowser.cli import main
@@ -18,8 +19,8 @@ from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
 @pytest.fixture
 def source(tmp_path: Path) -> str:
     group = zarr.open_group(tmp_path / "s.zarr", mode="w", zarr_format=2)
-    group.create_array("pt", data=np.arange(5000, dtype="i4"))
-    group.create_array("eta", data=np.arange(3.0))
+    put(group, "pt", np.arange(5000, dtype="i4"))
+    put(group, "eta", np.arange(3.0))
     return str(tmp_path / "s.zarr")
 
 
