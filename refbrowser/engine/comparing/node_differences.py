@@ -165,7 +165,9 @@ def _fill_differences(here: ArrayNode, there: ArrayNode) -> Iterator[Difference]
 def _element(node: ArrayNode) -> Any:
     """Return what an element is that nothing gives; a fill value that is not told is zero, or empty."""
     if node.known_dtype.hasobject:
-        return node.fill_value or None
+        fill = node.fill_value
+        # Of rows of variable length it is a row, with or without elements.
+        return (fill if fill.size else None) if isinstance(fill, np.ndarray) else fill or None
     element = np.asarray(node.fill_element)
     return element.astype(element.dtype.newbyteorder("="))[()]
 
@@ -177,11 +179,13 @@ def _same_scalar(one: Any, other: Any) -> bool:
         return bool(one == other)
     mine, theirs = np.asarray(one), np.asarray(other)
     mine, theirs = (each.astype(each.dtype.newbyteorder("=")) for each in (mine, theirs))
+    if mine.shape != theirs.shape:
+        return False
     if mine.tobytes() == theirs.tobytes():
         return True
     if mine.dtype.names is not None or theirs.dtype.names is not None:
         return False
-    return bool(mine == theirs) or bool(mine != mine and theirs != theirs)
+    return bool(np.all((mine == theirs) | ((mine != mine) & (theirs != theirs))))
 
 
 # Layout: how elements are divided and encoded

@@ -15,6 +15,7 @@ from documents_made import DocumentMaker
 import refbrowser
 from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
 from refbrowser.engine.comparing.differences import ChunkState, Comparison, DifferenceKind
+from refbrowser.engine.comparing.node_differences import _same_scalar
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
@@ -736,3 +737,23 @@ def test_the_json_of_a_comparison_is_strict(compared: Callable[..., Comparison])
     assert told["differences"][0]["kind"] == "attributes"
     assert told["arrays"][0]["references"]["counts"] == {"same": 3, "moved": 1}
     assert told["arrays"][0]["values"]["unread_there"] == 6
+
+
+def test_rows_of_variable_length_have_fill_values_too(tmp_path: Path) -> None:
+    import h5py
+
+    paths = [tmp_path / f"{name}.h5" for name in ("one", "same", "other")]
+    for path, rows in zip(paths, ([1, 2], [1, 2], [1, 3]), strict=True):
+        with h5py.File(path, "w") as file:
+            file.create_dataset("v", (2,), dtype=h5py.vlen_dtype(np.int32))[0] = rows
+    assert refbrowser.diff(paths[0], paths[1]).is_equal
+    assert [each.kind for each in refbrowser.diff(paths[0], paths[2]).differences] == []
+    assert refbrowser.diff(paths[0], paths[2]).is_equal is False
+
+
+def test_fill_values_of_several_elements_are_compared_whole() -> None:
+    nan = np.array([1.0, np.nan])
+    assert _same_scalar(nan, nan.copy())
+    assert not _same_scalar(nan, np.array([1.0, 2.0]))
+    assert not _same_scalar(nan, nan[:1])
+    assert _same_scalar(np.float32("nan"), np.float64("nan"))
