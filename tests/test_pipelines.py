@@ -30,7 +30,12 @@ HOOKS = {
 EXAMPLES = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.S)]
 USES = [step for each in EXAMPLES for step in each.get("steps", ()) if "/refbrowser@" in step.get("uses", "")]
 #: Names that a shell, a command line or a runner would take for something else.
-HOSTILE = ["--html=precious", "$(touch pwned) `touch pwned`;touch pwned", "::error::pwned %0A", "a 'b' \"c\""]
+HOSTILE = [
+    "--junit=precious",
+    "$(touch pwned) `touch pwned`;touch pwned",
+    "::error::pwned %0A",
+    "a 'b' \"c\"",
+]
 
 posix = pytest.mark.skipif(os.name == "nt", reason="bash, and names that Windows has not")
 
@@ -170,7 +175,11 @@ def test_what_is_found_is_shown_beside_the_files(folder: Path, run: Run) -> None
 def test_names_and_inputs_are_no_commands(name: str, folder: Path, run: Run) -> None:
     Path("precious").write_text("mine")
     Path(name).write_text('{"version": 1, "refs": {"a": [1, 2]}}')
-    for inputs in ({"paths": name}, {"paths": "*"}, {"paths": "sea_surface.json", "junit": f"{name}.xml"}):
+    for inputs in (
+        {"paths": f"sea_surface.json\n{name}"},
+        {"paths": "*"},
+        {"paths": "sea_surface.json", "junit": f"{name}.xml"},
+    ):
         ran = run(**inputs)
         assert all(re.match("::(error|warning) file=[^:]*,title=[^:]*::", line) for line in ran.commands)
         assert not any(line.startswith("::error::") for line in ran.commands)
