@@ -36,10 +36,16 @@ def count_text(count: int) -> str:
     return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
+#: Bytes of the largest size that is written out; what damaged files claim may be beyond any number of floats.
+_LARGEST = 10**30
+
+
 def size_text(size: int | None) -> str:
     """Return a number of bytes as people write it (``12.4 MB``); ``unknown`` for None."""
     if size is None:
         return "unknown"
+    if size > _LARGEST:
+        return "more than 10^18 TB"
     value = float(size)
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if value < 1000 or unit == "TB":

@@ -34,6 +34,7 @@ def test_sizes_are_decimal_in_the_window_and_binary_at_prompts() -> None:
     sizes = (0, 999, 1000, 12_400_000, 5 * 10**15)
     assert [size_text(size) for size in sizes] == ["0 B", "999 B", "1 kB", "12.4 MB", "5,000 TB"]
     assert size_text(None) == "unknown"
+    assert size_text(10**31) == size_text(10**400) == "more than 10^18 TB"
     sizes = (0, 1023, 1024, 3_355_443, 5 * 2**50)
     assert [binary_size_text(size) for size in sizes] == ["0 B", "1023 B", "1.0 KiB", "3.2 MiB", "5120.0 TiB"]
     assert (binary_size_text(12, "bytes"), binary_size_text(2048, "bytes")) == ("12 bytes", "2.0 KiB")

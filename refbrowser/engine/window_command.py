@@ -84,7 +84,8 @@ def arguments_of(dataset: Dataset, array: str = "") -> list[str]:
     if array:
         found.append(f"--array={dataset[array].path}")
     access = dataset.access
-    found += [f"--allow={origin}" for origin in sorted(map(str, access.allowed | access.private))]
+    # What is named there is allowed at private addresses too: where it is not so here, the window asks.
+    found += [f"--allow={origin}" for origin in sorted(map(str, access.allowed & access.private))]
     found += [f"--allow-codec={name}" for name in sorted(access.lenders)]
     found += [f"--storage-option={text}" for text in setting_texts(access.settings)]
     values = dataset.document.templates.values

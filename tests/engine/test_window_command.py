@@ -20,7 +20,7 @@ from refbrowser.engine import window_command
 from refbrowser.engine.window_command import arguments_of, setting_texts
 from refbrowser.engine.window_process import WindowProcess
 from refbrowser.errors import NoDisplayError, NotInstalledError, RefbrowserError
-from refbrowser.io.origins import parse_storage_options
+from refbrowser.io.origins import Origin, parse_storage_options
 
 
 class Started(subprocess.Popen[bytes]):
@@ -125,6 +125,8 @@ def test_permissions_and_values_go_with_it_and_no_secrets(
         assert found.paths == [str(path)]
         assert set(found.allow) == {"https://data.example.org", str(tmp_path.parent)}
         assert template_values(found) == {"u": "other=1 2"}
+        wider = dataset.with_access(dataset.access.allow([Origin.parse("https://not-private.example.org")]))
+        assert arguments_of(wider) == arguments
         assert parse_storage_options(found.storage_option) == dataset.access.settings
         assert set(setting_texts(dataset.access.settings)) >= set(settings)
 

@@ -8,14 +8,17 @@ from typing import Any
 
 import pytest
 from html_read import HARMLESS, Read, read_harmless
-from notebook_sets import HOSTILE, Touched, array_keys, small_set, wide_set, without_session
+from notebook_sets import HOSTILE, Counted, Touched, array_keys, small_set, wide_set, without_session
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.findings.kinds import MISSING_CHUNKS
 from refbrowser.formats.expansion_manifest import ExpansionManifest
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.values import Chunks
+from refbrowser.views.notebook.tree import counts_below
 
 
 def said(html: str) -> str:
@@ -109,12 +112,24 @@ def test_what_is_shown_is_bounded() -> None:
         read_harmless(html)
         assert f"and {count - 50:,} more".replace(",", "\N{NARROW NO-BREAK SPACE}") in html
         assert text.count("\n") < 50
+        assert html.count('class="rb-cells"') < 200
         assert many.seen < 500
         assert children.seen < 10_000
         sizes.append((len(html), len(text)))
     for one, other in zip(*sizes, strict=True):
         assert abs(one - other) < 0.01 * one + 60
     assert sizes[0][0] < 300_000
+
+
+def test_groups_are_counted_as_far_as_that_is_quick() -> None:
+    leaves = Counted(GroupNode(path="/g/h"), 1_500)
+    root = GroupNode(groups=Counted(GroupNode(path="/g", groups=leaves, arrays=Counted(None, 2)), 1_500))
+    counts = counts_below(root)
+    assert counts.words.startswith("more than ")
+    assert leaves.seen < 3_000
+    few = GroupNode(groups={"a": GroupNode(groups={"b": GroupNode()}, arrays=Counted(None, 2))})
+    assert counts_below(few).words == "2 groups, 2 arrays"
+    assert counts_below(GroupNode()).words == "0 arrays"
 
 
 def test_deep_groups_are_shown_to_a_depth() -> None:
@@ -142,6 +157,17 @@ def test_what_cannot_be_read_says_why() -> None:
     assert [line.split()[0] for line in lines[2:]] == ["bad", "odd"]
     assert all("cannot be read" in line for line in lines[2:])
     assert "fault: its shape is a text" in str(dataset["bad"])
+
+
+def test_what_a_damaged_file_claims_is_shown() -> None:
+    dataset = small_set()
+    shape = (2**62,) * 32
+    values = Chunks(grid=RegularChunkGrid(shape, shape))
+    node = replace(dataset.array("g/field").node, shape=shape, values=values)
+    dataset = without_session(dataset, Hierarchy(root=GroupNode(arrays={"a": node}), format="refs-v1"))
+    assert len(repr(dataset)) < 300
+    assert "more than 10^18 TB" in dataset._repr_html_()
+    assert len(read_harmless(dataset["a"]._repr_html_()).said) < 6_000
 
 
 def test_problems_are_shown_where_they_are() -> None:
