@@ -97,6 +97,9 @@ def _of_grib(seen: Seen) -> Score:
 
 
 def _of_grib_index(seen: Seen) -> Score:
+    if seen.kind is FileKind.PARQUET:
+        # A table of messages, as kerchunk writes it, is told by its columns.
+        return Score.PERHAPS
     if seen.kind is not None:
         return Score.MAGIC if seen.kind is FileKind.GRIB_INDEX else Score.NO
     return Score.SUFFIX if seen.local is None and seen.ends(GRIB_INDEX.suffixes) else Score.NO
@@ -419,7 +422,7 @@ GRIB = Format(
 GRIB_INDEX = Format(
     name="grib-index",
     title="GRIB index",
-    holds="indexes of GRIB files, as wgrib2 and ECMWF write them",
+    holds="indexes of GRIB files, as wgrib2, ECMWF and kerchunk (parquet) write them",
     opener="refbrowser.formats.grib_index.opening:open_named_grib_index",
     library=f"{_LIBRARY}:GRIB",
     suffixes=(".idx", ".index", ".inv"),

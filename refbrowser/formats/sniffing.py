@@ -124,8 +124,8 @@ _ADVICE = {
         "pip install 'refbrowser[hdf4]' has it opened; a few lines of Python make references to it as well."
     ),
     FileKind.PARQUET: (
-        "Open the folder that references in the parquet form are; for a table of messages of a GRIB file, "
-        "such as kerchunk's grib_idx, open that file or its .idx."
+        "Open the folder that references in the parquet form are. A table of messages of GRIB files, as "
+        "kerchunk's grib_idx makes it, has columns varname, uri, offset and length."
     ),
     FileKind.STAC: (
         "Open the href of one of its assets: a Zarr store, a reference document, or a file of data."

@@ -161,4 +161,4 @@ def test_a_parquet_file_is_told_what_to_open_in_its_place(tmp_path: Path) -> Non
         refbrowser.open(path)
     assert raised.value.found.kind is FileKind.PARQUET
     assert "Open the folder" in raised.value.advice
-    assert "open that file or its .idx" in raised.value.advice
+    assert "columns varname, uri, offset and length" in raised.value.advice

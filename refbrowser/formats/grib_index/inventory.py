@@ -70,6 +70,8 @@ class Entry:
         The numbers of its level as they are written; `high` alone where there is one.
     first, last
         Beginning and end of its interval in seconds from `start`; `last` alone of a moment.
+    file
+        Number of the file that it is in, in `Inventory.files`.
     """
 
     line: int
@@ -86,6 +88,7 @@ class Entry:
     first: int | None = None
     last: int | None = None
     member: int | None = None
+    file: int = 0
 
     @property
     def place(self) -> tuple[Any, ...]:
@@ -107,17 +110,23 @@ class Inventory:
         That all messages are of; 0 where nothing says it.
     findings
         Lines that are not as they should be.
+    files
+        URLs or paths of the GRIB files, where the index names them itself.
+    meanings
+        What columns of what it tells mean, by their names.
     """
 
     entries: tuple[Entry, ...]
     is_length: bool
     edition: int
     findings: tuple[Finding, ...] = ()
+    files: tuple[str, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def listed(self) -> Fact:
         """How many messages it lists."""
-        return Fact("Messages listed", len({each.offset for each in self.entries}))
+        return Fact("Messages listed", len({(each.file, each.offset) for each in self.entries}))
 
 
 @dataclass(slots=True)
@@ -234,7 +243,7 @@ def _of_text(text: str, line: int) -> Entry:
     told = {"quantity": quantity, "level": level, "forecast": forecast, "more": (more or "").rstrip(":")}
     start = _start(date)
     if start is None:
-        return Entry(line, int(message), int(part or 0), _whole(offset), None, None, told, (text,))
+        return Entry(line, int(message), int(part or 0), byte_number(offset), None, None, told, (text,))
     low, high, layer = _levels(level)
     first, last, time = _steps(forecast)
     member, group = _member(told["more"])
@@ -242,7 +251,7 @@ def _of_text(text: str, line: int) -> Entry:
         line,
         int(message),
         int(part or 0),
-        _whole(offset),
+        byte_number(offset),
         None,
         start,
         told,
@@ -291,7 +300,14 @@ def _member(text: str) -> tuple[int | None, str]:
     return (None, text) if found is None else (int(found[2]), found[1])
 
 
-def _whole(value: Any) -> int:
+def byte_number(value: Any) -> int:
+    """Return a number of bytes of a file.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"{quoted(str(value))} is no number of bytes")
     number = int(value)
@@ -307,7 +323,7 @@ def _of_json(text: str, line: int) -> Entry:
     found = json.loads(text)
     if not isinstance(found, dict) or not {"_offset", "_length"} <= found.keys():
         raise ValueError("it is no object with _offset and _length")
-    offset, length = _whole(found["_offset"]), _whole(found["_length"])
+    offset, length = byte_number(found["_offset"]), byte_number(found["_length"])
     told = {str(key): _plain(value) for key, value in found.items() if not str(key).startswith("_")}
     # JSON may have halves of characters, which are no text: this raises.
     "".join((*told, *told.values())).encode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,8 @@ FORMAT = "grib-index"
 GROUP, _DIMENSION = "/messages", "message"
 _UNKNOWN = -1
 _OWN = ("message", "part", "offset", "length", "time")
+#: What tells the name of an array, as long as nobody knows another one.
+_NAMES = ("quantity", "param", "varname")
 #: Columns of what lines tell.
 _MOST = 100
 
@@ -46,11 +48,14 @@ def table_of(opening: Opening, url: str, inventory: Inventory, missing: Refbrows
     """Return the messages as a table, with arrays that say what is missing where something is."""
     manifest = ManifestBuilder(url)
     manifest.add_node(GroupNode(path="/"))
-    left_out = _add_columns(manifest, tuple(with_lengths(inventory.entries, None)))
+    entries = inventory.entries if inventory.files else tuple(with_lengths(inventory.entries, None))
+    left_out = _add_columns(manifest, entries, inventory.meanings)
     notes = [*inventory.findings, *left_out]
     if missing is not None:
         message = f"its arrays are in the GRIB file, which cannot be read: {missing.message}"
-        advice = missing.advice or "Put the GRIB file beside the index, or name it: --grib FILE"
+        beside = "Put the GRIB file beside the index, or name it: --grib FILE"
+        named = "The column uri of the index says where its GRIB files are."
+        advice = missing.advice or (named if inventory.files else beside)
         notes.append(
             Finding(
                 severity=Severity.FAULT,
@@ -71,12 +76,14 @@ def table_of(opening: Opening, url: str, inventory: Inventory, missing: Refbrows
 
 def _name_of(entry: Entry) -> str:
     """Return what an array is called as long as nobody knows the name of its quantity."""
-    told = entry.told.get("quantity") or entry.told.get("param") or "unnamed"
+    told = next((entry.told[key] for key in _NAMES if entry.told.get(key)), "unnamed")
     name = "".join(each if each.isalnum() else "_" for each in told)[:100]
     return f"{name}_" if f"/{name}" == GROUP else name
 
 
-def _add_columns(manifest: ManifestBuilder, entries: Sequence[Entry]) -> list[Finding]:
+def _add_columns(
+    manifest: ManifestBuilder, entries: Sequence[Entry], meanings: Mapping[str, str]
+) -> list[Finding]:
     """Add the columns: the number of the message and of the field in it, its place, what is told of it.
 
     Returns
@@ -108,7 +115,8 @@ def _add_columns(manifest: ManifestBuilder, entries: Sequence[Entry]) -> list[Fi
         if unheld is None and left < 0:
             unheld = _not_shown(name, "the table would be too large")
         if unheld is None:
-            _add(manifest, column, np.array(texts, np.bytes_))
+            said = {"long_name": meanings[name]} if name in meanings else {}
+            _add(manifest, column, np.array(texts, np.bytes_), **said)
         else:
             findings.append(unheld)
     if len(names) > _MOST:

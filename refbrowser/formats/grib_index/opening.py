@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from io import BytesIO
 from typing import Any
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, Severity, quoted
@@ -18,6 +19,7 @@ from refbrowser.formats.grib_index.inventory import Entry, Inventory, read_inven
 from refbrowser.formats.grib_index.message_table import FORMAT, table_of
 from refbrowser.formats.library.grib import HEAD, HEADS, LIBRARY, described_arrays
 from refbrowser.formats.library.grib_indexed import CHECKED, KNOWN, READ
+from refbrowser.formats.library.joined_files import ROOM, JoinedFiles
 from refbrowser.formats.library.named_file import LibraryOrigin, NamedFile
 from refbrowser.formats.library.process import library_file
 from refbrowser.formats.sniffing import HEAD as FIRST_BYTES
@@ -49,10 +51,13 @@ class GribIndexOrigin(LibraryOrigin):
         The bytes of that file, where it is not of this machine.
     offsets
         Where its messages begin.
+    joined
+        The files that the index names itself.
     """
 
     source: RemoteBytes | None
     offsets: tuple[int, ...]
+    joined: JoinedFiles | None = None
 
     def compared(self, token: CancelToken | None = None) -> list[Finding]:
         """Return in what messages are not as the index says, by the heads of all of them."""
@@ -61,6 +66,8 @@ class GribIndexOrigin(LibraryOrigin):
         def take(told: dict[str, Any], data: memoryview) -> None:
             place = Place(url=self.file.url)
             problems = told["problems"]
+            if self.joined is not None:
+                problems = map(self.joined.named, problems)
             found.extend(
                 Finding(severity=Severity.FAULT, kind=ErrorKind.FORMAT, message=each, place=place)
                 for each in problems
@@ -99,6 +106,8 @@ def open_named_grib_index(opening: Opening) -> Opened:
         return replace(table_of(opening, url, inventory, None), identity=identity)
     try:
         LIBRARY.check(Place(document=opening.path))
+        if inventory.files:
+            return replace(_open_joined(opening, url, inventory, chosen.grib), identity=identity)
         named, source = _grib_file(opening, chosen.grib)
     except RefbrowserError as error:
         return replace(table_of(opening, url, inventory, error), identity=identity)
@@ -125,6 +134,52 @@ def open_named_grib_index(opening: Opening) -> Opened:
     return Opened(document, named.access, identity)
 
 
+def _open_joined(opening: Opening, url: str, inventory: Inventory, named: str | None) -> Opened:
+    """Open an index that names its GRIB files itself.
+
+    Raises
+    ------
+    RefbrowserError
+        One of which something is to be known is not there, or cannot be read.
+    """
+    if named is not None and len(inventory.files) > 1:
+        message = f"the index names {len(inventory.files)} GRIB files itself: one cannot stand for all"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=opening.path))
+    access = Access.for_document(opening.path, _allowed(opening, named), opening.settings)
+    urls = inventory.files if named is None else (named,)
+    entries = inventory.entries
+    rows = [*_rows(entries, ROOM * len(urls))]
+    ahead: dict[int, list[int]] = {}
+    for each, row in zip(entries, rows, strict=True):
+        if row[4] != KNOWN:
+            ahead.setdefault(each.file, []).append(each.offset)
+
+    def opened(place: str) -> LocalBytes | RemoteBytes:
+        local = local_path(place)
+        if local is None:
+            return RemoteBytes(place, access, opening.fetcher(), opening.token, first=HEAD, link=LOCAL)
+        return LocalBytes(access.resolve(place).path)
+
+    joined = JoinedFiles(urls, opened, ahead, HEAD)
+    file = library_file(LIBRARY.script, LIBRARY.called, url, joined)
+    of_index = NamedFile(url, file, access, None, joined.size)
+    arrays = described_arrays(of_index, opening.token, _asked(inventory, entries, rows), joined)
+    facts = [Fact("GRIB file", urls[0])] if len(urls) == 1 else [Fact("GRIB files", len(urls))]
+    origin = GribIndexOrigin(
+        path=url,
+        format=FORMAT,
+        file=file,
+        findings=tuple(arrays.array_findings),
+        sources=arrays.sources,
+        facts=(*facts, inventory.listed),
+        source=None,
+        offsets=(),
+        joined=joined,
+    )
+    notes = (*inventory.findings, *arrays.findings)
+    return Opened(arrays.manifest.document(name=opening.path, origin=origin, notes=notes), access)
+
+
 def _read_index(opening: Opening) -> tuple[str, Inventory, Any]:
     """Return the place of the index, what it lists, and its state."""
     identity = opening.identity()
@@ -136,13 +191,20 @@ def _read_index(opening: Opening) -> tuple[str, Inventory, Any]:
         else:
             source = opening.remote()
             url = source.access.resolve(opening.path).url
-        if file_kind(bytes(source.read(0, FIRST_BYTES))) is not FileKind.GRIB_INDEX:
+        kind = file_kind(bytes(source.read(0, FIRST_BYTES)))
+        if kind not in (FileKind.GRIB_INDEX, FileKind.PARQUET):
             raise NotThisError(ErrorKind.FORMAT, f"{quoted(opening.path)} is no index of a GRIB file")
         if source.size > LIMITS.index_size:
             message = f"the index has more than {LIMITS.index_size} bytes (index_size)"
             raise RefbrowserError(ErrorKind.BUDGET, message, Place(document=opening.path))
         data = b"".join(_portions(source, opening))
-        return url, read_inventory(data, opening.path), identity or source.identity
+        if kind is FileKind.PARQUET:
+            from refbrowser.formats.grib_index.chunk_table import read_chunk_table
+
+            inventory = read_chunk_table(BytesIO(data), opening.path)
+        else:
+            inventory = read_inventory(data, opening.path)
+        return url, inventory, identity or source.identity
 
 
 def _portions(source: ByteSource, opening: Opening) -> Iterator[bytes]:
@@ -232,12 +294,12 @@ def _rows(entries: Sequence[Entry], size: int) -> Iterator[list[Any]]:
         numbers.setdefault(each.kind, len(numbers))
         is_read = is_new or each.part or counts[each.kind, each.place] > 1
         uses.append(READ if is_read else KNOWN)
-        if not is_read and each.offset < size:
+        if not is_read and ROOM * each.file + each.offset < size:
             last[each.kind] = row
     for row in last.values():
         uses[row] = CHECKED
     for use, each in zip(uses, entries, strict=True):
-        yield [each.offset, each.length, each.part, numbers[each.kind], use, *each.place]
+        yield [ROOM * each.file + each.offset, each.length, each.part, numbers[each.kind], use, *each.place]
 
 
 def _asked(inventory: Inventory, entries: Sequence[Entry], rows: Sequence[list[Any]]) -> dict[str, Any]:

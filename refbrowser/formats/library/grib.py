@@ -15,6 +15,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.library.chunk_proof import Stored
+from refbrowser.formats.library.joined_files import ROOM, JoinedFiles
 from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of
 from refbrowser.formats.library.named_file import Library, LibraryOrigin, NamedFile, open_named_file
 from refbrowser.formats.library.process import GRIB, LibraryFile, ask_once
@@ -56,6 +57,8 @@ class GribArrays:
         What has arrays that are chunks here read by the library, by path.
     reads
         Where the message begins that the library looked into last.
+    joined
+        The files that the messages are in, where these are several.
     """
 
     file: LibraryFile
@@ -65,6 +68,7 @@ class GribArrays:
     array_findings: list[Finding] = field(default_factory=list)
     sources: dict[str, LibrarySource] = field(default_factory=dict)
     reads: int | None = None
+    joined: JoinedFiles | None = None
     _groups: set[str] = field(default_factory=set)
 
     def take(self, told: dict[str, Any], data: memoryview) -> None:
@@ -74,7 +78,9 @@ class GribArrays:
             return
         if "messages" in told:
             self.messages = told["messages"]
-            self.findings += [self._finding(each, None, Severity.FAULT) for each in told["problems"]]
+            self.findings += [
+                self._finding(self._named(each), None, Severity.FAULT) for each in told["problems"]
+            ]
             return
         path = told.get("array") or told["coordinate"]
         if (unnamed := unheld_name(path)) is not None:
@@ -119,7 +125,7 @@ class GribArrays:
             tuple(at): RefbrowserError(ErrorKind.DECODE, text, place) for at, text in told.get("lost", ())
         }
         source = LibrarySource(self.file, path, _TREE, asked, lost=lost)
-        why = told["why"]
+        why = self._named(told["why"])
         if 8 * prod(sides) > LIMITS.chunk_size:
             why = f"a field of it has more than {LIMITS.chunk_size} bytes (chunk_size)"
         if why:
@@ -141,9 +147,21 @@ class GribArrays:
             grid=RegularChunkGrid(shape, sides), codecs=(codec,), order="F" if told["columns"] else "C"
         )
         self.manifest.add_node(replace(node, values=chunks))
-        stored = Stored.of(data, len(shape))
-        self.manifest.add_ranges(node.key_prefix, stored.coords, stored.offsets, stored.sizes)
+        self._add_ranges(node.key_prefix, Stored.of(data, len(shape)))
         self.sources[path] = source
+
+    def _add_ranges(self, prefix: str, stored: Stored) -> None:
+        if self.joined is None:
+            self.manifest.add_ranges(prefix, stored.coords, stored.offsets, stored.sizes)
+            return
+        numbers, offsets = np.divmod(stored.offsets, ROOM)
+        self.manifest.add_ranges(
+            prefix, stored.coords, offsets, stored.sizes, urls=self.joined.urls, url=numbers
+        )
+
+    def _named(self, text: str) -> str:
+        """Return what the library says with the places of the files that messages are in."""
+        return text if self.joined is None else self.joined.named(text)
 
     def _node(self, path: str, shape: tuple[int, ...], told: Told, type: DataType) -> ArrayNode:
         names = tuple(told["dimensions"])
@@ -162,7 +180,10 @@ class GribArrays:
 
 
 def described_arrays(
-    named: NamedFile, token: CancelToken | None, index: Mapping[str, Any] | None = None
+    named: NamedFile,
+    token: CancelToken | None,
+    index: Mapping[str, Any] | None = None,
+    joined: JoinedFiles | None = None,
 ) -> GribArrays:
     """Return what the library tells; a message by which its process dies is passed over by the next one.
 
@@ -170,6 +191,8 @@ def described_arrays(
     ----------
     index
         What is known of the messages, as `grib_indexed` has it; all are looked for when None.
+    joined
+        The files that these messages are in, where they are in several.
 
     Raises
     ------
@@ -180,7 +203,7 @@ def described_arrays(
     known = {} if index is None else {"index": index}
     named.file.always = {"objects": LIMITS.library_objects, "skipped": skipped, **known}
     while True:
-        arrays = GribArrays(named.file, ManifestBuilder(named.url))
+        arrays = GribArrays(named.file, ManifestBuilder(named.url), joined=joined)
         arrays.add_group("/")
         try:
             request = {"skipped": skipped, **known}

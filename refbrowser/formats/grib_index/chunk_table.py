@@ -1,0 +1,251 @@
+"""Tables of messages of GRIB files in the parquet form: what the mapping functions of kerchunk write.
+
+A row says of a message what kerchunk calls its variable, its type of level and of step, its name, its level,
+times, and where it is: ``uri``, ``offset``, ``length``. A mapping has both what an ``.idx`` and what the GRIB
+file say, as ``offset_idx`` and ``offset_grib``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
+from refbrowser.findings.finding import Finding
+from refbrowser.formats.grib_index.inventory import Entry, Inventory, byte_number
+from refbrowser.formats.library.joined_files import ROOM
+from refbrowser.formats.sniffing import FileKind, Found, other_error
+from refbrowser.limits import LIMITS
+from refbrowser.loading import require
+from refbrowser.words import counted_plain
+
+#: Columns that every such table has, each by the names that it may have.
+_NEEDED = {
+    "varname": ("varname",),
+    "uri": ("uri", "grib_uri"),
+    "offset": ("offset", "offset_grib", "offset_idx"),
+    "length": ("length", "length_grib", "length_idx"),
+}
+#: Columns that tell where a field is in its array, and those that tell nothing of it.
+_PLACES = ("time", "step", "level", "number", "valid_time")
+_ELSEWHERE = ("inline_value", "idx", "idx_uri", "date", "attrs")
+#: Seconds from 1970 of times that a date can say.
+_FIRST, _LAST = -62_000_000_000, 253_000_000_000
+#: How pandas calls the numbers of rows.
+_ROW_NUMBERS = "__index_level_"
+#: What columns mean, where their names do not say it all.
+_MEANINGS = {
+    "varname": "name of the variable, as kerchunk has it",
+    "typeOfLevel": "type of level, as eccodes calls it",
+    "stepType": "whether it is of a moment, an accumulation, a mean or an extreme",
+    "name": "name of the quantity, as eccodes has it",
+    "level": "level in the units of its type",
+    "number": "member of an ensemble",
+    "step": "forecast time, from the reference time to the end of what it is of",
+    "valid_time": "time at which it is valid",
+    "uri": "GRIB file that the message is in",
+}
+#: Bytes of the table when it is unpacked, for each byte that it may have.
+_UNPACKED = 16
+
+
+def read_chunk_table(source: Any, name: str) -> Inventory:
+    """Return what a table lists; rows that cannot be read are told, and the others count.
+
+    Parameters
+    ----------
+    source
+        The parquet file: its path, or a file of its bytes.
+    name
+        Of the table, for messages.
+
+    Raises
+    ------
+    RefbrowserError
+        `NotThisError`: it is another parquet file; `E_USAGE`: pyarrow is not installed; `E_BUDGET`: it lists
+        too many messages; `E_FORMAT`: it lists none, or cannot be read.
+    """
+    require("pyarrow")
+    import pyarrow
+    import pyarrow.parquet
+
+    place = Place(document=name)
+    failures = (OSError, ValueError, KeyError, MemoryError, pyarrow.ArrowException)
+    try:
+        file = pyarrow.parquet.ParquetFile(source)
+    except failures:
+        raise other_error(Found(FileKind.PARQUET), name) from None
+    with file:
+        schema = file.schema_arrow
+        names = _names(schema.names)
+        if names is None:
+            raise other_error(Found(FileKind.PARQUET), name)
+        _check_size(file.metadata, place)
+        columns = [each.name for each in schema if _is_plain(each)]
+        try:
+            table = file.read(columns=columns, use_threads=False)
+            found = {each: _listed(table.column(each)) for each in columns}
+        except failures as error:
+            message = f"the parquet file cannot be read: {quoted(error)}"
+            raise RefbrowserError(ErrorKind.FORMAT, message, place) from None
+    if missing := [each for each in names.values() if each not in found]:
+        message = f"its column {quoted(missing[0])} does not hold what it should"
+        raise RefbrowserError(ErrorKind.FORMAT, message, place)
+    return _inventory(found, names, place)
+
+
+def _names(columns: Sequence[str]) -> dict[str, str] | None:
+    """Return the columns that say where messages are, by what they say; None where one is missing."""
+    found = {key: next((each for each in named if each in columns), None) for key, named in _NEEDED.items()}
+    return None if None in found.values() else {key: str(name) for key, name in found.items()}
+
+
+def _is_plain(column: Any) -> bool:
+    from pyarrow import types
+
+    kinds = (types.is_nested, types.is_binary, types.is_large_binary, types.is_null)
+    is_value = column.name == "inline_value" or column.name.startswith(_ROW_NUMBERS)
+    return not is_value and not any(each(column.type) for each in kinds)
+
+
+def _check_size(metadata: Any, place: Place) -> None:
+    """Raise where a table says that it holds more than may be read."""
+    rows, name, most = metadata.num_rows, "index_messages", LIMITS.index_messages
+    unpacked = sum(metadata.row_group(each).total_byte_size for each in range(metadata.num_row_groups))
+    if rows > most:
+        message = f"the table lists {rows} messages, more than {most} ({name})"
+        raise RefbrowserError(ErrorKind.BUDGET, message, place)
+    if unpacked > _UNPACKED * LIMITS.index_size:
+        message = (
+            f"the table has {unpacked} bytes, more than {_UNPACKED} times {LIMITS.index_size} (index_size)"
+        )
+        raise RefbrowserError(ErrorKind.BUDGET, message, place)
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return a column as a list: times as seconds since 1970, durations as seconds, texts, numbers."""
+    import pyarrow
+
+    types = pyarrow.types
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    for is_time, made in ((types.is_timestamp, pyarrow.timestamp), (types.is_duration, pyarrow.duration)):
+        if is_time(column.type):
+            column = column.cast(made("s"), safe=False).cast(pyarrow.int64())
+    return list(column.to_pylist())
+
+
+def _inventory(columns: Mapping[str, list[Any]], names: Mapping[str, str], place: Place) -> Inventory:
+    files: dict[str, int] = {}
+    wrong: Counter[str] = Counter()
+    first: dict[str, int] = {}
+    found: dict[tuple[int, int], Entry] = {}
+    for row, values in enumerate(_rows(columns), 1):
+        try:
+            entry = _entry(row, values, names, files)
+        except ValueError as error:
+            why = str(error)
+        else:
+            if found.setdefault((entry.file, entry.offset), entry) is entry:
+                continue
+            why = "the message is listed already"
+        wrong[why] += 1
+        first.setdefault(why, row)
+    findings = tuple(
+        Finding(
+            severity=Severity.WARNING,
+            kind=ErrorKind.FORMAT,
+            message=f"{counted_plain(count, 'row')} left out, row {first[why]} the first: {why}",
+            place=place,
+        )
+        for why, count in wrong.items()
+    )
+    if not found:
+        message = findings[0].message if findings else "the table lists no message"
+        raise RefbrowserError(ErrorKind.FORMAT, message, place)
+    entries = tuple(found[key] for key in sorted(found))
+    return Inventory(entries, False, 0, findings, tuple(files), _MEANINGS)
+
+
+def _rows(columns: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    for values in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, values, strict=True))
+
+
+def _entry(row: int, values: Mapping[str, Any], names: Mapping[str, str], files: dict[str, int]) -> Entry:
+    """Return what a row says.
+
+    Raises
+    ------
+    ValueError
+        It leads to no message, and why.
+    """
+    uri, offset, length = (values[names[key]] for key in ("uri", "offset", "length"))
+    if not isinstance(uri, str) or not uri or offset is None or length is None:
+        raise ValueError("it says of no file where the message is")
+    if len(uri) > LIMITS.url_length:
+        raise ValueError(f"its URI has more than {LIMITS.url_length} characters (url_length)")
+    if offset < 0:
+        raise ValueError("its value stands in the table itself")
+    if not 0 <= length <= ROOM - offset:
+        raise ValueError("it leads beyond the end of any file")
+    told = {
+        key: _text(value)
+        for key, value in values.items()
+        if key not in _ELSEWHERE and key not in names.values()
+    }
+    level, number = values.get("level"), values.get("number")
+    start, step = (_seconds(values.get(key), 1) for key in ("time", "step"))
+    if isinstance(values.get("step"), float):
+        step = _seconds(values["step"], 3600)
+    valid = _seconds(values.get("valid_time"), 1)
+    readable = {
+        "step": "" if step is None else f"{step / 3600:g} hours",
+        "valid_time": "" if valid is None else datetime.fromtimestamp(valid, UTC).strftime("%Y-%m-%dT%H:%M"),
+    }
+    told = {"varname": _text(values[names["varname"]]), **told, "uri": uri}
+    told |= {key: text for key, text in readable.items() if key in told}
+    if start is not None:
+        told.pop("time", None)
+    "".join(told.values()).encode()
+    kind = tuple((key, told[key]) for key in sorted(told) if key not in (*_PLACES, "uri"))
+    return Entry(
+        row,
+        row,
+        0,
+        byte_number(_whole(offset)),
+        byte_number(_whole(length)),
+        start,
+        told,
+        (kind, level is None, number is None, step is None),
+        None,
+        None,
+        _text(level) or None if isinstance(level, int | float) and level == level else None,
+        None,
+        step,
+        int(number) if isinstance(number, int | float) and number == number else None,
+        files.setdefault(uri, len(files)),
+    )
+
+
+def _whole(value: Any) -> int:
+    """Return a number of bytes; columns with gaps have them as floats."""
+    if isinstance(value, float) and value == value and value == int(value):
+        return int(value)
+    if isinstance(value, int):
+        return value
+    raise ValueError("it says of no file where the message is")
+
+
+def _seconds(value: Any, size: int) -> int | None:
+    is_number = isinstance(value, int | float) and _FIRST <= value * size <= _LAST
+    return round(value * size) if is_number else None
+
+
+def _text(value: Any) -> str:
+    """Return a value as the table shows it; whole numbers without a point."""
+    if value is None or value != value:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
