@@ -284,7 +284,8 @@ class ProgressBar:
     def update(self, changes: dict[str, Any]) -> None:
         """Take changes of a `JobStatus` (``done``, ``total``, ``read_bytes``, ``note``...)."""
         self._values |= changes
-        if MANNER.is_quiet or not sys.stderr.isatty():
+        if MANNER.is_quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+            # The last of these cannot draw a line anew.
             return
         now = time.monotonic()
         if self._counted[2] != self._values.get("total"):

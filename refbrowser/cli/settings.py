@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import stat
 import sys
@@ -112,16 +113,24 @@ def of_file() -> dict[str, str | list[str]]:
     if len(data) > _SIZE:
         raise RefbrowserError(ErrorKind.BUDGET, "the file of settings is longer than 1 MiB", place)
     try:
-        found = tomllib.loads(data.decode())
+        text = data.decode()
+        found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise RefbrowserError(ErrorKind.FORMAT, f"this is no TOML: {quoted(error)[1:-1]}", place) from None
     settings = {}
     for name, value in found.items():
-        values = value if isinstance(value, list) else [value]
+        values, place = value if isinstance(value, list) else [value], _at(path, text, name)
         if not all(isinstance(each, str) for each in values):
             raise RefbrowserError(ErrorKind.FORMAT, f"the setting {quoted(name)} is not text", place)
         settings[name] = checked(name, values, place)
     return settings
+
+
+def _at(path: Path, text: str, name: str) -> Place:
+    """Return where a setting is said: the line that begins with its name, or with a table of that name."""
+    begin = re.compile(rf"\s*\[*\s*[\"']?{re.escape(name)}[\"']?\s*[=.\]]")
+    lines = enumerate(text.splitlines(), 1)
+    return Place(path=str(path), line=next((number for number, line in lines if begin.match(line)), None))
 
 
 def _check_own(found: os.stat_result, place: Place) -> None:
@@ -164,6 +173,11 @@ def in_force() -> dict[str, tuple[Any, str]]:
     return found | {name: (value, ENVIRONMENT) for name, value in of_environment().items()}
 
 
+def whence(name: str, source: str) -> str:
+    """Return where the value of a setting comes from: the path of the file, or the name of the variable."""
+    return str(settings_path()) if source == FILE else SETTINGS[name].variable(name)
+
+
 def write(settings: Mapping[str, str | list[str]]) -> Path:
     """Write the file of settings anew, for its owner alone; return its path.
 
@@ -199,6 +213,5 @@ def give_settings(parser: argparse.ArgumentParser) -> list[str]:
         if parser.get_default(option) is None:
             continue
         parser.set_defaults(**{option: value})
-        where = settings_path() if source == FILE else SETTINGS[name].variable(name)
-        lines.append(f"{name} = {value} (of {where})")
+        lines.append(f"{name} = {value} (of {whence(name, source)})")
     return lines

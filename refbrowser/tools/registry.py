@@ -230,6 +230,7 @@ BUILT_IN = (
         request="refbrowser.exporting.saving.merged_file:MergeRequest",
         commands="refbrowser.tools.merge.window.commands:MergeCommands",
         public="refbrowser.tools.merge.public:merge",
+        renamed={"--name": "--label"},
     ),
     Tool(
         name="export",

@@ -57,11 +57,18 @@ def test_a_progress_bar_acts_by_itself_alone(attack: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "stderr", PlainStream(terminal))
     monkeypatch.setattr(console, "PATIENCE", -1)
     monkeypatch.setattr(console, "INTERVAL", -1)
+    monkeypatch.setenv("TERM", "xterm")
     with ProgressBar("comparing") as bar:
         bar.update({"note": f"/a{attack}", "done": 1, "total": 2})
     drawn = terminal.getvalue()
     assert "comparing [" in drawn
     assert not acts(drawn.replace("\r\x1b[K", ""))
+    # One that cannot draw a line anew gets none.
+    terminal.truncate(0)
+    monkeypatch.setenv("TERM", "dumb")
+    with ProgressBar("comparing") as bar:
+        bar.update({"note": f"/a{attack}", "done": 1, "total": 2})
+    assert not terminal.getvalue()
 
 
 def test_each_stage_has_a_bar_of_its_title(

@@ -92,7 +92,7 @@ class AuditRequest:
     arrays: tuple[str, ...] = field(
         default=(),
         metadata=option(
-            "--array A",
+            "--array ARRAY",
             "look at this array only (repeatable)",
             about="Paths of the arrays whose files and chunks are looked at; all where it is empty. What "
             "needs no reading is told of the whole dataset.",

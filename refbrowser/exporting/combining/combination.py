@@ -109,7 +109,7 @@ class Combination:
     arrays: tuple[str, ...] = field(
         default=(),
         metadata=option(
-            "--array A",
+            "--array ARRAY",
             "take this array only, with its coordinates (repeatable)",
             about="Names or paths of the arrays that are taken, with their coordinates; all where it is "
             "empty.",

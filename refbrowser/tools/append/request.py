@@ -36,7 +36,7 @@ class Addition:
     arrays: tuple[str, ...] = field(
         default=(),
         metadata=option(
-            "--array A",
+            "--array ARRAY",
             "add this array only; to a document beside those that it has (repeatable)",
             about="Names or paths of the arrays that are added; all where it is empty.",
             kind=Kind.TEXTS,

@@ -10,7 +10,7 @@ import argparse
 
 from refbrowser.cli.console import plain, write_json, write_line
 from refbrowser.cli.options import add_json
-from refbrowser.cli.settings import SETTINGS, checked, in_force, of_file, settings_path, write
+from refbrowser.cli.settings import SETTINGS, checked, in_force, of_file, settings_path, whence, write
 from refbrowser.errors import NOWHERE, ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
@@ -80,7 +80,7 @@ def _show(arguments: argparse.Namespace) -> None:
         return
     for name, (value, source) in found.items():
         for item in value if isinstance(value, list) else [value]:
-            write_line(f"{name} = {plain(item)}  ({source})")
+            write_line(f"{name} = {plain(item)}  (of {plain(whence(name, source))})")
     if not found:
         write_line(f"no settings; {plain(settings_path() or 'no file')} would hold them")
 

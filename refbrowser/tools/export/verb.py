@@ -132,7 +132,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "the file or folder to be made")
     add_request(parser, ExportRequest, "format")
     parser.add_argument(
-        "--array", action=_Choice, dest="arrays", metavar="A", help="write this array only (repeatable)"
+        "--array", action=_Choice, dest="arrays", metavar="ARRAY", help="write this array only (repeatable)"
     )
     parser.add_argument(
         "--select",

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from refbrowser.cli.console import write_json, write_line
+from refbrowser.cli.options import add_json
 from refbrowser.codecs.workers.confinement import in_force
 from refbrowser.formats.registry import formats
 from refbrowser.io.cancel import CancelToken
@@ -15,7 +16,7 @@ from refbrowser.loading import load_if_there
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the conflicts that are left as JSON, which the window opens, and mark none in OURS; "
         "no file without any",
     )
-    parser.add_argument("--name", metavar="NAME", help="what messages call the document")
+    parser.add_argument("--label", metavar="NAME", help="what messages call the document")
     parser.add_argument(
         "--git",
         action="store_true",
@@ -98,7 +98,7 @@ def _named(arguments: argparse.Namespace) -> tuple[list[str], str, str]:
         raise RefbrowserError(
             ErrorKind.USAGE, "give three documents: refbrowser merge BASE OURS THEIRS -o OUT"
         )
-    return arguments.sides, target, arguments.name or target
+    return arguments.sides, target, arguments.label or target
 
 
 def _merge_documents(

@@ -180,7 +180,7 @@ def test_conflicts_end_with_2_and_leave_a_document(
 ) -> None:
     files = sides({"units": "a"}, {"units": "b", "count": 4})
     beside = tmp_path / "conflicts.json"
-    assert main(["merge", *files, "-o", files[1], "--conflicts", str(beside), "--name", "my.json"]) == 2
+    assert main(["merge", *files, "-o", files[1], "--conflicts", str(beside), "--label", "my.json"]) == 2
     out, err = capsys.readouterr()
     assert "conflict: a/.zattrs, units (/refs/a~1.zattrs /units)" in err
     assert "my.json" in out

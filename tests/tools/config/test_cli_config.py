@@ -100,6 +100,41 @@ def test_origins_are_trusted_by_file_and_environment(
     assert main(["cat", document, "b", "--allow", data]) == 0
 
 
+def test_each_value_is_shown_with_where_it_comes_from(
+    settings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "set", "allow", "s3://a", "s3://b"]) == 0
+    assert main(["config", "set", "stale", "refuse"]) == 0
+    monkeypatch.setenv("REFBROWSER_STALE", "allow")
+    capsys.readouterr()
+    assert main(["config"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        f"allow = s3://a  (of {settings})",
+        f"allow = s3://b  (of {settings})",
+        "stale = allow  (of REFBROWSER_STALE)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("\n# stale\nstale = 'maybe'\n", 3),
+        ("allow = [\n  's3://a',\n  'ftp://x',\n]", 1),
+        ("stale = 'allow'\n[colour]\nx = 'y'\n", 2),
+        ("stale = 'allow'\n'odd name' = 1\n", 2),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_told_with_its_line(
+    text: str, line: int, settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.parent.mkdir(parents=True)
+    settings.write_text(text)
+    assert main(["config", "--json"]) == 2
+    place = json.loads(capsys.readouterr().err)["error"]["place"]
+    assert place == {"path": str(settings), "line": line}
+
+
 def test_a_variable_of_no_sense_is_named(
     elsewhere: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
