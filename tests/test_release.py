@@ -147,6 +147,17 @@ def packages(tmp_path: Path) -> Path:
     return folder
 
 
+def test_what_a_package_does_not_say_is_known_or_added(packages: Path) -> None:
+    installed(packages, "icechunk", "1", "Summary: without a licence")
+    installed(packages, "pyhdf", "1", "License: MIT License")
+    installed(packages, "shiboken6", "6", "License-Expression: LGPL-3.0-only OR GPL-3.0-only")
+    found = {each.name: each for each in materials.packages(packages)}
+    assert (found["icechunk"].licence, found["pyhdf"].licence) == ("Apache-2.0", "MIT")
+    # Whoever passes it on must pass on its licence as well.
+    titles = [text.strip().partition("\n")[0] for _, text in found["shiboken6"].texts]
+    assert titles == ["GNU LESSER GENERAL PUBLIC LICENSE", "GNU GENERAL PUBLIC LICENSE"]
+
+
 def test_the_bill_names_everything_with_its_licence(packages: Path, tmp_path: Path) -> None:
     materials.write(packages, tmp_path, python="3.13.0")
     bill = json.loads((tmp_path / "bom.json").read_text("utf-8"))

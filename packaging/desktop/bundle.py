@@ -37,6 +37,8 @@ EXTRAS = (
 #: Parts of Python's own library that nothing in the folder imports; `site-packages` is filled anew.
 UNUSED_LIBRARY = (
     *("ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "test", "tkinter", "turtledemo"),
+    # The line editor is under the GPL; nothing here is a prompt.
+    *("lib-dynload/readline*", "lib-dynload/_curses*"),
     *("config-*", "lib-dynload/_tkinter*", "lib-dynload/*test*", "lib-dynload/xx*"),
 )
 #: What is taken out of installed packages, as patterns below `site-packages`.
@@ -111,6 +113,7 @@ LAUNCHER = """\
 #!/bin/sh
 # Starts refbrowser with the Python beside it, whatever Python the machine has.
 here=$(dirname -- "$(readlink -f -- "$0")")
+[ "${1-}" != --add-to-desktop ] || { shift; exec "$here/add-to-desktop" "$@"; }
 unset PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONPLATLIBDIR
 export PYTHONNOUSERSITE=1 REFBROWSER_BUNDLE="$here"
 exec "$here/bin/python3" -P -m refbrowser "$@"
@@ -397,6 +400,7 @@ def make(wheel: Path, out: Path, python: Path | None) -> Path:
     remove(target, ("share", "etc", "Scripts"))
     on_linux = sys.platform.startswith("linux")
     if on_linux:
+        shutil.copy2(CHECKOUT / "packaging" / "desktop" / "add-to-desktop", target)
         # Run by the Python that has Qt.
         run(
             interpreter.program,

@@ -20,7 +20,7 @@ mkdir -p "$work/DEBIAN" "$work/usr/bin" "$work/usr/lib" "$work/usr/share/doc/ref
 cp -a "$folder" "$work/usr/lib/refbrowser"
 # What desktops read is in the system's folders; all else stays together.
 cp -a "$work/usr/lib/refbrowser/share/." "$work/usr/share/"
-rm -r "$work/usr/lib/refbrowser/share"
+rm -r "$work/usr/lib/refbrowser/share" "$work/usr/lib/refbrowser/add-to-desktop"
 ln -s ../lib/refbrowser/refbrowser "$work/usr/bin/refbrowser"
 cat "$root/LICENSE" "$folder/licences.txt" >"$work/usr/share/doc/refbrowser/copyright"
 chmod -R u+rwX,go+rX,go-w "$work"

@@ -23,6 +23,11 @@ from pathlib import Path
 from typing import Any
 
 SPEC_VERSION = "1.5"
+HERE = Path(__file__).resolve().parent
+#: What is known of packages that do not say their licence: the table that the project keeps.
+TABLE = HERE.parents[1] / "LICENSES.md"
+#: Texts of licences that packages name, and that must come with them though they do not bring them.
+OWED = {"LGPL-3.0": ("LGPL-3.0.txt", "GPL-3.0.txt")}
 #: What packages call the files that hold their licence.
 _LICENCE_FILE = re.compile(
     r"(licen[cs]e|copying|notice|copyright|authors)([-._].*|s|s[/\\].*)?", re.IGNORECASE
@@ -34,6 +39,7 @@ _CLASSIFIED = {
     "Apache Software License": "Apache-2.0",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",
+    "3-Clause BSD License": "BSD-3-Clause",
 }
 
 
@@ -84,7 +90,10 @@ def licence_of(distribution: Distribution) -> str:
     if known:
         return " AND ".join(dict.fromkeys(known))
     named = (said.get("License") or "").strip()
-    return named if named and "\n" not in named else (classes or [""])[0]
+    named = named if "\n" not in named else ""
+    table = re.findall(r"^\| ([a-z0-9-]+) \| ([^|;]+?)[ ;|]", TABLE.read_text("utf-8"), re.MULTILINE)
+    name = re.sub(r"[-_.]+", "-", said["Name"]).lower()
+    return _CLASSIFIED.get(named, named) or dict(table).get(name) or (classes or [""])[0]
 
 
 def packages(folder: Path) -> Iterator[Material]:
@@ -100,8 +109,12 @@ def packages(folder: Path) -> Iterator[Material]:
                 _LICENCE_FILE.fullmatch(file.name) or (inner and _LICENCE_FILE.fullmatch(inner))
             ) and path.is_file():
                 texts.append((file.as_posix(), path.read_text("utf-8", errors="replace")))
+        licence = licence_of(distribution)
+        if not texts:
+            owed = [file for name_, files in OWED.items() if name_ in licence for file in files]
+            texts = [(file, (HERE / "licences" / file).read_text("utf-8")) for file in owed]
         purl = f"pkg:pypi/{re.sub(r'[-_.]+', '-', name).lower()}@{version}"
-        yield Material(name, version, purl, licence_of(distribution), texts)
+        yield Material(name, version, purl, licence, texts)
 
 
 def python_itself(library: Path, version: str) -> Material:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QRectF, Qt, Signal
@@ -59,6 +60,7 @@ class StartPane(QWidget):
         self.setAccessibleDescription(f"{TEXT}. {PROMISE}")
         self._controls: QWidget | None = None
         self._recent: list[QWidget] = []
+        self._offer: QWidget | None = None
         self._paths: list[tuple[str, str]] = []
         self._lost: list[tuple[str, str]] = []
 
@@ -83,10 +85,21 @@ class StartPane(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(2)
         self._column.addLayout(buttons)
+        if os.environ.get("REFBROWSER_BUNDLE"):
+            self._offer_desktop()
         self._column.addSpacing(theme.HUGE)
         self._column.addStretch(1)
         self._controls.show()
         self.set_recent(recent, more)
+
+    def _offer_desktop(self) -> None:
+        """Offer to add the program to the desktop, where it is not there; what is installed need not ask."""
+        from refbrowser.app.frame.desktop_offer import DesktopOffer, offered
+
+        script = offered()
+        if script is not None:
+            self._offer = DesktopOffer(script)
+            self._column.addWidget(self._offer, 0, Qt.AlignmentFlag.AlignHCenter)
 
     def set_recent(self, paths: Sequence[str], more: Callable[[str], str] = lambda path: "") -> None:
         """List the documents that were opened lately; `more` says how many were opened with one."""
@@ -161,6 +174,8 @@ class StartPane(QWidget):
     def _show_what_fits(self, height: int) -> None:
         """Show as many of the recent documents as there is room for, the newest first."""
         left = height - self._buttons.sizeHint().height() - theme.HUGE
+        if self._offer is not None:
+            left -= self._offer.sizeHint().height() + self._column.spacing()
         for widget in self._recent:
             left -= widget.sizeHint().height() + self._column.spacing()
             widget.setVisible(left >= 0)
