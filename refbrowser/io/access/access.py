@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ntpath
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.findings.finding import Finding
+from refbrowser.io.access import windows_paths
 from refbrowser.io.archives.known_archives import Confirm, ZipArchives
 from refbrowser.io.identity import ObjectIdentities, Recorded
 from refbrowser.io.origins import (
@@ -569,6 +571,13 @@ class Access:
         if not self.base and not os.path.isabs(path):
             message = "the name is relative, and the references are not in a folder"
             raise RefbrowserError(ErrorKind.REF, message, Place(url=url))
+        if windows_paths.HERE:
+            if fault := windows_paths.fault_of(path):
+                raise RefbrowserError(ErrorKind.UNSAFE, fault, Place(url=url))
+            if windows_paths.is_elsewhere(path, self.base):
+                # Where its links lead, that machine alone knows; it is not asked before it may be.
+                place = windows_paths.unresolved(path)
+                return Location(place, Origin("file", folder=ntpath.dirname(place)), place)
         try:
             return self.memory.local(os.path.join(self.base, path))
         except RefbrowserError as error:
