@@ -42,6 +42,9 @@ class Setting:
 
 SETTINGS = {
     "allow": Setting("origins that every document may read from: hosts, buckets, folders", is_list=True),
+    "allow-codec": Setting(
+        "codecs of installed packages, or such packages, that may decode for every document", is_list=True
+    ),
     "storage-option": Setting("how to connect to them, ORIGIN:KEY=VALUE", is_list=True),
     "stale": Setting("files that are not those of a lock", choices=("refuse", "allow")),
     "dask": Setting("the Dask cluster that works: tcp://HOST:PORT, local or local:N"),
@@ -86,11 +89,21 @@ def checked(name: str, values: list[str], place: Place) -> str | list[str]:
         if name == "allow":
             for value in values:
                 Origin.parse(value)
+        elif name == "allow-codec":
+            _check_codecs(values)
         else:
             parse_storage_options(values)
     except RefbrowserError as error:
         raise error.at(place) from None
     return values
+
+
+def _check_codecs(values: list[str]) -> None:
+    """Raise where one of the names could be that of no codec and no package."""
+    for value in values:
+        if not value.strip() or not value.isprintable() or "*" in value:
+            message = f"{quoted(value)} is the name of no codec and no package"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice="name each codec or package by itself")
 
 
 def of_file() -> dict[str, str | list[str]]:

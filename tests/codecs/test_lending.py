@@ -234,6 +234,27 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.slow
+def test_a_setting_allows_codecs_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("REFBROWSER_CONFIG", raising=False)
+    path = tmp_path / "set.json"
+    path.write_text(json.dumps(chained()))
+    read = ["read", str(path), "/a", "--json"]
+    assert main(["config", "add", "allow-codec", "made.negated", "made.flip"]) == 0
+    assert main(read) == 3
+    assert main(["config", "add", "allow-codec", "made.backwards"]) == 0
+    capsys.readouterr()
+    assert main(read) == 0
+    assert json.loads(capsys.readouterr().out) == VALUES.tolist()
+    assert main(["config", "unset", "allow-codec"]) == 0
+    assert main(read) == 3
+    monkeypatch.setenv("REFBROWSER_ALLOW_CODEC", PACKAGE)
+    assert main(read) == 0
+
+
+@pytest.mark.slow
 def test_exports_write_codecs_that_every_reader_has(tmp_path: Path) -> None:
     with refbrowser.open(chained(), allow_codecs=PACKAGE) as dataset:
         refbrowser.export(dataset, tmp_path / "out", format="zarr-v3")
