@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -198,6 +198,11 @@ class CodecPipeline:
             buffer = _decoded(stage, buffer, None)
             yield stage, buffer
 
+    @property
+    def tells_shape(self) -> bool:
+        """Whether a stored chunk says which shape it has."""
+        return bool(self.stages) and hasattr(self.stages[0].codec, "shape_of")
+
     def block_shape(self, data: Any) -> tuple[int, ...] | None:
         """Return the shape that a stored chunk says itself to have; None where it says none.
 
@@ -206,17 +211,16 @@ class CodecPipeline:
         RefbrowserError
             `DECODE`: it is none that can be decoded.
         """
-        shape_of = getattr(self.stages[0].codec, "shape_of", None) if self.stages else None
-        if shape_of is None:
+        if not self.tells_shape:
             return None
+        shape_of: Callable[[Bytes], tuple[int, ...]] = getattr(self.stages[0].codec, "shape_of")  # noqa: B009
         buffer = as_bytes(data)
         for stage in reversed(self.stages[1:]):
             buffer = _decoded(stage, buffer, None)
         try:
-            found: tuple[int, ...] = shape_of(buffer)
+            return shape_of(buffer)
         except FAULTS as error:
             raise _fault(self.stages[0].name, error) from None
-        return found
 
     def elements(self, buffer: Bytes) -> npt.NDArray[Any]:
         """Return a chunk from what the byte codecs gave.

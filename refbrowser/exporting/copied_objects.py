@@ -17,6 +17,7 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout, filled
 from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.reading.shards import inner_columns, shard_tables
+from refbrowser.engine.reading.short_blocks import short_blocks, tells_shapes
 from refbrowser.engine.reading.wanted_ranges import too_long, without_large
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.exporting.buffers import Buffers
@@ -80,6 +81,12 @@ class StoredUnits:
             # A limit of ours, no fault of the chunk.
             self.access.memory.warn(_unconfirmed(found))
         return None
+
+    def look_for_short(self, at: Coords, inner: Coords | None, data: bytes | memoryview) -> None:
+        """Warn of what the source's chunk at `at`, or an inner chunk of it, has too little of."""
+        if tells_shapes(self.pipeline):
+            for finding in short_blocks(self.node, at, self.pipeline, memoryview(data), inner):
+                self.access.memory.warn(finding)
 
     def sound_inner(self, data: bytes | memoryview) -> Iterator[tuple[int, memoryview]]:
         """Yield the inner chunks of a shard that can be decoded, each with its number in C order."""
@@ -259,11 +266,11 @@ class _Copier:
         manifest = layout.source.manifest
         assert layout.copied is not None
         places = layout.source_coords(coords)
-        chunks = places
+        chunks, inside = places, None
         if layout.copied.from_shards:
             shard = CodecPipeline.for_array(layout.source).shard
             assert shard is not None
-            chunks = places // np.array(shard.grid.grid_shape)
+            chunks, inside = np.divmod(places, np.array(shard.grid.grid_shape))
             columns = _inner(run, manifest, places, chunks, shard)
         else:
             columns = manifest.columns(places)
@@ -284,13 +291,19 @@ class _Copier:
                 queue.put(partial(confirm, row, data), len(data) + self.units.decoded_size)
 
         def confirm(row: int, data: bytes | memoryview) -> None:
-            error = self.units_at(tuple(coords[row].tolist())).error(columns, row, key(row), data)
+            units = self.units_at(tuple(coords[row].tolist()))
+            error = units.error(columns, row, key(row), data)
             if error is None:
+                units.look_for_short(*place(row), data)
                 self.take(row, data)
             else:
                 run.bad(error)
                 self.take_sound(row, data)
             run.buffers.give(data)
+
+        def place(row: int) -> tuple[Coords, Coords | None]:
+            at = tuple(chunks[row].tolist())
+            return at, None if inside is None else tuple(inside[row].tolist())
 
         def key(row: int) -> str:
             return manifest.key(tuple(chunks[row].tolist()))

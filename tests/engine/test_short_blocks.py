@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +75,76 @@ def test_a_block_within_the_array_that_is_too_small_is_told(
     told = capsys.readouterr()
     assert json.loads(told.out) == expected.tolist()
     assert told.err.count("zeros stand for the others") == 2
+
+
+def sharded(folder: Path, blocks: dict[tuple[int, int], Any], name: str = "c.0.0") -> Path:
+    """Write one shard of 2 by 2 blocks; one that is not named is not stored."""
+    inner = {"name": "n5_default", "configuration": {"codecs": INNER}}
+    sharding = {
+        "chunk_shape": [3, 4],
+        "codecs": [inner],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+    }
+    folder.mkdir()
+    metadata = {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [5, 7],
+        "data_type": "int16",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [6, 8]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "."}},
+        "fill_value": 0,
+        "codecs": [{"name": "sharding_indexed", "configuration": sharding}],
+    }
+    (folder / "zarr.json").write_text(json.dumps(metadata))
+    index = np.full((2, 2, 2), 2**64 - 1, "<u8")
+    data = b""
+    for place, values in blocks.items():
+        stored = block(values)
+        index[place] = len(data), len(stored)
+        data += stored
+    (folder / name).write_bytes(data + index.tobytes())
+    return folder
+
+
+INSIDE = {
+    (0, 0): VALUES[:2, :4],
+    (0, 1): VALUES[:3, 4:],
+    (1, 0): VALUES[3:, :4],
+    (1, 1): VALUES[3:, 4:6],
+}
+TOLD = [
+    "the block of the inner chunk (0, 0) has 2 × 4 elements where 3 × 4 lie in the array",
+    "the block of the inner chunk (1, 1) has 2 × 2 elements where 2 × 3 lie in the array",
+]
+
+
+@pytest.mark.parametrize("part", [np.s_[...], np.s_[1:, 1:]])
+def test_short_blocks_in_shards_are_told_read_whole_or_alone(tmp_path: Path, part: Any) -> None:
+    with refbrowser.open(sharded(tmp_path / "a", INSIDE)) as dataset:
+        expected = VALUES.copy()
+        expected[2, :4] = expected[3:, 6] = 0
+        assert np.array_equal(dataset.array("/")[part], expected[part])
+        warnings = dataset.access.memory.warnings
+        assert [each.message.partition(":")[0] for each in warnings] == TOLD
+        assert {each.place.key for each in warnings} == {"c.0.0"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("is_sharded", "options"),
+    [(False, {}), (False, {"shards": "6,8"}), (True, {}), (True, {"chunks": "3,4"})],
+)
+def test_short_blocks_are_told_where_they_are_copied(
+    tmp_path: Path, is_sharded: bool, options: dict[str, str]
+) -> None:
+    if is_sharded:
+        source = sharded(tmp_path / "a", INSIDE)
+    else:
+        source = store(tmp_path / "a", {**whole(), "0.0": VALUES[:2, :4], "1.1": VALUES[3:, 4:6]})
+    with refbrowser.open(source) as dataset:
+        report = refbrowser.export(dataset, tmp_path / "b", format="zarr-v3", **options)
+        assert report.copied
+        told = sorted(each.message.partition(":")[0] for each in dataset.access.memory.warnings)
+    plain = [re.sub(r" of the inner chunk \(\d, \d\)", "", text) for text in TOLD]
+    assert told == sorted(TOLD if is_sharded else plain)

@@ -19,6 +19,7 @@ from refbrowser.codecs.sharding import filled
 from refbrowser.engine.reading.parts import Ints, Parts, PartTable
 from refbrowser.engine.reading.reader import AT_ONCE, TINY, Batch, Needed, Reader, Reading
 from refbrowser.engine.reading.shards import ShardMemory, open_shards
+from refbrowser.engine.reading.short_blocks import short_blocks, tells_shapes
 from refbrowser.engine.reading.wanted_ranges import (
     Wanted,
     cut_uncompressed,
@@ -27,8 +28,7 @@ from refbrowser.engine.reading.wanted_ranges import (
     too_long,
     worth_keeping,
 )
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
-from refbrowser.findings.finding import Finding
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
@@ -140,23 +140,6 @@ class ChunkReading(Reading):
         )
 
 
-def short_block(node: ArrayNode, coords: tuple[int, ...], sides: tuple[int, ...]) -> Finding | None:
-    """Return what is to be warned of where a chunk says that it has less than lies in the array.
-
-    At the far edges of an array a chunk may end where that does; elsewhere zeros stand for what was lost.
-    """
-    wanted = node.grid.extent(coords)
-    if all(side >= least for side, least in zip(sides, wanted, strict=True)):
-        return None
-    has, needs = (" × ".join(map(str, each)) for each in (sides, wanted))
-    return Finding(
-        severity=Severity.WARNING,
-        kind=ErrorKind.DECODE,
-        message=f"the block has {has} elements where {needs} lie in the array: zeros stand for the others",
-        place=Place(path=node.path, key=node.manifest.key(coords)),
-    )
-
-
 def _bytes_between_elements(wanted: Wanted) -> int:
     """Return how many bytes within spans belong to no selected element."""
     columns = wanted.columns
@@ -188,6 +171,7 @@ class ChunkBatch(Batch[Wanted]):
         super().__init__(reader, parts, start, stop)
         self.reading = reading
         self.witness = reading.node.chunks.witness
+        self._tells_shapes = tells_shapes(reading.pipeline)
         self.fill = filled((), reading.pipeline.dtype, reading.node.fill_value)[()]
         self._lock = threading.Lock()
         #: Rows of each chunk that have not ended; None where each chunk has just one.
@@ -328,15 +312,25 @@ class ChunkBatch(Batch[Wanted]):
 
     def arrived(self, rows: Wanted, row: int, data: memoryview) -> None:
         """Look at the stored bytes of a whole chunk where its file, or it itself, tells more of them."""
-        if rows.pipeline is self.reading.pipeline and (sides := rows.pipeline.block_shape(data)) is not None:
-            coords = self.parts[rows.owners[row]].coords
-            finding = short_block(self.reading.node, coords, sides)
-            if finding is not None:
-                self.reader.access.memory.warn(finding)
+        if self._tells_shapes:
+            self._look_for_short(rows, row, data)
         if self.witness is not None and (place := self._stored_at(rows, row)) is not None:
             finding = self.witness.check(*place, data)
             if finding is not None:
                 self.reader.access.memory.warn(finding)
+
+    def _look_for_short(self, rows: Wanted, row: int, data: memoryview) -> None:
+        """Warn of a chunk, or of inner chunks, that have less than lies in the array."""
+        whole = self.reading.pipeline
+        if rows.pipeline is whole:
+            inner = None
+        elif whole.shard is not None and rows.pipeline is whole.shard.inner:
+            inner = rows.parts[row].coords
+        else:
+            return
+        coords = self.parts[rows.owners[row]].coords
+        for finding in short_blocks(self.reading.node, coords, rows.pipeline, data, inner):
+            self.reader.access.memory.warn(finding)
 
     def _fault(self, rows: Wanted, row: int, data: memoryview) -> RefbrowserError | None:
         """Return why bytes cannot be decoded as their file tells it, where it does."""

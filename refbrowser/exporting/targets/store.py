@@ -268,9 +268,26 @@ class StoreTarget(Target):
         """Return the bytes that must be free on the disk."""
         return cost.spool_bytes if in_object_store(self.name) else super().room(cost)
 
+    def _lines_to_open(self) -> tuple[str, ...]:
+        """Return how zarr-python opens what its name does not lead to: since 3.4 a name ends at a ``#``."""
+        is_read = "zarr-python" in _PROGRAMS.get(self.store.flavour, ())
+        if "#" not in self.name or in_object_store(self.name) or not is_read:
+            return ()
+        is_zip = self.options.container == "zip"
+        kind, mode = ("ZipStore", 'mode="r"') if is_zip else ("LocalStore", "read_only=True")
+        folder = self.options.zip_folder.strip("/") if is_zip else ""
+        path = f", path={folder!r}" if folder else ""
+        return (
+            "import zarr",
+            f"from zarr.storage import {kind}",
+            "",
+            f'root = zarr.open({kind}({self.name!r}, {mode}){path}, mode="r")',
+        )
+
     def write(self, made: AnyPlace, tally: Tally, control: JobControl) -> None:
         """Write metadata and chunks; what an earlier run has written stays."""
         tally.skipped = list(self.skipped)
+        self.opened_by = self._lines_to_open()
         with closing(Journal(made.partial, self.fingerprint())) as journal, self._team(made) as team:
             made.begin(journal.entries())
             made.token = control.token
