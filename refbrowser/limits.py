@@ -151,6 +151,8 @@ class Limits(LimitTable):
     awkward_question: int = limit(128 * MIB, "bytes", "nested rows that are read without a question")
     lead_size: int = limit(64 * MIB, "bytes", "file that names others: NcML, VRT, STAC, list of URLs")
     lead_sources: int = limit(100_000, "files", "files that such a one names")
+    lead_opened: int = limit(100, "files", "files of an NcML that is opened as a dataset by itself")
+    lead_scanned: int = limit(10_000, "entries", "entries of folders that such an NcML scans")
     lead_elements: int = limit(1_000_000, "elements", "elements of such a one in XML")
     xml_size: int = limit(512 * MIB, "bytes", "description in XML")
     xml_tag: int = limit(4 * MIB, "bytes", "name and attributes of one element of a description in XML")

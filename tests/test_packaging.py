@@ -245,3 +245,9 @@ def test_what_is_locked_is_installed_by_its_hashes(checkout: Path, monkeypatch: 
     assert f"--require-hashes --requirement {versions}" in calls[0]
     assert "--no-deps" in calls[1]
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize("extra", ["hdf5", "netcdf", "all"])
+def test_what_decodes_filters_of_hdf5_comes_with_its_extras(extra: str) -> None:
+    """Arrays whose filter nothing decodes say to install hdf5plugin; who installed an extra has it."""
+    assert {"h5py", "hdf5plugin"} <= {canonicalize_name(each.name) for each in required(extra)}

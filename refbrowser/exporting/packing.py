@@ -30,6 +30,8 @@ SCALING = ("scale_factor", "add_offset")
 MARKS = ("_FillValue", "missing_value")
 _BOUNDS = ("valid_range", "valid_min", "valid_max")
 _SCALE, _CAST = "scale_offset", "cast_value"
+#: The codecs that pack.
+PACKS = (_SCALE, _CAST)
 #: Stored values at which the last bits are compared: all there are of two bytes.
 _COMPARED = 1 << 16
 

@@ -46,6 +46,8 @@ class Lead:
         Array, name and value of attributes that are to be set; ``/`` is the whole dataset.
     unsaid
         What else is said, and not followed.
+    why
+        Why it is not opened as one dataset by itself; empty where that was not tried.
     """
 
     sources: tuple[NamedSource, ...] = ()
@@ -55,6 +57,7 @@ class Lead:
     merge: bool = False
     attributes: tuple[tuple[str, str, Any], ...] = ()
     unsaid: tuple[str, ...] = ()
+    why: str = ""
 
     @property
     def best(self) -> NamedSource | None:

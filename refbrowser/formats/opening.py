@@ -39,6 +39,9 @@ def open_named(opening: Opening) -> Opened:
         try:
             opened = _opened(best, opening)
         except NotThisError as error:
+            if error.found is not None and error.found.lead is not None:
+                # It is one that names others, which were looked at: no other format has it.
+                raise
             failed[best.name] = error
             opening = replace(opening, seen=opening.seen.learned(error))
         else:

@@ -118,6 +118,12 @@ def _of_dmrpp(seen: Seen) -> Score:
     return Score.SUFFIX if seen.ends(DMRPP.suffixes) else Score.NO
 
 
+def _of_ncml(seen: Seen) -> Score:
+    if not seen.ends(NCML.suffixes):
+        return Score.NO
+    return Score.SUFFIX if seen.local is None or seen.kind is FileKind.NCML else Score.NO
+
+
 def _of_icechunk(seen: Seen) -> Score:
     if seen.local is None:
         is_other = seen.kind is not None and Found(seen.kind).is_data
@@ -517,6 +523,16 @@ ICECHUNK = Format(
         ),
     ),
 )
+NCML = Format(
+    name="ncml",
+    title="NcML",
+    holds="NcML that puts files together",
+    opener="refbrowser.exporting.combining.led_dataset:open_named_ncml",
+    suffixes=(".ncml",),
+    sniff=_of_ncml,
+    noun="the NcML",
+    brief="NcML: files put together",
+)
 BUILT_IN = (
     REFERENCES,
     ZARR,
@@ -531,6 +547,7 @@ BUILT_IN = (
     GRIB_INDEX,
     TIFF,
     DMRPP,
+    NCML,
     SERVICE,
     TABLES,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QUrl
-from PySide6.QtWidgets import QApplication, QMessageBox, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 from unread_data import HDF4, without_pyhdf
@@ -16,6 +16,7 @@ from window_fixtures import Open, button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.tools.make.window.combine_sheet import CombineSheet
 from refbrowser.tools.make.window.make_sheet import MakeSheet
 
@@ -151,6 +152,7 @@ class TestFilesOfData:
         assert card is not None
         assert card.heading() == "all.ncml names 2 files"
         assert f"They are in {tmp_path}." in card.text()
+        assert "It is not opened by itself: " in card.text()
         assert "Not followed: attributes of files are not made variables" in card.text()
         assert lines(window).toPlainText().splitlines() == [f"{tmp_path}/a.nc", f"{tmp_path}/b.nc"]
         assert not button(window, "foundOpenButton").isVisible()
@@ -164,6 +166,33 @@ class TestFilesOfData:
         assert [each.value for each in order.remedies] == ['/:title="Runs"']
         sheet.close()
         assert window.documents.all() == []
+
+    @pytest.mark.slow
+    def test_an_ncml_whose_files_lie_beside_it_is_opened(
+        self, window: MainWindow, opened: Open, tmp_path: Path
+    ) -> None:
+        h5py = pytest.importorskip("h5py")
+        for number in range(2):
+            with h5py.File(tmp_path / f"{number}.nc", "w") as file:
+                file.create_dataset("t", data=[number, number + 0.5])
+                file["t"].make_scale("t")
+        path = tmp_path / "all.ncml"
+        path.write_text(
+            '<netcdf xmlns="http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2">'
+            '<aggregation type="joinExisting" dimName="t"><scan location="." suffix=".nc"/></aggregation>'
+            "</netcdf>"
+        )
+        before = path.read_bytes()
+        document = opened(path)
+        assert document.is_open
+        assert document.hierarchy is not None
+        assert document.hierarchy.find("/t").shape == (4,)  # type: ignore[union-attr]
+        document.apply(SetMetadata(".zattrs", {"title": "edited"}))
+        window.actions_["save"].trigger()
+        dialog = window.findChild(QFileDialog, "saveAsDialog")
+        assert dialog is not None, "it is saved elsewhere: the NcML is no document of references"
+        dialog.close()
+        assert path.read_bytes() == before
 
     def test_an_asset_of_stac_is_opened_with_one_click(
         self, window: MainWindow, small: Path, opened: Open, tmp_path: Path, qtbot: QtBot

@@ -246,9 +246,12 @@ def _lead_words(found: Found, lead: Lead) -> str:
     places = list(dict.fromkeys(map(_place_of, (each.url for each in lead.sources))))
     more = f" and {len(places) - _OFFERED} more" if len(places) > _OFFERED else ""
     what = "Combine joins them into one dataset" if lead.is_one else "Open what is to be seen"
+    # What was tried with them is told below.
+    read = "" if lead.why else "; nothing of them was read yet"
     lines = [
-        f"It is {_article(found.kind)}, without arrays of its own. {what}; nothing of them was read yet.",
+        f"It is {_article(found.kind)}, without arrays of its own. {what}{read}.",
         f"They are in {', '.join(map(one_line, places[:_OFFERED]))}{more}.",
+        *([f"It is not opened by itself: {one_line(lead.why)}."] if lead.why else ()),
         *_opened_from(lead),
         *(f"Not followed: {one_line(each)}." for each in lead.unsaid[:_OFFERED]),
     ]

@@ -96,7 +96,7 @@ class PackingSheet(QDialog):
         layout.addWidget(self._outcome)
         layout.addWidget(self._sides, 1)
         self._rest = QWidget()
-        layout.addWidget(self._rest)
+        layout.addWidget(self._rest, 1)
         layout.addLayout(line)
 
     # Looking
@@ -137,11 +137,19 @@ class PackingSheet(QDialog):
         self._outcome.setText("\n".join(change.lines()))
 
     def _failed(self, error: BaseException) -> None:
+        from refbrowser.errors import RefbrowserError
         from refbrowser.views.editing.packing_change import EXPORT_ADVICE
 
         self._show(None)
-        self._outcome.setText(f"This cannot be done in the document. {error_text(error)}")
-        self._export.setVisible(getattr(error, "advice", "") == EXPORT_ADVICE)
+        can_export = isinstance(error, RefbrowserError) and error.advice == EXPORT_ADVICE
+        self._export.setVisible(can_export)
+        why = error_text(error)
+        if isinstance(error, RefbrowserError) and can_export:
+            why = (
+                f"{error.message[:1].upper()}{error.message[1:]}. Export the array to Zarr v3, "
+                "with the option Packing in the dialog."
+            )
+        self._outcome.setText(f"This cannot be done in the document. {why}")
 
     # Acting
 

@@ -67,7 +67,7 @@ def led_on(error: NotReferencesError, opening: Opening) -> NotReferencesError:
         return _advised(error, said, None)
     if lead is None or (kind is FileKind.GEOJSON and not lead.sources):
         return error
-    return _advised(error, _advice(kind, lead, opening.path), lead)
+    return _advised(error, advice_of(kind, lead, opening.path), lead)
 
 
 def _advised(error: NotReferencesError, advice: str, lead: Lead | None) -> NotReferencesError:
@@ -75,7 +75,7 @@ def _advised(error: NotReferencesError, advice: str, lead: Lead | None) -> NotRe
     return NotReferencesError(told, replace(error.found, lead=lead))
 
 
-def _advice(kind: FileKind, lead: Lead, path: str) -> str:
+def advice_of(kind: FileKind, lead: Lead, path: str) -> str:
     """Return the command line that goes on, and what it does not do."""
     best = lead.best
     count = counted_plain(len(lead.sources), "file")

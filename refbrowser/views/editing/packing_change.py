@@ -11,7 +11,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.node_metadata import MetadataText, attributes_key, read_metadata, uses_v3
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.codec_names import without_shards
-from refbrowser.exporting.packing import SCALING, LastBits, Repacked, repacked
+from refbrowser.exporting.packing import PACKS, SCALING, LastBits, Repacked, repacked
 from refbrowser.formats.zarr.documents import NODE_V3, split_key
 from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour
@@ -19,11 +19,9 @@ from refbrowser.references.edits.edits import Compound, Edit, SetMetadata
 from refbrowser.words import count_text, counted_spaced
 
 CODECS, ATTRIBUTES = "codecs", "attributes"
-_PACKS = ("scale_offset", "cast_value")
 _SHARDS = "sharding_indexed"
-EXPORT_ADVICE = (
-    "export the array to Zarr v3 with --packing codecs: in the window, Packing in the export dialog"
-)
+#: What is advised where the metadata is of another version.
+EXPORT_ADVICE = "export the array to Zarr v3 with --packing codecs, in Python with packing='codecs'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def other_packing(node: ArrayNode) -> str:
     """Return by what the packing of an array could be said instead; empty where it is not packed."""
     if node.nested is not None or not node.has_grid:
         return ""
-    if any(spec.name in _PACKS for spec in (*node.codecs, *without_shards(node).codecs)):
+    if any(spec.name in PACKS for spec in (*node.codecs, *without_shards(node).codecs)):
         return ATTRIBUTES
     return CODECS if any(name in node.attributes for name in SCALING) else ""
 
@@ -146,7 +144,7 @@ def difference_lines(found: LastBits) -> tuple[str, ...]:
 
 def _not_packed(node: ArrayNode, packing: str) -> str:
     if packing == ATTRIBUTES and other_packing(node) == ATTRIBUTES:
-        return f"its codecs {' and '.join(_PACKS)} are not the first ones"
+        return f"its codecs {' and '.join(PACKS)} are not the first ones"
     return f"it is not packed by {ATTRIBUTES if packing == CODECS else CODECS}"
 
 
@@ -189,7 +187,7 @@ def _with(codecs: list[Any], specs: list[Any]) -> list[Any]:
 def _without(codecs: list[Any], packs: int) -> list[Any]:
     """Return codecs without the first few that pack, wherever these begin."""
     at = _shards_in(codecs)
-    if at is None or _name(codecs[0]) in _PACKS:
+    if at is None or _name(codecs[0]) in PACKS:
         return codecs[packs:]
     return _with_inner(codecs, at, _without(_inner(codecs[at]), packs))
 

@@ -12,6 +12,7 @@ import pytest
 import refbrowser
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.hdf5 import hdf5_arrays
+from refbrowser.formats.hdf5.hdf5_filters import Filter
 from refbrowser.model.selection import Selection
 
 h5py = pytest.importorskip("h5py")
@@ -412,4 +413,14 @@ def test_filters_are_decoded_without_the_library_or_name_the_package(tmp_path: P
         for name, title in (("zfp", "zfp"), ("rare", "number 32010")):
             with pytest.raises(RefbrowserError, match=title) as caught:
                 dataset[f"/{name}"][...]
-            assert ("pip install hdf5plugin" in caught.value.advice) == (name != "rare")
+            assert (caught.value.advice == "pip install hdf5plugin") == (name != "rare")
+            assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("number", "title"), [(32013, "zfp"), (32026, "blosc2"), (32024, "SZ3"), (32028, "SPERR"), (32010, "x")]
+)
+def test_what_is_to_be_installed_is_one_command(number: int, title: str) -> None:
+    told = Filter(number, (), "x")
+    assert told.title == title
+    assert (told.advice == "pip install hdf5plugin") == (title != "x")
