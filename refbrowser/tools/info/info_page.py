@@ -19,7 +19,10 @@ _STYLE = """
 .array h3 span { font-weight: 400; margin-left: .6rem; }
 main dl { grid-template-columns: 11rem minmax(0, 1fr); }
 .sizes table { width: auto; min-width: 18rem; }
-@media (max-width: 36rem) { main dl { grid-template-columns: minmax(0, 1fr); } }
+@media (max-width: 36rem) {
+  main dl { grid-template-columns: minmax(0, 1fr); }
+  main dd { margin-bottom: .4rem; }
+}
 """
 #: Characters of one attribute.
 _VALUE = 500

@@ -65,6 +65,7 @@ footer {{ margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line
   font-size: .88rem; }}
 @media print {{
   :root {{ color-scheme: light; {_LIGHT} }}
+  html {{ font-size: 13px; }}
   body {{ max-width: none; padding: 0; font-size: 10pt; }}
   .scroll {{ overflow: visible; }}
   tr {{ break-inside: avoid; }}

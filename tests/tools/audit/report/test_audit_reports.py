@@ -6,10 +6,11 @@ import csv
 import io
 import json
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 
 from refbrowser.engine.audit.audit_plan import AuditCost, BlockedOrigin, Level
-from refbrowser.engine.audit.audit_result import AuditResult, Grouping
+from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup, Grouping
 from refbrowser.engine.audit.reader_notes import ReaderNote
 from refbrowser.errors import ErrorKind, Place, Severity
 from refbrowser.findings.finding import Finding
@@ -130,7 +131,30 @@ def test_thousands_are_one_line() -> None:
     lines = list(result_lines(many))
     assert len(lines) < 50
     assert any("8,970 more places in 2,990 more files" in line for line in lines)
-    assert len(page_text(page_of(AuditReport("d", many, AuditCost())))) < 200_000
+    page = page_text(page_of(AuditReport("d", many, AuditCost())))
+    assert len(page) < 60_000
+    # All of one kind stand in one table, file by file.
+    assert page.count("<table") == 2
+    assert "missing file: 9,000 places in 3,000 files" in page
+    assert "and 8,850 more places in 2,950 more files" in page
+
+
+def test_findings_of_one_file_are_folded() -> None:
+    page = page_text(page_of(AuditReport("d", replace(result_of(("a",) * 150), blocked=()), AuditCost())))
+    assert "<summary>92 more</summary>" in page
+    assert "and 150 more" in page
+    assert "missing file: 450 places <code>" in page
+
+
+def test_what_to_do_is_said_once_where_findings_do_not_say_it() -> None:
+    told = page_text(page_of(AuditReport("d", result_of(("a",)), AuditCost())))
+    assert '<th scope="col" class="remedy">What to do</th>' in told
+    assert "What to do: " not in told
+    silent = AuditResult(Level.STAT, groups=[FindingGroup(URL_DEAD, Severity.FAULT)], is_complete=True)
+    silent.groups[0].add(URL_DEAD.finding("it is gone"))
+    page = page_text(page_of(AuditReport("d", silent, AuditCost())))
+    assert "remedy" not in page.partition("</style>")[2]
+    assert escape(f"What to do: {URL_DEAD.advice}") in page
 
 
 def test_what_was_not_finished_says_so() -> None:
