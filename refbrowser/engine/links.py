@@ -263,6 +263,9 @@ def _check_path(path: str) -> None:
         split_url(path)
         return
     local = local_path(path) or ""
+    if local.startswith("~/"):
+        # Of whoever opens it.
+        local = os.path.expanduser(local)
     drive = ntpath.splitdrive(local)[0] if os.name == "nt" else ""
     is_whole = bool(drive) and ntpath.isabs(local) if os.name == "nt" else local.startswith("/")
     if not is_whole or local.startswith(("//", "\\\\")):

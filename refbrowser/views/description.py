@@ -35,6 +35,8 @@ class Description(Report):
 
     Attributes
     ----------
+    below
+        Its path; empty where all of it is described.
     path
         What was opened, as the user named it.
     problems
@@ -42,13 +44,13 @@ class Description(Report):
     """
 
     def __init__(self, dataset: Dataset, token: CancelToken, below: str = "") -> None:
-        self._below = below.strip("/") and dataset[below].path
+        self.below = below.strip("/") and dataset[below].path
         self.problems = tuple(_problems(dataset, token))
         self.path = dataset.path
         self._dataset = dataset
 
     def _is_shown(self, path: str) -> bool:
-        return not self._below or path == self._below or path.startswith(f"{self._below}/")
+        return not self.below or path == self.below or path.startswith(f"{self.below}/")
 
     @cached_property
     def text(self) -> tuple[str, ...]:

@@ -129,7 +129,8 @@ HOSTILE = [
     ("--screenshot=/tmp/x.png", "neither a URL nor a whole path"),
     ("-V", "neither a URL nor a whole path"),
     ("a.json", "neither a URL nor a whole path"),
-    ("~/a.json", "neither a URL nor a whole path"),
+    ("~root/a.json", "neither a URL nor a whole path"),
+    ("~/../../../../../../dev/zero", "device"),
     ("refbrowser:/a.json", "names nothing"),
     ("/a%0A--allow.json", "control characters"),
     ("/a%00.json", "control characters"),
@@ -153,6 +154,10 @@ def test_what_no_link_may_lead_to_is_refused(rest: str, words: str, monkeypatch:
     monkeypatch.setattr("os.stat", touched)
     with pytest.raises(RefbrowserError, match=words):
         Link.from_url(SCHEME + rest)
+
+
+def test_the_home_folder_is_that_of_whoever_opens_it() -> None:
+    assert Link.from_url(f"{SCHEME}~/a.json::/x") == Link("~/a.json", "/x")
 
 
 def test_a_link_has_a_longest_length() -> None:

@@ -68,7 +68,9 @@ def explain(
         else:
             found = opened.array(array)
             question = Question(array=found.path, index=_counted(index, found.shape))
-        return replace(answer(opened, question, control_of(progress).token), document=opened.path)
+        explanation = answer(opened, question, control_of(progress).token)
+        array, at = question.array, question.index
+        return replace(explanation, document=opened.path, array=array, index=at)
 
 
 def _counted(index: SupportsIndex | Iterable[SupportsIndex], shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from refbrowser.markup import Content, Markup, element, markup
 from refbrowser.views.description import Description
 from refbrowser.views.reports.finding_words import place_words, remedy_words
 from refbrowser.views.reports.html_page import ReportPage, code, definitions, listing, verdict
+from refbrowser.views.reports.window_link import window_link
 from refbrowser.words import counted
 
 _STYLE = """
@@ -36,6 +37,7 @@ def page_of(description: Description) -> ReportPage:
         title=f"Contents of {description.path}",
         about=(
             ("Document", description.path),
+            *window_link(description.path, description.below),
             ("Format", f"{found['format']}{written}"),
             ("Metadata", str(found["flavour"])),
         ),

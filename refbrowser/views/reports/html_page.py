@@ -21,6 +21,7 @@ _DARK = """--text: #e6e8eb; --soft: #a3abb5; --back: #16181b; --card: #1f2226; -
   --accent: #8ab4f0; --fault: #ff8a80; --warning: #ffc668; --good: #7ad9a0; --here: #62d2c0;
   --there: #c3a3f0;"""
 _STYLE = f"""
+a {{ color: var(--accent); }}
 :root {{ color-scheme: light dark; {_LIGHT} }}
 @media (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}
 * {{ box-sizing: border-box; }}
@@ -113,7 +114,7 @@ class ReportPage:
     """
 
     title: str
-    about: Sequence[tuple[str, str]] = ()
+    about: Sequence[tuple[str, Content]] = ()
     sections: Iterable[Markup] = ()
     style: str = ""
 

@@ -12,6 +12,7 @@ from refbrowser.tools.audit.report.audit_lines import cost_line, summary_line
 from refbrowser.tools.audit.report.audit_report import AuditReport
 from refbrowser.views.reports.finding_words import place_words, remedy_words
 from refbrowser.views.reports.html_page import ReportPage, code, listing, soft, verdict
+from refbrowser.views.reports.window_link import window_link
 from refbrowser.words import counted
 
 #: Findings of one file that are shown; those after the first few are folded.
@@ -34,7 +35,11 @@ def page_of(report: AuditReport) -> ReportPage:
     planned = f"; planned: {cost_line(level, report.cost)}" if level.asks else ""
     return ReportPage(
         title=f"Audit of {report.document}",
-        about=(("Document", report.document), ("Level", f"{level}{planned}")),
+        about=(
+            ("Document", report.document),
+            *window_link(report.document),
+            ("Level", f"{level}{planned}"),
+        ),
         sections=_sections(report.result),
         style=_STYLE,
     )

@@ -271,6 +271,8 @@ class Explanation(Report):
         What can be done about it.
     document
         Of which dataset, as the user named it; empty in the window, where that is seen.
+    array, index
+        The element that was asked about; empty where it was a key, and in the window.
     """
 
     subject: str
@@ -280,6 +282,8 @@ class Explanation(Report):
     steps: tuple[Step, ...] = ()
     links: tuple[Link, ...] = ()
     document: str = ""
+    array: str = ""
+    index: tuple[int, ...] = ()
 
     def step(self, name: str) -> Step | None:
         """Return the first step of a name."""

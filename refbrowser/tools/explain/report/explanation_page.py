@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from refbrowser.markup import Markup, element
+from refbrowser.markup import Content, Markup, element
 from refbrowser.tools.explain.report.explanation import Explanation, HexBlock, Step, StepState
 from refbrowser.views.reports.html_page import ReportPage, definitions, long_text, soft, verdict
+from refbrowser.views.reports.window_link import window_link
 
 #: How the steps are marked: a class of the page, a sign, and the words for those who do not see it.
 _MARKS = {
@@ -29,7 +30,10 @@ _BYTES = 20_000
 
 def page_of(explanation: Explanation) -> ReportPage:
     """Return an explanation as a page."""
-    document = [("Document", explanation.document)] if explanation.document else []
+    document: list[tuple[str, Content]] = []
+    if explanation.document:
+        shown = window_link(explanation.document, explanation.array, ",".join(map(str, explanation.index)))
+        document = [("Document", explanation.document), *shown]
     return ReportPage(
         title=explanation.verdict,
         about=(*document, ("About", explanation.subject)),
