@@ -19,6 +19,7 @@ from refbrowser.exporting.saving.portable_document import portable_document
 from refbrowser.io.buckets.bucket import Bucket
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
+from refbrowser.loading import require
 from refbrowser.manifest_documents import folder_of, in_json
 from refbrowser.model.grid import sides_text
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
@@ -63,6 +64,7 @@ def to_virtualizarr(dataset: Dataset, registry: ObjectStoreRegistry[Any] | None 
     RefbrowserError
         `E_BLOCKED`: a reference leads to where the dataset may not read; `E_BUDGET`: there are too many.
     """
+    require("virtualizarr")
     from obspec_utils.registry import ObjectStoreRegistry
     from virtualizarr.manifests import ManifestStore
 

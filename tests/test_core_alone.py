@@ -187,6 +187,12 @@ def test_programs_that_need_a_package_are_told(nested: Path, monkeypatch: pytest
     with pytest.raises(NotInstalledError, match="the Python package awkward") as caught:
         array.to_awkward()
     assert caught.value.advice == "pip install 'refbrowser[awkward]'"
+    without(monkeypatch, "dask", "dask")
+    with pytest.raises(NotInstalledError, match="the Python package dask"):
+        array.to_dask()
+    without(monkeypatch, "virtualizarr", "virtualizarr")
+    with pytest.raises(NotInstalledError, match="the Python package virtualizarr"):
+        refbrowser.to_virtualizarr(array.dataset)
 
 
 def test_qt_is_asked_for_before_a_display(

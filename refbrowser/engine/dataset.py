@@ -591,6 +591,7 @@ class Array(Displayed, ArrayProtocol):
         options
             Further ones of ``dask.array.from_array``.
         """
+        require("dask")
         import dask.array
 
         default = self.chunks or self.shape

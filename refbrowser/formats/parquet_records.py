@@ -199,7 +199,7 @@ def _columns(path: Path) -> list[Any]:
             ErrorKind.FORMAT,
             "the parquet form of references needs the package pyarrow",
             Place(document=os.fspath(path)),
-            "Install refbrowser[parquet].",
+            "pip install 'refbrowser[parquet]'",
         ) from None
     try:
         # Of a value that comes often each row has the number alone.

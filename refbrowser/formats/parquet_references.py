@@ -21,6 +21,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.files.atomic import check_unprotected
 from refbrowser.io.files.final_names import give_name, recover, sync_files
 from refbrowser.io.files.hidden_siblings import sibling_of
+from refbrowser.loading import require
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.references.document.document import Document
@@ -285,6 +286,7 @@ def _check_faults(columns: ReferenceColumns, skip: Callable[[RefbrowserError], N
 
 def _write_record(path: Path, columns: ReferenceColumns, record_size: int) -> None:
     """Write one record file, filled up to `record_size` rows as its readers expect."""
+    require("pyarrow")
     import pyarrow
     import pyarrow.parquet
 
