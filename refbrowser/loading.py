@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from refbrowser.errors import ErrorKind, NotInstalledError, quoted
 
 _WINGS = "refbrowser.wings"
+#: Where uvx keeps the environments of what it runs.
+_UVX = "archive-v0"
 #: What packages are called whose modules have another name.
 _PACKAGES = {"PySide6": "PySide6-Essentials", "google": "protobuf"}
 
@@ -73,8 +77,22 @@ def _how_to_install(package: str) -> str:
         name, extra = re.match(r"[\w.-]*", line), re.search(r"extra == ['\"]([\w-]+)['\"]", line)
         if name is None or _normal(name[0]) != wanted:
             continue
-        return f"pip install 'refbrowser[{extra[1]}]'" if extra else f"pip install '{name[0]}'"
-    return f"pip install '{package}'"
+        return to_install(f"refbrowser[{extra[1]}]" if extra else name[0])
+    return to_install(package)
+
+
+def to_install(what: str) -> str:
+    """Return the command that adds a package, or an extra of the project, by what installed the project."""
+    prefix = Path(sys.prefix)
+    is_extra = what.startswith("refbrowser[")
+    what = what if re.fullmatch(r"[\w.-]+", what) else f"'{what}'"
+    if (prefix / "pipx_metadata.json").exists():
+        return f"pipx install --force {what}" if is_extra else f"pipx inject refbrowser {what}"
+    if (prefix / "uv-receipt.toml").exists():
+        return f"uv tool install {what}" if is_extra else f"uv tool install refbrowser --with {what}"
+    if prefix.parent.name == _UVX:
+        return f"uvx --from {what} refbrowser" if is_extra else f"uvx --with {what} refbrowser"
+    return f"pip install {what}"
 
 
 def _normal(package: str) -> str:

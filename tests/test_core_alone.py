@@ -17,6 +17,7 @@ from packaging.utils import canonicalize_name
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import NotInstalledError
+from refbrowser.loading import to_install
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 _SPEC = spec_from_file_location("sizes", CHECKOUT / "packaging" / "sizes.py")
@@ -193,6 +194,25 @@ def test_programs_that_need_a_package_are_told(nested: Path, monkeypatch: pytest
     without(monkeypatch, "virtualizarr", "virtualizarr")
     with pytest.raises(NotInstalledError, match="the Python package virtualizarr"):
         refbrowser.to_virtualizarr(array.dataset)
+
+
+@pytest.mark.parametrize(
+    ("way", "extra", "package"),
+    [
+        ("pyvenv.cfg", "pip install {}", "pip install {}"),
+        ("pipx_metadata.json", "pipx install --force {}", "pipx inject refbrowser {}"),
+        ("uv-receipt.toml", "uv tool install {}", "uv tool install refbrowser --with {}"),
+        ("archive-v0/x/pyvenv.cfg", "uvx --from {} refbrowser", "uvx --with {} refbrowser"),
+    ],
+)
+def test_the_line_is_that_of_what_installed_the_program(
+    way: str, extra: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / way).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / way).touch()
+    monkeypatch.setattr(sys, "prefix", str((tmp_path / way).parent))
+    assert to_install("refbrowser[gui]") == extra.format("'refbrowser[gui]'")
+    assert to_install("zfpy") == package.format("zfpy")
 
 
 def test_qt_is_asked_for_before_a_display(

@@ -17,6 +17,7 @@ from refbrowser.codecs.base import ByteCodec, DType, Room
 from refbrowser.codecs.settings import Settings
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.loading import to_install
 from refbrowser.model.fill_values import parse_fill_value
 
 
@@ -371,7 +372,7 @@ def _by_eccodes(asked: dict[str, Any], dtype: DType) -> ByteCodec:
         raise RefbrowserError(
             ErrorKind.META,
             "messages of GRIB are decoded with eccodes, which is not installed",
-            advice="pip install 'refbrowser[grib]'",
+            advice=to_install("refbrowser[grib]"),
         )
     return Outside({"id": "grib", **asked}, dtype)
 

@@ -24,6 +24,7 @@ from refbrowser.codecs.makers import Elements, Factory
 from refbrowser.codecs.settings import Flag, ItemSize, Number, NumberedWord, Setting, Settings, Word
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.loading import to_install
 
 if TYPE_CHECKING:
     from refbrowser.codecs.objects import ObjectCodec
@@ -635,7 +636,7 @@ def unknown(name: str) -> RefbrowserError:
         return RefbrowserError(
             ErrorKind.META,
             f"codec {quoted(name)} needs the package {row.module}, which is not installed",
-            advice=f"pip install '{row.package}'",
+            advice=to_install(row.package),
         )
     lender = lender_of(name, OF_V3, OF_V2)
     if lender is not None:

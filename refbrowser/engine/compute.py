@@ -22,6 +22,7 @@ from refbrowser.engine.reading.garbage_collection import collected_later
 from refbrowser.engine.workers.peers import SAME, check_versions, versions_here
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
+from refbrowser.loading import to_install
 
 if TYPE_CHECKING:
     import concurrent.futures
@@ -54,7 +55,6 @@ INLINE = 64 * 1024
 _PORT = 8786
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?/?")
 _LOCAL = re.compile(r"local(?::([0-9]{1,9}))?")
-_INSTALL = "install it with: pip install 'refbrowser[dask]'"
 _FILES = "give --dask-tls-ca, --dask-tls-cert and --dask-tls-key"
 
 
@@ -247,7 +247,9 @@ class Compute:
                 import distributed
         except ImportError as error:
             raise RefbrowserError(
-                ErrorKind.USAGE, f"Dask is not installed, which {quoted(self.address)} needs", advice=_INSTALL
+                ErrorKind.USAGE,
+                f"Dask is not installed, which {quoted(self.address)} needs",
+                advice=to_install("refbrowser[dask]"),
             ) from error
 
         with ExitStack() as stack:

@@ -17,7 +17,7 @@ from refbrowser.errors import ErrorKind, NoDisplayError, NotInstalledError, Plac
 from refbrowser.formats.option_fields import Kind
 from refbrowser.formats.registry import formats, opening_options
 from refbrowser.io.origins import ConnectionSettings, Origin
-from refbrowser.loading import load, not_installed
+from refbrowser.loading import load, not_installed, to_install
 
 #: What the window is made of.
 _PACKAGES = ("PySide6", "pyqtgraph")
@@ -67,7 +67,7 @@ def _check_can_open() -> None:
     missing = next((name for name in _PACKAGES if find_spec(name) is None), None)
     if missing is not None:
         error = not_installed(ModuleNotFoundError(name=missing))
-        advice = "pip install 'refbrowser[gui]'" if error is None else error.advice
+        advice = to_install("refbrowser[gui]") if error is None else error.advice
         raise NotInstalledError(ErrorKind.USAGE, "what draws the window is not installed", advice=advice)
     if not load("refbrowser.app.shell.launch:has_display")():
         raise NoDisplayError(

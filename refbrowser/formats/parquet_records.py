@@ -22,6 +22,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quote
 from refbrowser.findings.finding import Finding
 from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS
+from refbrowser.loading import to_install
 
 #: Columns of a record file.
 NAMES = ("path", "offset", "size", "raw")
@@ -199,7 +200,7 @@ def _columns(path: Path) -> list[Any]:
             ErrorKind.FORMAT,
             "the parquet form of references needs the package pyarrow",
             Place(document=os.fspath(path)),
-            "pip install 'refbrowser[parquet]'",
+            to_install("refbrowser[parquet]"),
         ) from None
     try:
         # Of a value that comes often each row has the number alone.

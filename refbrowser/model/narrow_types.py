@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.loading import to_install
 from refbrowser.model.fill_values import parse_fill_value
 
 _PACKAGE = "ml_dtypes"
@@ -143,7 +144,7 @@ def narrow_type(name: str) -> NarrowType | None:
         raise RefbrowserError(
             ErrorKind.META,
             f"the data type {quoted(name)} needs the package {_PACKAGE}, which is not installed",
-            advice=f"pip install {_PACKAGE}",
+            advice=to_install(_PACKAGE),
         )
     return found
 

@@ -83,12 +83,13 @@ def ask_workers(choice: ComputeChoice, control: JobControl) -> ComputeStatus | N
     from importlib.util import find_spec
 
     from refbrowser.errors import ErrorKind, RefbrowserError
+    from refbrowser.loading import to_install
 
     compute = choice.compute()
     if compute.processes:
         return None
     if not compute.is_here and find_spec("distributed") is None:
-        advice = "Install it with: pip install 'refbrowser[dask]'"
+        advice = to_install("refbrowser[dask]")
         raise RefbrowserError(ErrorKind.USAGE, "Dask is not installed", advice=advice)
     with compute.open(control.token) as executor:
         return executor.status()

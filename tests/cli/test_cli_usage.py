@@ -199,7 +199,7 @@ def test_a_package_that_is_missing_is_advice(
         (ModuleNotFoundError("No module named 'h5py'", name="h5py"), "refbrowser[hdf5]"),
         (ModuleNotFoundError("No module named 'google'", name="google"), "refbrowser[ncstream]"),
         (ModuleNotFoundError("No module named 'cftime'", name="cftime"), "refbrowser[calendars]"),
-        (ModuleNotFoundError("No module named 'zfpy'", name="zfpy"), "pip install 'zfpy'"),
+        (ModuleNotFoundError("No module named 'zfpy'", name="zfpy"), "pip install zfpy"),
     ],
 )
 def test_what_is_missing_says_what_to_install(

@@ -28,6 +28,7 @@ from refbrowser.exporting.request import Tally
 from refbrowser.exporting.targets.netcdf import dimension_name
 from refbrowser.exporting.work_ahead import AHEAD, in_order
 from refbrowser.limits import LIMITS
+from refbrowser.loading import to_install
 from refbrowser.model.data_type import SequenceType
 from refbrowser.model.dtypes import members_of
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
@@ -331,7 +332,7 @@ def require_netcdf(filters: Filters | None) -> None:
         import netCDF4
     except ImportError as error:
         message = "netCDF-4 is written by netCDF4, which is not installed"
-        advice = "pip install 'refbrowser[netcdf]'"
+        advice = to_install("refbrowser[netcdf]")
         raise RefbrowserError(ErrorKind.USAGE, message, advice=advice) from error
     if filters is not None and filters.name == "zstd" and not netCDF4.__has_zstandard_support__:
         message = "this build of netCDF4 has no zstd"

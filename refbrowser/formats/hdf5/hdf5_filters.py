@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import quoted
+from refbrowser.loading import to_install
 from refbrowser.model.values import CodecSpec
 
 #: Filters that are what they are by the specification of HDF5: deflate, shuffle, Fletcher's checksum.
@@ -62,7 +63,7 @@ class Filter:
     def advice(self) -> str:
         """What is to be done where nothing decodes it."""
         if self.number in _IN_PACKAGE:
-            return "pip install hdf5plugin"
+            return to_install("hdf5plugin")
         return (
             f"Filter {self.number} is not in hdf5plugin; the HDF Group's list of filters names its package."
         )

@@ -19,6 +19,7 @@ from refbrowser.formats.library.process import LibraryFile, library_file
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access.access import Access
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
+from refbrowser.loading import to_install
 from refbrowser.model.nodes import ArrayNode, Hierarchy, Node
 from refbrowser.model.values import Pieces, SourceManifest
 from refbrowser.references.content.origins import Fact, PlainAnswers
@@ -58,7 +59,7 @@ class Library:
                 ErrorKind.USAGE,
                 f"{self.files} files are opened with {self.package}, which is not installed",
                 place,
-                f"pip install 'refbrowser[{self.extra}]'",
+                to_install(f"refbrowser[{self.extra}]"),
             )
 
 

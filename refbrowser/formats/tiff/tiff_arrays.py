@@ -22,6 +22,7 @@ from refbrowser.formats.tiff.tiff_crs import GRID_MAPPING, grid_mapping
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
+from refbrowser.loading import to_install
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
@@ -244,7 +245,7 @@ class TiffArrays:
                 f"no installed package decodes {quoted(told['missing'])}",
                 Place(path=path, url=self.file.url),
                 # It has all codecs that there are.
-                "" if is_there else "pip install 'refbrowser[tiff]'",
+                "" if is_there else to_install("refbrowser[tiff]"),
             )
             return replace(node, values=Chunks(grid=grid), unreadable=error)
         source = self._source(node, grid)

@@ -14,7 +14,7 @@ from typing import Any
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.origins import ConnectionSettings, Origin, check_secure
 from refbrowser.limits import LIMITS
-from refbrowser.loading import load
+from refbrowser.loading import load, to_install
 
 #: Scheme to the module and class that read it: fixed, never looked up by a name from a file.
 _PACKAGES = {
@@ -145,7 +145,7 @@ def _needed(scheme: str, package: str) -> RefbrowserError:
     return RefbrowserError(
         ErrorKind.PROTOCOL,
         f"reading {scheme} needs the package {package}",
-        advice="install it with: pip install refbrowser[cloud]",
+        advice=to_install("refbrowser[cloud]"),
     )
 
 

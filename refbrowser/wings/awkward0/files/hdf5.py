@@ -24,6 +24,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import identity_on_disk
 from refbrowser.io.processes import run_program
 from refbrowser.limits import LIMITS
+from refbrowser.loading import to_install
 from refbrowser.model.reference import ByteRange, Inline, Reference
 from refbrowser.wings.awkward0.awkward_limits import AWKWARD_LIMITS
 from refbrowser.wings.awkward0.files.container import Blob
@@ -53,7 +54,7 @@ def open_hdf5(path: str, token: CancelToken | None = None) -> Hdf5Container:
     if find_spec("h5py") is None:
         raise RefbrowserError(
             ErrorKind.USAGE, "HDF5 files are opened with h5py, which is not installed", Place(url=path),
-            "pip install 'refbrowser[hdf5]'",
+            to_install("refbrowser[hdf5]"),
         )  # fmt: skip
     container = Hdf5Container(library_file(HDF5, "HDF5", path, identity=identity_on_disk(path)), token)
     container.read_names()

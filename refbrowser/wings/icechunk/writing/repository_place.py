@@ -18,6 +18,7 @@ from refbrowser.exporting.folder import Making, check_space
 from refbrowser.io.files.atomic import check_unprotected
 from refbrowser.io.files.final_names import give_name
 from refbrowser.io.origins import ConnectionSettings, in_object_store, split_url
+from refbrowser.loading import to_install
 from refbrowser.wings.icechunk.writing.containers import (
     Container,
     azure_facts,
@@ -47,7 +48,7 @@ def library() -> Any:
         import icechunk
     except ImportError:
         message = "writing Icechunk repositories needs the package icechunk"
-        advice = "install it with: pip install refbrowser[icechunk]"
+        advice = to_install("refbrowser[icechunk]")
         raise RefbrowserError(ErrorKind.USAGE, message, advice=advice) from None
     if "ICECHUNK_LOG" not in os.environ:
         # It writes to standard error what is no matter here: that one disk has no safe concurrent commits.
