@@ -6,13 +6,13 @@ from html.parser import HTMLParser
 
 #: Elements that show something, and do nothing.
 HARMLESS = {
-    "b", "br", "code", "details", "div", "p", "path", "pre", "rect", "span", "style", "summary", "svg",
+    "b", "br", "code", "details", "div", "i", "p", "path", "pre", "rect", "span", "style", "summary", "svg",
     "table", "tbody", "td", "text", "th", "thead", "title", "tr", "tspan",
 }  # fmt: skip
 #: Attributes that show something, and load nothing.
 HARMLESS_ATTRIBUTES = {
-    "aria-label", "class", "d", "dx", "height", "open", "role", "scope", "title", "viewbox", "width",
-    "x", "y",
+    "aria-label", "class", "d", "dx", "font-size", "height", "open", "role", "scope", "text-anchor",
+    "title", "viewbox", "width", "x", "y",
 }  # fmt: skip
 
 

@@ -51,7 +51,11 @@ def show(dataset: Dataset, array: str = "") -> WindowProcess:
         warnings.warn(message, stacklevel=3)
     # In a group of its own, so that what interrupts this program leaves it open.
     process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
     return WindowProcess(dataset.path, process)
 

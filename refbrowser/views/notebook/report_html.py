@@ -13,14 +13,24 @@ from refbrowser.findings.finding import Finding
 from refbrowser.markup import Content, Markup, element, folded, table
 from refbrowser.model.report import Report
 from refbrowser.references.edits.compare import Side
+from refbrowser.views.chunks.states_drawing import state_rules, states_drawing
 from refbrowser.views.notebook.node_parts import pair_table
-from refbrowser.views.notebook.theme import GAP, head, kind_of, shown
-from refbrowser.words import counted_spaced, size_text
+from refbrowser.views.notebook.theme import GAP, head, kind_of, shown, themed
+from refbrowser.words import counted, counted_spaced, size_text
 
 #: Groups of findings, findings of one, differences, arrays, lines of one kind that are shown.
 _GROUPS, _FINDINGS, _DIFFERENCES, _ARRAYS, _LINES = 20, 8, 30, 30, 20
-#: Characters of a value that differs.
-_VALUE = 200
+#: Grids that are drawn of a comparison, and cells of one along each side.
+_DRAWN, _CELLS = 2, 24
+_STATES = """
+.rb .grid{display:block;margin:.4rem 0;max-width:100%;height:auto;border:1px solid var(--rb-line)}
+.rb .grid text{fill:#000000}
+.rb .legend span{display:inline-block;margin-right:1.1rem;white-space:nowrap}
+.rb .legend i{display:inline-block;width:.9em;height:.9em;border:1px solid var(--rb-line);margin-right:.4em;
+vertical-align:-.1em}
+""" + themed(lambda is_dark, place: state_rules(is_dark=is_dark, within=place))
+#: Characters of a value that differs, and of a file in a title.
+_VALUE, _URL = 200, 48
 #: Lines of a report that has no form of its own.
 _MOST_LINES = 60
 
@@ -36,13 +46,21 @@ def report_html(report: Report) -> str:
 
 
 def _rows(headings: Sequence[str], rows: Iterable[Sequence[Content]], more: int) -> Markup:
-    """Return a table of the first of something, and how many more there are; nothing without any."""
+    """Return a table of the first of something, and how many more there are; nothing without any.
+
+    Columns that say nothing are left out.
+    """
     shown_rows = list(rows)
     if not shown_rows:
         return Markup("")
+    said = [column for column in range(len(headings)) if any(row[column] != "" for row in shown_rows)]
     return element(
         "div",
-        table(headings, shown_rows, class_="rb-pairs rb-rows"),
+        table(
+            [headings[column] for column in said],
+            ([row[column] for column in said] for row in shown_rows),
+            class_="rb-pairs rb-rows",
+        ),
         element("p", f"and {more:,} more", class_="rb-soft") if more > 0 else "",
     )
 
@@ -84,6 +102,7 @@ def _group(group: FindingGroup, is_open: bool) -> Markup:
         _verdict(word, state),
         f" {group.kind.title}: {counted_spaced(group.count, 'place')} ",
         element("code", group.code, class_="rb-soft"),
+        [" ", element("code", f"…{group.url[-_URL:]}" if len(group.url) > _URL else group.url)],
     ]
     told = group.findings[:_FINDINGS]
     rows = [(element("code", _place(each)), each.message, each.advice) for each in told]
@@ -165,6 +184,8 @@ def comparison_html(comparison: Comparison) -> str:
         [element("p", note, class_="rb-soft") for note in comparison.notes[:_LINES]],
         _differences(comparison),
         _compared_arrays(comparison.arrays),
+        _states(comparison.arrays),
+        sheet=_STATES,
     )
 
 
@@ -222,6 +243,19 @@ def _compared_arrays(arrays: Sequence[ArrayComparison]) -> Markup:
     listed = _rows(headings, rows, len(arrays) - len(rows))
     title = f"{counted_spaced(len(arrays), 'array')} in both"
     return folded(title, element("div", listed, class_="rb-inside"), is_open=True, class_="rb-group")
+
+
+def _states(arrays: Sequence[ArrayComparison]) -> Iterator[Markup]:
+    """Yield drawings of the chunk grids of the first arrays whose references differ."""
+    drawn = (each for each in arrays if each.chunks.different and each.chunks.states is not None)
+    for each in islice(drawn, _DRAWN):
+        states = each.chunks.states
+        if states is not None and states.size:
+            counts = f" {each.chunks.different:,} of {counted(states.size, 'chunk')} differ"
+            title = [element("code", each.path), counts]
+            drawing = states_drawing(states, f"states of the chunks of {each.path}", _CELLS)
+            inside = element("div", drawing, class_="rb-inside")
+            yield folded(title, inside, is_open=True, class_="rb-group")
 
 
 # An export

@@ -7,6 +7,8 @@ theme where it tells them (JupyterLab, VS Code); where it does not, it may still
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from refbrowser.markup import Content, Markup, element, markup, style
 
 _LIGHT = """--rb-back:var(--jp-layout-color0,var(--vscode-editor-background,#ffffff));
@@ -86,20 +88,34 @@ max-width:none;white-space:normal;overflow-wrap:anywhere;font-weight:400;font-si
 GAP = element("span", " · ", class_="rb-soft")
 
 
-def _under(hosts: tuple[str, ...]) -> str:
-    return ",".join(f"{host} .rb" for host in hosts)
+def themed(rules: Callable[[bool, str], str]) -> str:
+    """Return a sheet for both themes.
+
+    Parameters
+    ----------
+    rules
+        Returns the rules of the dark theme, or of the light one, for what a selector names.
+    """
+    system = f"@media (prefers-color-scheme:dark){{{rules(True, '.rb')}}}"
+    told = [
+        rules(is_dark, f":is({','.join(hosts)}) .rb")
+        for is_dark, hosts in ((False, _SAYS_LIGHT), (True, _SAYS_DARK))
+    ]
+    return "".join([rules(False, ".rb"), system, *told])
 
 
-_SHEET = style(
-    f".rb{{{_LIGHT}}}@media (prefers-color-scheme:dark){{.rb{{{_DARK}}}}}",
-    f"{_under(_SAYS_LIGHT)}{{{_LIGHT}}}{_under(_SAYS_DARK)}{{{_DARK}}}",
-    _LAYOUT,
-)
+_SHEET = f"{themed(lambda is_dark, place: f'{place}{{{_DARK if is_dark else _LIGHT}}}')}{_LAYOUT}"
 
 
-def shown(*content: Content) -> Markup:
-    """Return what a notebook shows as one element, with the sheet that is for it alone."""
-    return element("div", _SHEET, *content, class_="rb")
+def shown(*content: Content, sheet: str = "") -> Markup:
+    """Return what a notebook shows as one element, with the sheet that is for it alone.
+
+    Parameters
+    ----------
+    sheet
+        Further rules.
+    """
+    return element("div", style(_SHEET, sheet), *content, class_="rb")
 
 
 def kind_of(what: str) -> Markup:

@@ -15,8 +15,9 @@ from refbrowser.engine.comparing.differences import (
     Comparison,
     ValueComparison,
 )
-from refbrowser.tools.compare.comparison_html import CELLS, cells_of, page_of
+from refbrowser.tools.compare.comparison_html import page_of
 from refbrowser.tools.compare.comparison_words import CHUNKS, summary_of, value_rows
+from refbrowser.views.chunks.states_drawing import CELLS, cells_of
 from refbrowser.views.reports.html_page import page_text
 
 

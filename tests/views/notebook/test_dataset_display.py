@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -246,6 +247,7 @@ def test_ipython_shows_lines_by_itself_and_one_among_others() -> None:
 def test_the_sheet_is_for_what_is_shown_alone_and_knows_both_themes() -> None:
     html = small_set()._repr_html_()
     sheet = html[html.index("<style>") + 7 : html.index("</style>")]
+    sheet = re.sub(r":is\((?:[^()]|\([^()]*\))*\) ", lambda hosts: hosts[0].replace(",", " "), sheet)
     selectors = [
         selector
         for rule in sheet.replace("\n", "").split("{")[:-1]

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 from html_read import Read, read_harmless
 from notebook_sets import HOSTILE
 
 import refbrowser
 from refbrowser.engine.audit.audit_plan import BlockedOrigin, Level
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
-from refbrowser.engine.comparing.differences import Comparison, Difference, DifferenceKind
+from refbrowser.engine.comparing.differences import (
+    ArrayComparison,
+    ChunkComparison,
+    ChunkState,
+    Comparison,
+    Difference,
+    DifferenceKind,
+)
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.request import ExportReport
 from refbrowser.findings.kinds import MISSING_CHUNKS, UNDECODABLE
@@ -45,6 +53,8 @@ def test_an_audit_says_its_verdict_first() -> None:
     for words in ("undecodable", "it is a.nc", "Not checked: 1 place to be allowed", "Not finished"):
         assert words in text
     assert 'class="rb-good"' not in audited(1)._repr_html_()
+    assert "undecodable a.nc0" in text
+    assert "undecodable …" + "x" * 47 + "0" in said(audited(1, ("x" * 100,)))
     sound = AuditResult(Level.SET, is_complete=True)
     assert said(sound).startswith("Audit 0 faults, 0 warnings · set")
     assert 'class="rb-good"' in sound._repr_html_()
@@ -77,8 +87,26 @@ def test_a_comparison_says_what_is_where() -> None:
     only = Difference(DifferenceKind.ATTRIBUTE, "/a", "units", Side.HERE, "K")
     comparison = Comparison(here="a", there="b", format_here="x", format_there="y", differences=(only,))
     assert "Knot there" in said(comparison)
+    assert "Values that differ" not in said(comparison)
     equal = Comparison(here="a", there="b", format_here="x", format_there="y")
     assert 'class="rb-good"' in equal._repr_html_()
+
+
+def test_chunks_that_differ_are_drawn_on_their_grid() -> None:
+    states = np.full((300, 500), ChunkState.SAME, np.uint8)
+    states[17, 3] = ChunkState.CHANGED
+    states[::2, 400:] = ChunkState.ONLY_HERE
+    counts = {ChunkState.CHANGED: 1, ChunkState.ONLY_HERE: 15_000}
+    chunks = ChunkComparison(states.shape, counts, states=states)
+    arrays = tuple(ArrayComparison(f"/{name}", f"/{name}", chunks) for name in "abc")
+    comparison = Comparison(here="a", there="b", format_here="x", format_there="y", arrays=arrays)
+    html = comparison._repr_html_()
+    read = read_harmless(html)
+    assert read.elements.count("svg") == 2
+    assert len(html) < 200_000
+    assert "/a 15,001 of 150,000 chunks differ" in said(comparison)
+    assert f'class="s{int(ChunkState.CHANGED)}"' in html
+    assert "only here" in said(comparison)
 
 
 def test_a_comparison_is_bounded_and_harmless() -> None:
