@@ -89,7 +89,7 @@ class LastBits:
     largest
         The largest difference of two values.
     steps
-        The same in units in the last place: one more than there are numbers of the type between both values.
+        The same in units in the last place of the larger of both values.
     stored, by_attributes, by_codecs
         The stored number where values are furthest apart, and both values; those in the middle of all where
         none differ.
@@ -268,17 +268,11 @@ def _last_bits(packing: Packing, numbers: Values, decoded: Values) -> LastBits:
         far.size,
         int(np.count_nonzero(far)),
         float(far.max()),
-        abs(_order(decoded[at]) - _order(of_attributes[at])),
+        round(float(far[at] / np.spacing(max(abs(decoded[at]), abs(of_attributes[at]))))),
         int(numbers[at]),
         float(of_attributes[at]),
         float(decoded[at]),
     )
-
-
-def _order(value: np.floating[Any]) -> int:
-    """Return the place of a number in the order of all of its type; both zeros have one place."""
-    bits = int(value.view(f"i{value.itemsize}"))
-    return bits if bits >= 0 else -(1 << (8 * value.itemsize - 1)) - bits
 
 
 # Codecs become attributes

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.packing_sheet import PackingSheet
 from refbrowser.app.frame.centre import PLOT, REFERENCES, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 
@@ -111,6 +112,18 @@ class TestTree:
         menu = user.right_click(tree, self.place(user, "flags"))
         assert not own & set(names(menu))
         menu.close()  # type: ignore[union-attr]
+
+    @pytest.mark.slow
+    def test_packed_arrays_alone_have_their_packing_said_otherwise(self, user: User) -> None:
+        tree = user.window.hierarchy.tree
+        menu = user.right_click(tree, self.place(user, "line"))
+        assert "pack_otherwise" not in names(menu)
+        menu.close()  # type: ignore[union-attr]
+        menu = user.right_click(tree, self.place(user, "cube"))
+        user.choose(menu, "pack_otherwise")
+        sheet = user.window.findChild(PackingSheet)
+        assert sheet is not None
+        sheet.reject()
 
     @pytest.mark.slow
     def test_what_is_no_array_has_no_slice(self, user: User) -> None:

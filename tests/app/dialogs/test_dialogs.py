@@ -40,7 +40,6 @@ from refbrowser.engine.journal import Recovery
 from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.saving.save_preview import SavePreview
 from refbrowser.io.origins import ConnectionSettings, Origin
-from refbrowser.model.nodes import ArrayNode
 from refbrowser.tools.compare.window.compare_window import CompareWindow
 from refbrowser.tools.export.window.export_dialog import ask_leftover
 from refbrowser.tools.lock.window.accept_sheet import AcceptSheet
@@ -149,13 +148,6 @@ def clipped(top: QWidget) -> list[str]:
     return found
 
 
-def packing_sheet(document: OpenDocument, window: MainWindow) -> PackingSheet:
-    assert document.hierarchy is not None
-    node = document.hierarchy.find("/ocean/sst")
-    assert isinstance(node, ArrayNode)
-    return PackingSheet(document, node, "codecs", nothing, window)
-
-
 def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield what opens each dialog."""
     for name in ASKING:
@@ -190,7 +182,6 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
         lambda: AllowDialog(document, rows, "os.system", window),
         lambda: AllowDialog(document, [], "", window),
         lambda: AcceptSheet(document, "", window),
-        lambda: packing_sheet(document, window),
         lambda: CompareWindow(ComparedSide(document), SavedSide(document), window.tasks, window),
         lambda: CustomRemedyDialog(way, window),
         *(
