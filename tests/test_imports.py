@@ -84,7 +84,6 @@ ALONE = {
     "refbrowser.app.commands.groups": "a list, for the window that makes them",
     "refbrowser.app.shell.preferences_in_force": "what becomes of preferences, apart from what these are",
     "refbrowser.app.shell.tool_places": "what tools add, as format_places has what formats add",
-    "refbrowser.tools.audit.report.audit_html": "a page, which the table of tools names, too",
     "refbrowser.tools.audit.window.audit_dock": "a dock, apart from the commands that show it",
     "refbrowser.tools.bytes.report.cost_words": "words, for a pane of another layer",
     "refbrowser.tools.bytes.window.byte_docks": "docks, apart from the commands that show them",

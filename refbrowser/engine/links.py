@@ -24,6 +24,7 @@ from refbrowser.io.origins import (
     scheme_of,
     split_url,
 )
+from refbrowser.io.secret_names import secret_names
 from refbrowser.limits import LIMITS
 
 #: What a link begins with where other programs hold it, such as browsers: the rest is percent-encoded.
@@ -36,39 +37,6 @@ _MARKS = 8
 _SAFE = "/:,@=~"
 _SELECTED = re.compile(r"(.*[^/\[])\[([^\[\]]*)\]", re.DOTALL)
 
-#: Parameters of a URL that let whoever has it read, by what they begin with, or in full.
-_SIGNING = ("x-amz-", "x-goog-", "x-oss-", "x-cos-")
-_SECRETS = frozenset(
-    (
-        *("signature", "sig", "token", "access_token", "id_token", "auth", "authorization", "apikey"),
-        *("api_key", "api-key", "key", "password", "passwd", "pwd", "secret", "session", "sessionid", "jwt"),
-        *("awsaccesskeyid", "googleaccessid", "ossaccesskeyid", "key-pair-id", "policy", "expires", "hdnea"),
-        "hdnts",
-    )
-)
-#: What a shared access signature of Azure has beside `sig`.
-_OF_AZURE = frozenset(
-    (
-        *(
-            "sv",
-            "ss",
-            "srt",
-            "sp",
-            "se",
-            "st",
-            "spr",
-            "sip",
-            "si",
-            "sr",
-            "skoid",
-            "sktid",
-            "skt",
-            "ske",
-            "sks",
-        ),
-        *("skv", "saoid", "suoid", "scid", "sdd", "ses", "rscc", "rscd", "rsce", "rscl", "rsct"),
-    )
-)
 #: Characters that turn text around, so that it reads as something else.
 _TURNING = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 
@@ -278,12 +246,7 @@ def _check_path(path: str) -> None:
 def _without_signature(query: str) -> tuple[str, list[str]]:
     """Return a query without parameters that let whoever has them read, and the names of these."""
     parts = query.split("&")
-    names = [unquote(part.partition("=")[0]).lower() for part in parts]
-    is_azure = "sig" in names
-    kept, left_out = [], []
-    for part, name in zip(parts, names, strict=True):
-        if name in _SECRETS or name.startswith(_SIGNING) or (is_azure and name in _OF_AZURE):
-            left_out.append(part.partition("=")[0][:40])
-        else:
-            kept.append(part)
-    return "&".join(kept), left_out
+    names = [unquote(part.partition("=")[0]) for part in parts]
+    secret = secret_names(names)
+    kept = [part for part, name in zip(parts, names, strict=True) if name not in secret]
+    return "&".join(kept), [name[:40] for name in names if name in secret]

@@ -99,6 +99,9 @@ def test_the_percent_encoded_form_holds_nothing_that_ends_a_link() -> None:
         ("https://h/a.json?X%2DAmz%2DSignature=s", "https://h/a.json", "signed"),
         ("https://h/a.json?v=2&sv=1&sp=r&sig=x", "https://h/a.json?v=2", "sig"),
         ("https://h/a.json?access_token=x#y", "https://h/a.json", "access_token"),
+        ("https://h/a?sv=1&ss=b&skoid=2&sktid=3&skt=4&ske=5&sig=6&x=7", "https://h/a?x=7", "skoid"),
+        ("https://h/a?Policy=a&Key-Pair-Id=b&Expires=1&x=7", "https://h/a?x=7", "Key-Pair-Id"),
+        ("https://h/a?GoogleAccessId=a&Signature=b&x=7", "https://h/a?x=7", "GoogleAccessId"),
     ],
 )
 def test_what_lets_whoever_has_it_read_is_left_out(path: str, left: str, words: str) -> None:

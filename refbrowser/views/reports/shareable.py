@@ -9,18 +9,14 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from html import escape
 
+from refbrowser.io.secret_names import IN_TEXTS, IN_URLS
+
 #: What stands for something that is not told.
 HIDDEN = "…"
 #: Characters behind the end of what is shown that are looked at.
 _BEYOND = 4096
-#: Names of parameters whose values let somebody in, and others that do so in URLs.
-_SECRET = (
-    r"[\w.-]{0,64}(?:signature|credential|token|secret|passw|api[-_]?key|access[-_]?key|account[-_]?key|"
-    r"authorization)[\w.-]{0,64}"
-)
-_IN_URL = r"sig|key|jwt|auth|policy|code"
 #: Such a parameter up to its value; the value in a text, and where a text is one argument.
-_NAMED = rf"((?:(?<![\w.-]){_SECRET}|(?<=[?&;])(?:{_IN_URL}))=)"
+_NAMED = rf"((?:(?<![\w.-]){IN_TEXTS}|(?<=[?&;])(?:{IN_URLS}))=)"
 _IN_TEXT = re.compile(_NAMED + r"[^&#;\s\"'<>)]+", re.IGNORECASE)
 _IN_ARGUMENT = re.compile(_NAMED + r"[^&#]+", re.IGNORECASE | re.DOTALL)
 #: A name with a password before a host; of a text that was cut in it, what is left of them.
