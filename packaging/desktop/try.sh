@@ -29,7 +29,7 @@ test "$(wc -c <window.png)" -gt 20000
 check "the window is drawn with a plot: $folder/window.png"
 
 # A document is changed and written: its templates and rules become references.
-"$program" expand sample/sea_surface.json -o expanded.json
+"$program" export sample/sea_surface.json expanded.json --to refs-v0 --quiet
 "$program" diff sample/sea_surface.json expanded.json >differences.txt || test $? -eq 5
 check "a document is saved, and holds the same"
 
