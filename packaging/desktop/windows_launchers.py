@@ -1,4 +1,4 @@
-"""Write what starts refbrowser on Windows: `refbrowser.exe` in terminals, `refbrowser-window.exe` on desktops.
+"""Write what starts refbrowser on Windows: `refbrowser.exe` in terminals, `refbrowser-window.exe` elsewhere.
 
 They are the launchers that pip brings for scripts, and start the Python that lies beside them. That Python
 takes its modules from the folder alone, whatever is installed or said on the machine.
