@@ -116,6 +116,15 @@ def valid(*command: str | Path) -> None:
 
 
 @needs("desktop-file-validate")
+@pytest.mark.slow
+def test_terminals_get_their_pages_and_completions(tmp_path: Path) -> None:
+    desktop_files.write_for_terminals(tmp_path)
+    pages = {path.name for path in (tmp_path / "man" / "man1").iterdir()}
+    assert {"refbrowser.1", "refbrowser-read.1"} <= pages
+    for shell, name in desktop_files.COMPLETIONS.items():
+        assert f"made by: refbrowser completion {shell}" in (tmp_path / name).read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", desktop_files.ENTRIES)
 def test_entries_are_valid(name: str) -> None:
     valid("desktop-file-validate", PACKAGING / name)

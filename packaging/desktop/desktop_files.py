@@ -1,6 +1,7 @@
 """Write what a desktop needs to know the program: entries, types of files, icons, what shops show.
 
-``python packaging/desktop/desktop_files.py FOLDER [--exec COMMAND]`` fills a folder `share` of a package.
+``python packaging/desktop/desktop_files.py FOLDER [--exec COMMAND]`` fills a folder `share` of a package,
+also with pages for man and what lets shells complete commands, which the program that this Python has prints.
 Icons are drawn from `resources/refbrowser.svg` by Qt, so PySide6 must be there. Releases in the metainfo are
 those of CHANGELOG.md.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
+import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -19,6 +21,12 @@ HERE = Path(__file__).resolve().parent
 ICON_SIZES = (16, 22, 24, 32, 48, 64, 128, 256, 512)
 ENTRIES = ("refbrowser.desktop", "refbrowser-folder.desktop")
 METAINFO = "refbrowser.metainfo.xml"
+#: Where each shell looks for what completes commands.
+COMPLETIONS = {
+    "bash": "bash-completion/completions/refbrowser",
+    "zsh": "zsh/site-functions/_refbrowser",
+    "fish": "fish/vendor_completions.d/refbrowser.fish",
+}
 
 
 def releases() -> list[tuple[str, str]]:
@@ -80,6 +88,17 @@ def write(share: Path, command: str = "refbrowser") -> None:
     draw_icons(share)
 
 
+def write_for_terminals(share: Path) -> None:
+    """Write pages for man, and what lets shells complete commands."""
+    program = (sys.executable, "-B", "-P", "-m", "refbrowser")
+    subprocess.run([*program, "man", "-q", "-o", share / "man" / "man1"], check=True)
+    for shell, name in COMPLETIONS.items():
+        path = share / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run([*program, "completion", shell], check=True, capture_output=True)
+        path.write_bytes(done.stdout)
+
+
 def main(arguments: list[str]) -> int:
     """Fill the folder that the arguments name; return the exit code."""
     parser = argparse.ArgumentParser(description="Write what a desktop needs to know the program.")
@@ -87,6 +106,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--exec", default="refbrowser", help="what entries start")
     asked = parser.parse_args(arguments)
     write(asked.share, asked.exec)
+    write_for_terminals(asked.share)
     return 0
 
 
