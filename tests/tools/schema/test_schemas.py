@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -221,9 +223,27 @@ def test_outputs_are_as_published(
             assert faults(verb, json.loads(line)) == [], command
 
 
-def test_all_verbs_but_one_are_tried() -> None:
-    # It prints before it waits for the end: its test has it so.
+def test_all_verbs_are_tried() -> None:
+    # One prints before it waits for the end: it has a test of its own.
     assert set(COMMANDS) | {ERROR, "serve"} == set(SCHEMAS)
+
+
+@pytest.mark.slow
+def test_what_is_served_is_told_as_published(sample: str) -> None:
+    command = [sys.executable, "-m", "refbrowser", "serve", sample, "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            told = json.loads(process.stdout.readline())
+        finally:
+            process.terminate()
+    assert faults("serve", told) == []
+    assert told["losses"]
+
+
+def test_the_report_of_an_audit_is_what_it_prints(sample: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", sample, "--report", "report.json"]) == 0
+    assert faults("audit", json.loads(Path("report.json").read_text("utf-8"))) == []
 
 
 @pytest.mark.slow
