@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Where verbs have what they open.
 _OPENED = ("path", "paths", "documents")
+#: What is in the first bytes of each kind of report: an earlier one is replaced, and nothing else.
+_BEGINS = {"html": b"<!DOCTYPE html>", "junit": b"<testsuites", "annotations": b"::"}
+_HEAD = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ class ReportFiles:
         Raises
         ------
         RefbrowserError
-            `E_USAGE`: one would replace what is opened, or the other; `E_IO`: its folder is not there.
+            `E_USAGE`: one would replace what is opened, the other, or what is no report; `E_IO`: its folder
+            is not there.
         """
         files = {name: getattr(found, name, None) or "" for name in ("html", "junit", "annotations")}
         given = [getattr(found, name, None) or () for name in _OPENED]
@@ -65,6 +69,9 @@ class ReportFiles:
         for name, path in files.items():
             if path:
                 _check(f"--{name}", path, opened)
+                _check_replaceable(f"--{name}", path, _BEGINS[name])
+        for path in getattr(found, "report", None) or ():
+            _check("--report", path, opened)
         return cls(tool, **files, command=("refbrowser", tool.name, *arguments), opened=opened)
 
     @property
@@ -142,6 +149,17 @@ def _check(option: str, path: str, opened: Sequence[str]) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise RefbrowserError(ErrorKind.IO, f"the folder of {option} is not there", Place(path=path))
+
+
+def _check_replaceable(option: str, path: str, begins: bytes) -> None:
+    """Raise where something else than an earlier report has the name: one may have been forgotten."""
+    if not os.path.isfile(path):
+        return
+    with open(path, "rb") as file:
+        head = file.read(_HEAD)
+    if head and begins not in head:
+        message = f"{option} would replace {quoted(path)}, which is no such report"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="name another file, or remove this one")
 
 
 def _is_same(one: str, other: str) -> bool:

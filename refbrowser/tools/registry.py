@@ -127,6 +127,7 @@ BUILT_IN = (
         words="list all faults and warnings of documents",
         examples=("refbrowser check sea_surface.json",),
         verb="refbrowser.tools.check.verb",
+        page="refbrowser.tools.check.check_page:page_of",
         cases="refbrowser.tools.check.check_cases:suites_of",
         public="refbrowser.tools.check.public:check",
         synonyms=("validate",),

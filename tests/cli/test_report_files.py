@@ -69,7 +69,7 @@ def test_options_follow_from_the_rows() -> None:
         assert ("--html" in flags, "--junit" in flags) == (bool(tool.page), bool(tool.cases)), tool.name
         for named in (tool.page, tool.cases):
             assert not named or callable(load(named))
-    assert {tool.name for tool in BUILT_IN if tool.page} >= {"info", "explain", "diff", "audit"}
+    assert {tool.name for tool in BUILT_IN if tool.page} >= {"info", "explain", "check", "diff", "audit"}
     assert {tool.name for tool in BUILT_IN if tool.cases} >= {"check", "diff", "audit"}
 
 
@@ -81,6 +81,10 @@ def test_options_follow_from_the_rows() -> None:
             ["Contents of sea_surface.json", "4 groups, 13 arrays, 2 problems", "/ocean/sst", "units"],
         ),
         (["explain", "ocean/sst/0.0.0"], ["Readable", "The stored bytes", "ocean/sst/0.0.0"]),
+        (
+            ["check"],
+            ["Check of sea_surface.json", "0 faults, 2 warnings", "[4 times]", "Give them references"],
+        ),
         (["audit"], ["Audit of sea_surface.json", "0 faults, 5 warnings", "missing-chunks"]),
         (["diff", "sea_surface.json"], ["Comparison of", "Equal: the same references"]),
     ],
@@ -154,6 +158,10 @@ def test_what_cannot_be_opened_is_an_error_beside_the_others(
 ) -> None:
     Path("text.json").write_text("no JSON")
     assert main(["check", "gone.json", "text.json", "--junit", "cases.xml"]) == 6
+    assert main(["check", "gone.json", "text.json", sample, "--html", "page.html"]) == 6
+    told = Seen("page.html").text
+    for words in ("Check of 3 documents", "1 fault, 2 warnings, 1 document not looked at", "no such file"):
+        assert words in told
     first, second = ElementTree.parse("cases.xml").getroot()
     assert [each.tag for each in first.iter() if each.tag in ("failure", "error")] == ["error"]
     assert [each.tag for each in second.iter() if each.tag in ("failure", "error")] == ["failure"]
@@ -182,6 +190,25 @@ def test_a_report_replaces_nothing_that_is_opened(sample: str, capsys: pytest.Ca
     assert main(["info", sample, "--html", "data"]) == 4
     assert "(path '" in capsys.readouterr().err
     assert Path(sample).read_bytes() == before
+
+
+def test_a_report_replaces_earlier_ones_alone(sample: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = {"--html": "info", "--junit": "check", "--annotations": "check"}
+    for option, verb in options.items():
+        # Where its name was forgotten, the first document stands in its place.
+        Path("other.json").write_text("{}")
+        assert main([verb, option, "other.json", sample]) == 2
+        assert f"{option} would replace 'other.json', which is no such report" in capsys.readouterr().err
+        assert Path("other.json").read_text() == "{}"
+        name = f"report{option}"
+        for _ in range(2):
+            assert main([verb, sample, f"{option}={name}"]) == 0
+        Path("empty").touch()
+        assert main([verb, sample, f"{option}=empty"]) == 0
+        assert Path("empty").read_bytes()
+        os.unlink("empty")
+    assert main(["audit", sample, "--report", sample]) == 2
+    assert "--report would replace" in capsys.readouterr().err
 
 
 def test_reports_can_be_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

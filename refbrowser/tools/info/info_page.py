@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from refbrowser.findings.finding import Finding
 from refbrowser.markup import Content, Markup, element, markup
 from refbrowser.views.description import Description
-from refbrowser.views.reports.finding_words import place_words, remedy_words
+from refbrowser.views.reports.finding_table import FINDING_STYLE, finding_table
 from refbrowser.views.reports.html_page import ReportPage, code, definitions, listing, verdict
 from refbrowser.views.reports.window_link import window_link
 from refbrowser.words import counted
@@ -42,7 +41,7 @@ def page_of(description: Description) -> ReportPage:
             ("Metadata", str(found["flavour"])),
         ),
         sections=_sections(description, found),
-        style=_STYLE,
+        style=FINDING_STYLE + _STYLE,
     )
 
 
@@ -52,7 +51,7 @@ def _sections(description: Description, found: Mapping[str, Any]) -> Iterator[Ma
     counts = [counted(len(groups), "group"), counted(len(arrays), "array"), _problem_count(len(problems))]
     yield verdict(", ".join(counts), "warning" if problems else "")
     if problems:
-        yield markup(element("h2", "Problems"), _problems(problems))
+        yield markup(element("h2", "Problems"), finding_table(problems))
     below: dict[str, list[str]] = {path: [] for path in groups}
     for path in arrays:
         below.setdefault(path.rpartition("/")[0] or "/", []).append(path)
@@ -64,19 +63,6 @@ def _sections(description: Description, found: Mapping[str, Any]) -> Iterator[Ma
 
 def _problem_count(count: int) -> str:
     return counted(count, "problem") if count else "no problems"
-
-
-def _problems(problems: Iterable[Finding]) -> Markup:
-    rows = (
-        (
-            element("span", str(each.severity).capitalize(), class_=str(each.severity)),
-            each.message,
-            code(place_words(each)),
-            remedy_words(each),
-        )
-        for each in problems
-    )
-    return listing(("Severity", "What", "Where", "What to do"), rows)
 
 
 def _group(group: Mapping[str, Any]) -> Iterator[Markup]:
