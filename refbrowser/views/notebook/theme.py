@@ -32,16 +32,17 @@ _SAYS_DARK = (
     "[data-theme=dark]",
     "[theme=dark]",
 )
-#: Rules of hosts for tables (stripes, alignment, borders) have up to two classes and two elements.
+#: What is within the one element, said thrice: hosts have rules for code and tables that would win otherwise.
+_WITHIN = f"{3 * '.rb'} "
 _LAYOUT = """
 .rb{font:13px/1.5 system-ui,sans-serif;color:var(--rb-text);background:var(--rb-back);max-width:60rem;
 padding:.25rem 0;text-align:left}
 .rb *{box-sizing:border-box;unicode-bidi:isolate}
-.rb code:nth-child(n),.rb .rb-mono,.rb pre{font:12px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,monospace}
-.rb code:nth-child(n),.rb pre{color:inherit;background:none;padding:0;border:0;overflow-wrap:anywhere}
+.rb code,.rb .rb-mono,.rb pre{font:12px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,monospace}
+.rb code,.rb pre{color:inherit;background:none;padding:0;border:0;overflow-wrap:anywhere}
 .rb .rb-head{padding:0 0 .3rem;border-bottom:1px solid var(--rb-line);margin:0 0 .35rem}
 .rb .rb-kind{color:var(--rb-soft);margin-right:.25em}
-.rb .rb-name:nth-child(n){font-weight:600;overflow-wrap:anywhere}
+.rb .rb-name{font-weight:600;overflow-wrap:anywhere}
 .rb .rb-soft{color:var(--rb-soft)}
 .rb .rb-fault{color:var(--rb-fault)}.rb .rb-warning{color:var(--rb-warning)}.rb .rb-good{color:var(--rb-good)}
 .rb p{margin:.15rem 0;color:inherit;font:inherit}
@@ -62,14 +63,14 @@ grid-template-columns:minmax(6rem,1fr) minmax(0,15rem) 6.5rem minmax(0,8.5rem) 5
 .rb .rb-body{display:flex;flex-wrap:wrap;gap:.5rem 2rem;padding:.4rem 0 .6rem;align-items:flex-start}
 .rb .rb-body>:last-child{flex:1 1 20rem;min-width:0}
 .rb table.rb-pairs{border-collapse:collapse;margin:0;border:0;font:inherit;color:inherit;table-layout:auto}
-.rb .rb-pairs thead,.rb .rb-pairs tr:nth-child(n){border:0}
-.rb .rb-pairs tr:nth-child(n),.rb .rb-pairs tr:nth-child(n):hover{background:none}
+.rb .rb-pairs thead,.rb .rb-pairs tr{border:0}
+.rb .rb-pairs tr,.rb .rb-pairs tr:hover{background:none}
 .rb .rb-pairs td,.rb .rb-pairs th{text-align:left;vertical-align:top;padding:.05rem 1.1rem .05rem 0;border:0;
 max-width:none;white-space:normal;overflow-wrap:anywhere;font-weight:400;font-size:13px;line-height:1.5}
 .rb .rb-pairs tr>:first-child{color:var(--rb-soft);white-space:nowrap}
 .rb .rb-rows tr>:first-child{color:inherit;white-space:normal}
-.rb .rb-rows thead tr:nth-child(n){border-bottom:1px solid var(--rb-line)}
-.rb .rb-rows th:nth-child(n){color:var(--rb-soft);white-space:nowrap}
+.rb .rb-rows thead tr{border-bottom:1px solid var(--rb-line)}
+.rb .rb-rows th{color:var(--rb-soft);white-space:nowrap}
 .rb .rb-pairs td:last-child{padding-right:0}
 .rb svg.rb-chunks{display:block;overflow:visible;max-width:100%;height:auto}
 .rb .rb-chunks text{font:11px system-ui,sans-serif;fill:var(--rb-text)}
@@ -81,7 +82,7 @@ max-width:none;white-space:normal;overflow-wrap:anywhere;font-weight:400;font-si
 .rb pre{margin:.2rem 0;white-space:pre-wrap}
 @media (max-width:40rem){.rb .rb-cells{grid-template-columns:minmax(5rem,1fr) 6.5rem 5rem}
 .rb .rb-cells>:nth-child(2),.rb .rb-cells>:nth-child(4){display:none}}
-"""
+""".replace(".rb ", _WITHIN)
 
 
 #: Between the words of a head.
