@@ -72,7 +72,9 @@ def open(
         ``zarr-v3``, ``nczarr``, ``zarr-v3-draft`` or ``zarr-v3-draft-2020``, whatever it looks like;
         ``byte_order`` is that of the numbers of a stream: ``big``, ``little``, or ``flag`` to do just as its
         messages say; ``until`` shows a stream as it was after the message of this number;
-        ``allow_functions`` are functions of ours that a file of Awkward 0 may use beside the usual ones.
+        ``allow_functions`` are functions of ours that a file of Awkward 0 may use beside the usual ones;
+        ``grib`` is the GRIB file of an index, or its folder with a slash at its end, and ``messages`` shows
+        what the index lists as a table.
         Formats of other packages have their own.
 
     Raises

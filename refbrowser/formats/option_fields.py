@@ -145,6 +145,8 @@ class Option:
         Of a tick: another option, and its value at which the tick is set.
     decides
         Of opening: what is named is of the format that has it, whatever it looks like.
+    names_place
+        Of opening: its value is a path or URL, which may be read as the user names it.
     """
 
     flag: str
@@ -175,6 +177,7 @@ class Option:
     needs: Needs | None = None
     follows: tuple[str, Any] | None = None
     decides: bool = False
+    names_place: bool = False
 
     @property
     def words(self) -> str:

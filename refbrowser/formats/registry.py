@@ -8,14 +8,15 @@ packages are that the user installed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.format import Format, Page, Score, Seen, Written
 from refbrowser.formats.sniffing import FileKind, Found, is_dmr, looks_like_references
-from refbrowser.io.origins import REMOTE, http_url, scheme_of
+from refbrowser.io.named_places import named_origin
+from refbrowser.io.origins import REMOTE, Origin, http_url, scheme_of
 from refbrowser.loading import load_if_there
 from refbrowser.plugins import Plugins, plugins
 
@@ -573,6 +574,16 @@ def opening_options(among: Iterable[Format]) -> dict[str, Option]:
     for each in among:
         found |= {name: said for name, said in each.opening_options().items() if name not in found}
     return found
+
+
+def places_named(options: Mapping[str, Any]) -> tuple[Origin, ...]:
+    """Return what options of opening name to be read: folders of this machine, and origins of URLs."""
+    known = opening_options(formats()) if options else {}
+    return tuple(
+        named_origin(str(value))
+        for name, value in options.items()
+        if value is not None and name in known and known[name].names_place
+    )
 
 
 def format_named(name: str) -> Format | None:

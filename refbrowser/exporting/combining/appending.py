@@ -405,6 +405,7 @@ def _growing(dataset: Dataset, source: str, request: Combination) -> Combination
         storage_options=request.storage_options,
         settings=request.settings,
         stale=request.stale,
+        options=request.opening,
     )
     differing = []
     lacking: dict[str, None] = {}

@@ -82,6 +82,8 @@ class Combination:
         The first source is a document that the others are added to: its values are the common ones.
     stale
         What becomes of files that are not those of the lock beside a document: as `OpenRequest` has it.
+    opening
+        Options of opening the files, as `OpenRequest.options` has them.
     """
 
     sources: tuple[str, ...]
@@ -192,6 +194,7 @@ class Combination:
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     stale: str = "refuse"
+    opening: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
         """Raise `E_USAGE` where something that is said has no meaning."""
@@ -267,6 +270,7 @@ class Combination:
             storage_options=self.storage_options,
             settings=self.settings,
             stale=self.stale,
+            opening=self.opening,
         )
 
 

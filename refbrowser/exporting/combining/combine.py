@@ -45,6 +45,7 @@ from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import end_spare, one_after_another
 from refbrowser.formats.references import give_memory_back
+from refbrowser.formats.registry import places_named
 from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin, local_path, parse_storage_options, split_url
@@ -371,7 +372,8 @@ def _combined(plan: Plan, control: JobControl) -> Document:
 
 
 def _opened_as(plan: Plan, source: str) -> OpenRequest:
-    return replace(CombinedProof(plan).opening(source), allow=plan.request.allow)
+    request = plan.request
+    return replace(CombinedProof(plan).opening(source), allow=request.allow, options=request.opening)
 
 
 def _tidy() -> None:
@@ -494,7 +496,8 @@ class CombinedProof:
     _allow: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self._allow = (*self.plan.request.allow, *map(str, named_places(self.plan)))
+        named = (*named_places(self.plan), *places_named(self.plan.request.opening))
+        self._allow = (*self.plan.request.allow, *map(str, named))
 
     def some(self) -> list[int]:
         """Return the numbers of the first, a middle and the last file."""
@@ -521,7 +524,7 @@ class CombinedProof:
         """
         for number in numbers:
             token.check()
-            opening = replace(self.opening(self.plan.files[number].source), allow=self.plan.request.allow)
+            opening = _opened_as(self.plan, self.plan.files[number].source)
             before = self.compared, self.unread
             chain = None
             try:

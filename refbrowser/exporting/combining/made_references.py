@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from refbrowser.engine.compute import HERE, Compute, check_workers
 from refbrowser.engine.dataset import Dataset
@@ -23,7 +24,7 @@ from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import Chain, one_after_another
 from refbrowser.formats.parquet_text import PARQUET
-from refbrowser.formats.registry import form_named
+from refbrowser.formats.registry import form_named, places_named
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.files.hidden_siblings import remove_leftovers_of
 from refbrowser.io.origins import (
@@ -43,6 +44,8 @@ FORMS = ("refs-v1", "refs-v0", "refs-parquet")
 _JSON = (".json", ".json.gz", ".json.zst")
 #: Lines of a list of files, and of its bytes, at most.
 _LISTED, _LIST_SIZE = 1_000_000, 256 << 20
+#: What errors say of files that are not there, or may not be read: not of what is in them.
+_UNREAD = (ErrorKind.BLOCKED, ErrorKind.IO, ErrorKind.SOURCE, ErrorKind.RANGE, ErrorKind.USAGE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,8 @@ class MakeRequest:
         Leave out files of which no references can be made; else the first ends all.
     allow, storage_options, settings
         As `OpenRequest` has them.
+    opening
+        Options of opening the files, as `OpenRequest.options` has them.
     """
 
     sources: tuple[str, ...]
@@ -82,6 +87,7 @@ class MakeRequest:
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+    opening: Mapping[str, Any] = field(default_factory=dict)
 
 
 def form_of(target: str, format: str) -> str:
@@ -405,11 +411,14 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
         allow=request.allow,
         storage_options=request.storage_options,
         settings=request.settings,
+        options=request.opening,
     )
     with open_dataset(opening) as dataset:
         is_mixed = chain is not None and chain.is_mixed
         if is_mixed and dataset.document.notes:
             raise RefbrowserError(ErrorKind.FORMAT, dataset.document.notes[0].message)
+        if (unread := _unread_file(dataset)) is not None:
+            raise unread
         writing = ExportRequest(
             task.target,
             request.format,
@@ -419,11 +428,12 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
             options=request.options,
         )
         folder = os.path.dirname(os.path.realpath(task.source))
-        allow = (*request.allow, folder if local_path(task.source) is not None else str(_origin(dataset)))
+        own = folder if local_path(task.source) is not None else str(_origin(dataset))
+        allow = (*request.allow, own, *map(str, places_named(request.opening)))
         exporter = Exporter(dataset, writing, ProvedReferences)
         target = exporter.target
         assert isinstance(target, ProvedReferences)
-        target.source, target.opening = dataset, replace(opening, allow=allow)
+        target.source, target.opening = dataset, replace(opening, allow=allow, options={})
         target.is_mixed = is_mixed
         report = exporter.run(JobControl())
         relocked = renew_lock(replace(target.opening, path=task.target), JobControl())
@@ -469,6 +479,13 @@ def _is_newer(task: MakeTask) -> bool:
         return local is None or made > os.stat(local).st_mtime_ns
     except OSError:
         return False
+
+
+def _unread_file(dataset: Dataset) -> RefbrowserError | None:
+    """Return why a file cannot be read that arrays are in; None where all are there, or broken themselves."""
+    told = {note.message for note in dataset.document.notes if note.kind in _UNREAD}
+    errors = (each.node.error for each in dataset.arrays.values()) if told else ()
+    return next((each for each in errors if each is not None and each.message in told), None)
 
 
 def _origin(dataset: Dataset) -> object:

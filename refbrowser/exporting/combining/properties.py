@@ -141,6 +141,8 @@ class ScanSettings:
         Names or paths of arrays whose values are to stand in the document.
     valued
         Those whose first value is wanted.
+    opening
+        Options of opening, as `OpenRequest.options` has them.
     """
 
     dimensions: tuple[str, ...] = ()
@@ -150,6 +152,7 @@ class ScanSettings:
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     stale: str = "refuse"
+    opening: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)

@@ -91,7 +91,8 @@ class ScanJournal:
         own = os.getpid()
         name = f"{_stem(target)}-{own}-{start_mark(own)}-{secrets.token_hex(4)}.looks"
         self.path = folder / name
-        head = [_VERSION, __version__, looking.dimensions, looking.inline, looking.valued]
+        said = sorted((name, str(value)) for name, value in looking.opening.items())
+        head = [_VERSION, __version__, looking.dimensions, looking.inline, looking.valued, said]
         end = 0
         with _changed:
             if resume:

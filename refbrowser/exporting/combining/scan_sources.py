@@ -157,6 +157,7 @@ def _looked(source: str, looking: ScanSettings, likeness: _Likeness) -> ScannedS
         storage_options=looking.storage_options,
         settings=looking.settings,
         stale=looking.stale,
+        options=looking.opening,
     )
     # Before anything is read: what is changed meanwhile is looked at again.
     state = _state_on_disk(source) if local_path(source) is not None else ()

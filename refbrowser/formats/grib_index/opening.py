@@ -28,6 +28,7 @@ from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetching.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.identity import identity_on_disk
+from refbrowser.io.named_places import named_origin, names_folder
 from refbrowser.io.origins import Origin, local_path, split_url
 from refbrowser.io.plan import LOCAL
 from refbrowser.limits import LIMITS
@@ -142,11 +143,14 @@ def _open_joined(opening: Opening, url: str, inventory: Inventory, named: str | 
     RefbrowserError
         One of which something is to be known is not there, or cannot be read.
     """
-    if named is not None and len(inventory.files) > 1:
+    if named is not None and not names_folder(named) and len(inventory.files) > 1:
         message = f"the index names {len(inventory.files)} GRIB files itself: one cannot stand for all"
-        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=opening.path))
+        advice = "name the folder that they are in, with / at its end"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=opening.path), advice)
     access = Access.for_document(opening.path, _allowed(opening, named), opening.settings)
     urls = inventory.files if named is None else (named,)
+    if named is not None and names_folder(named):
+        urls = tuple(f"{named}{each.rpartition('/')[2]}" for each in inventory.files)
     entries = inventory.entries
     rows = [*_rows(entries, ROOM * len(urls))]
     ahead: dict[int, list[int]] = {}
@@ -236,7 +240,7 @@ def _grib_file(opening: Opening, named: str | None) -> tuple[NamedFile, RemoteBy
     """
     first: AbsentError | None = None
     allow = _allowed(opening, named)
-    for place in [named] if named is not None else places_beside(opening.path):
+    for place in _places(opening.path, named):
         try:
             return _grib_at(opening, place, allow)
         except AbsentError as error:
@@ -248,9 +252,17 @@ def _grib_file(opening: Opening, named: str | None) -> tuple[NamedFile, RemoteBy
 def _allowed(opening: Opening, named: str | None) -> tuple[Origin, ...]:
     """Return what may be read: also where the index is, and the folder of a file that the user named."""
     own = () if opening.seen.local is not None else (split_url(opening.path).origin,)
-    local = None if named is None else local_path(named)
-    folder = () if local is None else (Origin("file", folder=os.path.dirname(os.path.realpath(local))),)
-    return (*opening.allow, *own, *folder)
+    return (*opening.allow, *own, *(() if named is None else (named_origin(named),)))
+
+
+def _places(path: str, named: str | None) -> list[str]:
+    """Return where the GRIB file of an index may lie, as it is said, the likeliest place first."""
+    if named is None:
+        return places_beside(path)
+    if not names_folder(named):
+        return [named]
+    base = path.partition("?")[0] if "://" in path else path
+    return [f"{named}{each.rpartition('/')[2]}" for each in places_beside(base.replace(os.sep, "/"))]
 
 
 def _grib_at(opening: Opening, place: str, allow: Sequence[Origin]) -> tuple[NamedFile, RemoteBytes | None]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.api import Path, Progress, StorageOptions, control_of, path_of, settings_of, texts_of
-from refbrowser.errors import native_errors
+from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.combine import CombineReport
@@ -32,6 +32,7 @@ def make(
     progress: Progress | None = None,
     done: Callable[[Made], None] = lambda made: None,
     client: Any = None,
+    **opening: Any,
 ) -> MakeReport:
     """Make references of files of data, a document for each, compared with the file.
 
@@ -61,6 +62,8 @@ def make(
         Called with each document that was made.
     client
         Who does the work, as `export` has it; processes of this machine when None and there are many files.
+    opening
+        Options of opening the files, as `open` has them: ``grib`` of indexes of GRIB files.
 
     Returns
     -------
@@ -89,6 +92,7 @@ def make(
         skip_bad=skip_bad,
         allow=texts_of(allow),
         storage_options=settings_of(storage_options, [*named, *texts_of(allow)]),
+        opening=_said(opening),
     )
 
     def answered(_source: str, answer: Made | BaseException) -> None:
@@ -127,6 +131,7 @@ def combine(
     client: Any = None,
     progress: Progress | None = None,
     told: Callable[[Plan], None] = lambda plan: None,
+    **opening: Any,
 ) -> CombineReport:
     """Combine files of data, stores or reference documents into one reference document.
 
@@ -184,6 +189,8 @@ def combine(
         Called as `progress(done, total, note=...)` with files.
     told
         Called with what was found, before anything is written: `Plan.mismatches`.
+    opening
+        Options of opening the files, as `make` has them.
 
     Raises
     ------
@@ -220,5 +227,23 @@ def combine(
         allow=texts_of(allow),
         storage_options=settings_of(storage_options, [*named, *texts_of(allow)]),
         stale=stale,
+        opening=_said(opening),
     )
     return combine_files(request, control_of(progress), Compute.of(client), told)
+
+
+def _said(opening: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of opening of which something is said.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: no format has one of them.
+    """
+    from refbrowser.formats.registry import formats, opening_options
+
+    known = opening_options(formats())
+    if unknown := [name for name in opening if name not in known]:
+        message = f"there is no option {quoted(unknown[0])}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"options of opening: {', '.join(known)}")
+    return {name: value for name, value in opening.items() if value is not None}

@@ -11,6 +11,7 @@ from refbrowser.cli.locks import add_lock, lock_made
 from refbrowser.cli.options import (
     add_dask,
     add_json,
+    add_opening,
     add_origins,
     add_request,
     add_skip_bad,
@@ -19,6 +20,7 @@ from refbrowser.cli.options import (
     job_control,
     request_of,
     said_of_fields,
+    said_of_opening,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.lead import is_led
@@ -60,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_stale(parser)
     add_dask(parser)
     add_json(parser)
+    add_opening(parser)
     add_origins(parser)
     add_skip_bad(parser)
 
@@ -77,6 +80,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         "allow": arguments.allow,
         "storage_options": arguments.storage_option,
         "client": compute_of(arguments),
+        **said_of_opening(arguments),
     }
     if said.keys() & {"concat", "new_dims", "merge"} or is_led(arguments.files):
         return _run_combined(arguments, said, token)

@@ -145,6 +145,12 @@ def test_a_mapping_of_one_file_is_such_a_table_too(tmp_path: Path) -> None:
     chunk_index(tmp_path).to_parquet(chunk_index_of_all)
     with refbrowser.open(chunk_index_of_all, grib=str(file)) as dataset:
         assert "one cannot stand for all" in dataset.document.notes[0].message
+    other = tmp_path / "others"
+    other.mkdir()
+    for each in tmp_path.glob("*.grib2"):
+        each.rename(other / each.name)
+    with refbrowser.open(chunk_index_of_all, grib=f"{other}/") as dataset:
+        assert np.array_equal(dataset["/t"][1, 1, 1].reshape(-1), own_values(made[DATES[1], 12][0]))
 
 
 @pytest.mark.slow

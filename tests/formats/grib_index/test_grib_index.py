@@ -381,9 +381,10 @@ def test_without_the_file_there_is_a_table(tmp_path: Path, capsys: pytest.Captur
     assert main(["info", str(index)]) == 0
     assert "error[E_IO]" in capsys.readouterr().out
     assert main(["check", str(index)]) == 2
-    # No references to nothing: it is said of one, and several are not combined.
-    assert main(["make", str(index), "-o", str(tmp_path / "a.json")]) == 0
-    assert "it cannot be read and is left out" in capsys.readouterr().out
+    # No references to nothing: neither of one, nor of several.
+    assert main(["make", str(index), "-o", str(tmp_path / "a.json")]) == 4
+    assert "there is no such file" in capsys.readouterr().err
+    assert not (tmp_path / "a.json").exists()
     other = index.rename(tmp_path / "f2.grib2.idx")
     index.write_bytes(other.read_bytes())
     said = ["--new-dim", "n=list:1,2", "-o", str(tmp_path / "b.json")]
@@ -403,6 +404,61 @@ def test_a_file_at_a_url_of_an_index_that_is_here(tmp_path: Path) -> None:
     ):
         for row, data in enumerate(made):
             assert np.array_equal(dataset["/t"][row].reshape(-1), own_values(data))
+
+
+@pytest.mark.slow
+def test_references_are_made_of_indexes_whose_files_are_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    indexes, data = tmp_path / "idx", tmp_path / "data"
+    indexes.mkdir()
+    data.mkdir()
+    made, named = {}, []
+    for step in (3, 6):
+        made[step] = field(step, level=500, step=step)
+        index = write(indexes, [made[step]], name=f"f{step}.grib2")
+        index.with_suffix("").rename(data / f"f{step}.grib2")
+        named.append(str(index))
+    first, folder, allow = str(data / "f3.grib2"), f"{data}/", [str(data)]
+    for grib in (first, folder):
+        target = tmp_path / "one.json"
+        assert main(["make", named[0], "--grib", grib, "-o", str(target), "--force"]) == 0
+        with refbrowser.open(target, allow=allow) as dataset:
+            assert np.array_equal(dataset["/t"][...].reshape(-1), own_values(made[3]))
+    out = tmp_path / "out"
+    report = refbrowser.make(named, out, grib=folder)
+    assert len(report.made) == 2
+    target = tmp_path / "all.json"
+    how = ["--grib", folder, "--new-dim", r"lead=name:f(\d+)", "-o", str(target)]
+    assert main(["make", *named, *how]) == 0
+    with refbrowser.open(target, allow=allow) as dataset:
+        for row, step in enumerate(made):
+            assert np.array_equal(dataset["/t"][row].reshape(-1), own_values(made[step]))
+    # It may be read as it is named: nobody else is asked, and nothing else may be.
+    capsys.readouterr()
+    assert main(["make", named[0], "--grib", f"{tmp_path}/none/", "-o", str(tmp_path / "x.json")]) == 4
+    assert not (tmp_path / "x.json").exists()
+    assert "there is no such file" in capsys.readouterr().err
+    with pytest.raises(RefbrowserError, match="there is no option 'grip'"):
+        refbrowser.make(named, out, grip=folder)
+    with pytest.raises(RefbrowserError, match="grib"):
+        refbrowser.make(str(data / "f3.grib2"), tmp_path / "y.json", grib=folder)
+
+
+@pytest.mark.slow
+def test_files_of_a_server_are_named_by_their_folder(tmp_path: Path) -> None:
+    named = []
+    files = {}
+    for step in (3, 6):
+        index = write(tmp_path, [field(step, level=500, step=step)], name=f"f{step}.grib2")
+        files[f"/gfs/f{step}.grib2"] = index.with_suffix("").read_bytes()
+        index.with_suffix("").unlink()
+        named.append(str(index))
+    target = tmp_path / "all.json"
+    with HttpServer(files) as server:
+        refbrowser.combine(named, target, new_dims=r"lead=name:f(\d+)", grib=server.url("/gfs/"))
+        with refbrowser.open(target, allow=[server.url("/")]) as dataset:
+            assert dataset["/t"][:, 0, 0].tolist() == [300, 600]
 
 
 def test_the_table_is_asked_for_on_the_command_line(
