@@ -12,6 +12,7 @@ import tifffile
 from multiscale_stores import EAST, METRES, NORTH, write_geozarr, write_ome
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.commands.links import LinkCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
 from refbrowser.app.plot.plot_pane import PlotPane
@@ -104,6 +105,46 @@ def test_an_element_is_explained_where_it_is(
         ("y", "40 of 1024 (10 micrometer)"),
         ("x", "50 of 1024 (12.5 micrometer)"),
     ]
+
+
+def test_a_link_leads_to_a_level_or_to_the_one_that_fills_the_view(
+    window: MainWindow, shown: Callable[[Path, str], PlotPane], tmp_path: Path, qtbot: QtBot, settle: Settle
+) -> None:
+    path = write_ome(tmp_path / "cells.zarr", size=1024)
+    plot = shown(path, "/0")
+    coarse = level(plot)
+    assert coarse != "/0"
+    link = window.groups[LinkCommands]._link_to(window.documents.all()[0])
+    assert (link.node, link.selection) == (coarse, "0,:,:")
+    # A part of a level stays one of it.
+    window.actions_["close_document"].trigger()
+    window.open_path(str(path), "/0", selection="1,10:30,10:30")
+    qtbot.waitUntil(lambda: level(plot) == "/0")
+    settle()
+    qtbot.wait(IDLE + 20)
+    settle()
+    assert level(plot) == "/0"
+    assert plot.selection_text().startswith("1,")
+    rows, columns = (tuple(map(int, part.split(":"))) for part in plot.selection_text().split(",")[1:])
+    assert rows[0] <= 10 < 30 <= rows[1] < 300
+    assert columns[0] <= 10 < 30 <= columns[1] < 300
+    # So it is where another level was on the screen.
+    plot.reset_view()
+    qtbot.waitUntil(lambda: level(plot) == coarse or plot.header.level.currentIndex() > 0)
+    plot.header.level.setCurrentIndex(0)
+    plot.header.level.activated.emit(0)
+    qtbot.waitUntil(lambda: level(plot) == coarse)
+    settle()
+    window.open_path(str(path), "/0", selection="0,10:30,10:30")
+    qtbot.waitUntil(lambda: level(plot) == "/0")
+    settle()
+    assert plot.selection_text().startswith("0,")
+    # All of a slice is shown on the level that fills the view, held at the same place.
+    window.actions_["close_document"].trigger()
+    window.open_path(str(path), "/0", selection="1,:,:")
+    qtbot.waitUntil(lambda: level(plot) == coarse)
+    settle()
+    assert plot.selection_text() == "1,:,:"
 
 
 def test_overviews_of_a_tiff_are_levels(

@@ -133,6 +133,23 @@ class TestOpened:
         assert int(high) >= 150
 
 
+def test_files_that_a_desktop_hands_over_are_opened(
+    window: MainWindow, tmp_path: Path, settle: Settle
+) -> None:
+    folder = tmp_path / "ä b%20"
+    folder.mkdir()
+    path = value_document(folder).write()
+    open_targets(
+        window,
+        [QUrl.fromLocalFile(str(path)).toString(QUrl.ComponentFormattingOption.FullyEncoded)],
+        None,
+        {},
+        (),
+    )
+    assert [each.path for each in window.documents.all()] == [str(path)]
+    settle()
+
+
 class TestCopied:
     @pytest.mark.slow
     def test_it_can_be_clicked_where_more_than_text_is_taken(

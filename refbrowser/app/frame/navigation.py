@@ -364,7 +364,7 @@ class Navigation(QObject):
                 plot.set_array(*target, part)
                 self._settings.set_array(target[0].path, target[1].path)
             elif part is not None:
-                plot.show_selection(part)
+                _show_part(plot, *target, part)
         elif self._plotted is not None and self._plotted[0] is not self._frame.documents.current:
             # A group or rule has no picture: the last array stays, as long as its document is shown.
             self._plotted = None
@@ -388,7 +388,7 @@ class Navigation(QObject):
 
         def show(selection: Selection) -> None:
             if self._plotted is not None and self._plotted[0] is document and self.plotted() == path:
-                plot.show_selection(selection)
+                _show_part(plot, document, node, selection)
 
         if "=" in text or "@" in text:
             self._finding.run(document, f"Find {one_line(text)}", read, show, failed)
@@ -404,6 +404,15 @@ class Navigation(QObject):
         node = item.node if item is not None and item.kind is ItemKind.ARRAY else None
         why_not = "" if node is None else cast("ArrayNode", node).not_referencable
         self._centre.make_bar.set_array("" if node is None else node.path, why_not)
+
+
+def _show_part(plot: PlotPane, document: OpenDocument, node: ArrayNode, part: Selection) -> None:
+    """Show a part of the array that is plotted; of an image another level of it may be on the screen."""
+    shown = plot.array()
+    if shown is not None and shown.path == node.path:
+        plot.show_selection(part)
+    else:
+        plot.set_array(document, node, part)
 
 
 def summary_of(item: Item) -> str:

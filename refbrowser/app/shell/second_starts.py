@@ -110,9 +110,10 @@ class _Guest(QObject):
 def bring_forward(window: QWidget, token: str) -> None:
     """Show a window before others; `token` is what the desktop gave the start for it."""
     if token:
-        # Qt gives it to the desktop with the next request, and forgets it.
+        # Qt gives it to the desktop with what is asked below.
         os.environ["XDG_ACTIVATION_TOKEN"] = token
     if window.isMinimized():
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
     window.raise_()
     window.activateWindow()
+    os.environ.pop("XDG_ACTIVATION_TOKEN", None)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from view_arrays import node
 
+from refbrowser.model.selection import Selection
+from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.coordinates import AxisRole, role_of
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, first_slice
 
@@ -127,3 +129,52 @@ def test_slices_are_parallel_that_are_held_elsewhere() -> None:
     assert not state.is_parallel(state.with_x(0))
     assert not state.is_parallel(first_slice(node((2, 3, 4, 6)), [PLAIN] * 4))
     assert not state.is_parallel(None)
+
+
+@pytest.mark.parametrize(
+    ("text", "axes", "written", "window"),
+    [
+        ("1,:,:", (1, 2), "1,:,:", None),
+        (":,2,:", (0, 2), ":,2,:", None),
+        (":,:,3", (0, 1), ":,:,3", None),
+        ("1,2,:", (2,), "1,2,:", None),
+        ("1,2,3", (1, 2), "1,:,:", None),
+        ("...", (1, 2), "0,:,:", None),
+        ("1:3,:,:", (1, 2), "1,:,:", None),
+        ("1:2,0:3,:", (1, 2), "1,:,:", (range(3), range(5))),
+        ("-1,::2,4:1:-1", (1, 2), "2,:,:", (range(3), range(2, 5))),
+        ("0,1:1,:", (1, 2), "0,:,:", None),
+    ],
+)
+def test_a_selection_is_a_slice_and_a_part_of_it(
+    text: str, axes: tuple[int, ...], written: str, window: tuple[range, ...] | None
+) -> None:
+    before = SliceState((3, 4, 5), ("t", "y", "x"), 2, 1, (0, 0, 0))
+    state, part = before.selected(Selection.from_text(text, before.shape), None)
+    assert (state.axes, state.text(), part) == (axes, written, window)
+    # What is written of it is read as the same.
+    again, once_more = before.selected(Selection.from_text(state.text(part), before.shape), None)
+    assert (again.axes, again.text(), once_more) == (axes, written, window)
+
+
+def test_axes_that_the_user_exchanged_stay() -> None:
+    turned = SliceState((3, 4, 5), ("t", "y", "x"), 1, 2, (0, 0, 0))
+    state, part = turned.selected(Selection.from_text("2,:,1:3", turned.shape), None)
+    assert (state.axes, part) == ((2, 1), (range(1, 3), range(4)))
+    line = turned.with_y(None)
+    assert line.selected(Selection.from_text("2", turned.shape), None)[0].axes == (1, 2)
+
+
+def test_bands_that_are_selected_whole_are_colours() -> None:
+    bands = Bands(0)
+    state = SliceState((3, 4, 5), ("rgb", "y", "x"), 2, 1, (0, 0, 0), bands)
+    assert state.selected(Selection.from_text("1,:,:", state.shape), bands)[0].bands is None
+    one = state.with_bands(None)
+    in_colour, part = one.selected(Selection.from_text(state.text(), state.shape), bands)
+    assert (in_colour.bands, in_colour.axes, part) == (bands, (1, 2), None)
+
+
+def test_a_scalar_has_one_slice() -> None:
+    state = SliceState((), (), 0, None, ())
+    assert state.selected(Selection.from_text("", ()), None) == (state, None)
+    assert state.text() == ""
