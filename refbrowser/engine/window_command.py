@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import warnings
@@ -13,10 +14,18 @@ from typing import Any
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.frozen_dataset import absolute
 from refbrowser.engine.window_process import WindowProcess
-from refbrowser.errors import ErrorKind, NoDisplayError, NotInstalledError, Place, RefbrowserError, quoted
+from refbrowser.errors import (
+    ErrorKind,
+    MissingFileError,
+    NoDisplayError,
+    NotInstalledError,
+    Place,
+    RefbrowserError,
+    quoted,
+)
 from refbrowser.formats.option_fields import Kind
 from refbrowser.formats.registry import formats, opening_options
-from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.io.origins import ConnectionSettings, Origin, local_path
 from refbrowser.loading import load, not_installed, to_install
 
 #: What the window is made of.
@@ -29,7 +38,7 @@ def show(dataset: Dataset, array: str = "") -> WindowProcess:
     Raises
     ------
     RefbrowserError
-        `E_USAGE`: it has no path that a window could open.
+        `E_USAGE`: it has no path that a window could open. A `FileNotFoundError` where nothing is there.
     NotInstalledError
         What draws the window is not installed.
     NoDisplayError
@@ -43,6 +52,9 @@ def show(dataset: Dataset, array: str = "") -> WindowProcess:
             Place(document=dataset.path),
             'write it first: refbrowser.export(dataset, "set.json", format="refs-v1"), and open that',
         )
+    if local_path(dataset.path) is not None and not os.path.lexists(absolute(dataset.path)):
+        message = "there is nothing at its path any more"
+        raise MissingFileError(ErrorKind.IO, message, Place(path=dataset.path))
     # Its process ends with this window alone, so that it has one of its own.
     command = [sys.executable, "-m", "refbrowser", "--new-window", *arguments_of(dataset, array)]
     _check_can_open()
