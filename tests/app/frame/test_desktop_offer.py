@@ -32,6 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(PACKAGING / "refbrowser.xml", made / "share" / "mime" / "packages")
     (made / "refbrowser").write_text("#!/bin/sh\n")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("REFBROWSER_BUNDLE", str(made))
     monkeypatch.delenv("APPIMAGE", raising=False)
     return made
@@ -64,6 +65,29 @@ def test_pressed_it_adds_the_program_and_is_not_offered_again(
     assert not entry(tmp_path).exists()
     assert not (tmp_path / "data" / "mime" / "packages" / "refbrowser.xml").exists()
     assert offered() is not None
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("xdg-mime") is None, reason="needs xdg-mime")
+def test_what_opens_folders_stays_so(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(PACKAGING / "refbrowser-folder.desktop", folder / "share" / "applications")
+    system = tmp_path / "system" / "applications"
+    system.mkdir(parents=True)
+    text = "[Desktop Entry]\nType=Application\nName=Files\nExec=true %f\nMimeType=inode/directory;\n"
+    (system / "files.desktop").write_text(text)
+    (system / "mimeinfo.cache").write_text("[MIME Cache]\ninode/directory=files.desktop;\n")
+    environment = {**os.environ, "XDG_DATA_DIRS": str(system.parent), "XDG_CURRENT_DESKTOP": "X-Generic"}
+    query = ["xdg-mime", "query", "default", "inode/directory"]
+
+    def opens_folders() -> str:
+        return subprocess.run(
+            query, capture_output=True, text=True, timeout=60, env=environment
+        ).stdout.strip()
+
+    assert opens_folders() == "files.desktop"
+    subprocess.run([str(folder / "add-to-desktop")], check=True, timeout=60, env=environment)
+    assert (tmp_path / "data" / "applications" / "refbrowser-folder.desktop").is_file()
+    assert opens_folders() == "files.desktop"
 
 
 def test_an_entry_that_leads_elsewhere_is_offered_anew(
