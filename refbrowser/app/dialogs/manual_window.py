@@ -68,7 +68,7 @@ SECTIONS = {
         "bytes",
         "export",
     ),
-    "Places and settings": ("permissions", "objects", "cluster", "preferences", "keyboard"),
+    "Places and settings": ("installing", "permissions", "objects", "cluster", "preferences", "keyboard"),
     "Without the window": ("command_line", "pipelines", "python"),
 }
 PAGES = tuple(page for pages in SECTIONS.values() for page in pages)
