@@ -58,7 +58,9 @@ def verb_words(name: str, about: str, parser: argparse.ArgumentParser) -> VerbWo
     """Return what can be typed behind a verb, as its parser takes it."""
     actions = parser._actions
     options = tuple(_option_words(each) for each in actions if each.option_strings)
-    choices = [text for each in actions if not each.option_strings for text in each.choices or ()]
+    places = [each for each in actions if not each.option_strings]
+    # Others are offered, too, but may be something else.
+    choices = [text for each in places for text in [*(each.choices or ()), *vars(each).get("offered", ())]]
     return VerbWords(name, about, options, tuple(map(str, choices)))
 
 

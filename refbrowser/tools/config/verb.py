@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     does = "; ".join(f"{name}: {words}" for name, words in _DOES.items())
     parser.add_argument("action", nargs="?", default="show", choices=_DOES, help=does)
     names = "; ".join(f"{name}: {setting.words}" for name, setting in SETTINGS.items())
-    parser.add_argument("name", nargs="?", metavar="NAME", help=names)
+    named = parser.add_argument("name", nargs="?", metavar="NAME", help=names)
+    # What shells offer.
+    vars(named)["offered"] = tuple(SETTINGS)
     parser.add_argument("values", nargs="*", metavar="VALUE", help="of set and add")
     add_json(parser)
 

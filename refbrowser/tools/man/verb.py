@@ -18,13 +18,16 @@ from refbrowser.cli.settings import SETTINGS
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.tools.man.man_pages import page_name, program_page, verb_page
-from refbrowser.tools.registry import headings, is_built_in, tools
+from refbrowser.tools.registry import BUILT_IN, headings, is_built_in, tools
 from refbrowser.tools.tool import Tool
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("verb", metavar="VERB", nargs="?", help="whose page is printed; else the program's")
+    words = "whose page is printed; else the program's"
+    named = parser.add_argument("verb", metavar="VERB", nargs="?", help=words)
+    # What shells offer.
+    vars(named)["offered"] = tuple(tool.name for tool in BUILT_IN)
     parser.add_argument("-o", "--output", metavar="DIR", help="write all pages to this folder")
     add_json(parser)
 

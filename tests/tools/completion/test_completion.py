@@ -15,6 +15,7 @@ import fixture_tool
 import pytest
 
 from refbrowser.cli import main
+from refbrowser.cli.settings import SETTINGS
 from refbrowser.formats.registry import written
 from refbrowser.tools.completion.scripts import SCRIPTS
 from refbrowser.tools.registry import BUILT_IN
@@ -144,7 +145,10 @@ def test_bash(bash: Terminal) -> None:
         "refbrowser export x.json y --codec gzip"
     )
     assert bash.line("refbrowser export x --codec zstd:\t") == "refbrowser export x --codec zstd:3 "
-    assert bash.offered("refbrowser config ") == {"show", "get", "set", "add", "unset", "path"}
+    actions = {"show", "get", "set", "add", "unset", "path"}
+    assert bash.offered("refbrowser config ") == {*actions, *SETTINGS}
+    assert bash.line("refbrowser config get sto\t") == "refbrowser config get storage-option "
+    assert bash.line("refbrowser man au\t") == "refbrowser man audit "
     assert "--screenshot" in bash.offered("refbrowser --")
     assert bash.offered("refbrowser --theme ") == {"light", "dark"}
     # Files, and what is none.
@@ -161,7 +165,7 @@ def test_zsh(zsh: Terminal) -> None:
     assert zsh.offered("refbrowser audit x.json --re") == {"--resume", "--report"}
     assert zsh.line("refbrowser audit --level=sa\t") == "refbrowser audit --level=sample "
     assert zsh.line("refbrowser export x --codec zstd:\t") == "refbrowser export x --codec zstd:3 "
-    assert zsh.offered("refbrowser config ") == {"show", "get", "set", "add", "unset", "path"}
+    assert zsh.line("refbrowser config get sto\t") == "refbrowser config get storage-option "
     assert zsh.line("refbrowser info a\t") == r"refbrowser info a\ sea.json "
     assert zsh.line("refbrowser read a\t") == r"refbrowser read a\ sea.json "
     assert zsh.line("refbrowser audit --array a\t") == "refbrowser audit --array a"
