@@ -251,3 +251,13 @@ def test_what_is_locked_is_installed_by_its_hashes(checkout: Path, monkeypatch: 
 def test_what_decodes_filters_of_hdf5_comes_with_its_extras(extra: str) -> None:
     """Arrays whose filter nothing decodes say to install hdf5plugin; who installed an extra has it."""
     assert {"h5py", "hdf5plugin"} <= {canonicalize_name(each.name) for each in required(extra)}
+
+
+def test_what_comes_with_the_program_is_in_its_package() -> None:
+    data = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"][
+        "package-data"
+    ]
+    resources = CHECKOUT / "resources"
+    installed = {path for pattern in data["refbrowser.resources"] for path in resources.glob(pattern)}
+    for folder in ("manual", "schemas", "sample"):
+        assert {path for path in (resources / folder).rglob("*") if path.is_file()} <= installed
