@@ -82,7 +82,12 @@ def run(inputs: Mapping[str, str]) -> int:
         if notes.exists():
             sys.stdout.buffer.write(notes.read_bytes())
             sys.stdout.flush()
-    return done.returncode
+    return ended(done.returncode)
+
+
+def ended(code: int) -> int:
+    """Return how a process ended as shells say it: one that a signal ended has a code of 128 and more."""
+    return code if code >= 0 else 128 - code
 
 
 def main(inputs: Mapping[str, str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ import yaml
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.errors import EXIT_CODES, Outcome
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGE = CHECKOUT / "resources" / "manual" / "pipelines.md"
@@ -217,6 +219,11 @@ def test_the_version_that_is_asked_for_is_installed(given: str, installed: str, 
     assert ran.code == 0
     # Whatever is asked for is no option of pip.
     assert ran.out.splitlines() == ["-I", "-m", "pip", "install", "--quiet", "--", installed]
+
+
+def test_a_process_that_a_signal_ends_has_a_code_of_shells() -> None:
+    action = runpy.run_path(str(CHECKOUT / "packaging" / "github_action.py"))
+    assert [action["ended"](code) for code in (0, 2, -15)] == [0, 2, EXIT_CODES[Outcome.TERMINATED]]
 
 
 # pre-commit
