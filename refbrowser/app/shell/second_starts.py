@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QSocketNotifier, Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.io.running_window import MESSAGE_SIZE, PATIENCE, TAKEN, Listening, Start
@@ -116,4 +116,9 @@ def bring_forward(window: QWidget, token: str) -> None:
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
     window.raise_()
     window.activateWindow()
+    # What asks for an answer stays before its window.
+    question = QApplication.activeModalWidget()
+    if question is not None:
+        question.raise_()
+        question.activateWindow()
     os.environ.pop("XDG_ACTIVATION_TOKEN", None)
