@@ -24,7 +24,6 @@ from refbrowser.io.origins import (
     scheme_of,
     split_url,
 )
-from refbrowser.io.secret_names import secret_names
 from refbrowser.limits import LIMITS
 
 #: What a link begins with where other programs hold it, such as browsers: the rest is percent-encoded.
@@ -245,6 +244,8 @@ def _check_path(path: str) -> None:
 
 def _without_signature(query: str) -> tuple[str, list[str]]:
     """Return a query without parameters that let whoever has them read, and the names of these."""
+    from refbrowser.io.secret_names import secret_names  # Few links have any query.
+
     parts = query.split("&")
     names = [unquote(part.partition("=")[0]) for part in parts]
     secret = secret_names(names)
