@@ -97,7 +97,6 @@ ALONE = {
     "refbrowser.formats.leads.stac": "a format, beside the others that name files",
     "refbrowser.formats.leads.texts": "formats, beside the others that name files",
     "refbrowser.formats.grib_index.index_options": "options, which help asks for without what opens",
-    "refbrowser.formats.grib_index.message_table": "a table, apart from the arrays of the same messages",
     "refbrowser.formats.options": "options, which help asks for without what opens",
     "refbrowser.wings.icechunk.reading.snapshot_options": "options, which help asks for without what opens",
     "refbrowser.wings.awkward0.reading.awkward0_options": "options, which help asks for without what opens",

@@ -32,7 +32,8 @@ def sources_of(document: Document) -> list[Source]:
         left = document.urls_left()
         return [Source(each.beginning, each.references, is_pattern=not each.is_url) for each in left]
     rules = [_rule_source(document, rule) for rule in document.rules if rule.count]
-    return [*_refs_sources(document), *rules, *_places(document)]
+    lacking = [Source(url, 1) for url in document.lacking]
+    return [*_refs_sources(document), *rules, *_places(document), *lacking]
 
 
 def listed_sources_of(document: Document, check: Callable[[], None] = lambda: None) -> list[Source]:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import Priority, TaskControl
+from refbrowser.errors import ErrorKind
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
@@ -386,7 +387,9 @@ class FormatPart(QObject):
 
     def damage_words(self, damage: Sequence[Finding]) -> tuple[str, str]:
         """Return what is damaged, empty for nothing; and the title of what saves the rest, or none."""
-        return source_words(self._document.name, damage), ""
+        # What may not be read is asked for above the tabs: that is no damage.
+        damage = [each for each in damage if each.kind is not ErrorKind.BLOCKED]
+        return (source_words(self._document.name, damage) if damage else ""), ""
 
 
 def source_words(name: str, damage: Sequence[Finding]) -> str:

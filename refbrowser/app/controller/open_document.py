@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.document_reading import SizeQuestion
     from refbrowser.app.controller.work import DatasetState, Opened, Saved
     from refbrowser.formats.format import Format
+    from refbrowser.io.access.access import Want
     from refbrowser.references.document.document import Document
     from refbrowser.views.changed_rows import ChangedRows
     from refbrowser.views.references import FirstRows
@@ -126,6 +127,14 @@ class OpenDocument(EditedDocument):
         """Start to read the document; `documentChanged` or `openFailed` tells the end."""
         self.error = None
         self._read(f"Open {self.title}", self.take_opened, self._open_failed)
+
+    def allow(self, wants: Iterable[Want], *, always: bool = False) -> None:
+        """Let this document read from more; it is opened again where it then tells more."""
+        super().allow(wants, always=always)
+        document, access = self.document, self.access
+        if document is not None and access is not None and document.lacking and not self.is_pending:
+            self._allow = (*self._allow, *map(str, sorted(access.allowed)))
+            self.reload()
 
     def reload(self) -> None:
         """Read the document again; its history begins anew. `reloaded` or `reloadFailed` tells the end."""

@@ -108,23 +108,27 @@ def open_document(
     """
     hooks = ReadingHooks(control)
     with collected_later():
-        opened = open_named(
-            Opening(
-                path=path,
-                seen=Seen.of(path),
-                allow=tuple(Origin.parse(text) for text in allow),
-                settings=shared.settings,
-                values=values,
-                options=options,
-                kept=kept,
-                fetcher=lambda: shared.get().fetcher,
-                token=control.token,
-                report=hooks.report,
-                progress=hooks.progress,
-                confirm=hooks.confirm,
-                before_all=refuse_all,
-            )
+        opening = Opening(
+            path=path,
+            seen=Seen.of(path),
+            allow=tuple(Origin.parse(text) for text in allow),
+            settings=shared.settings,
+            values=values,
+            options=options,
+            kept=kept,
+            fetcher=lambda: shared.get().fetcher,
+            token=control.token,
+            report=hooks.report,
+            progress=hooks.progress,
+            confirm=hooks.confirm,
+            before_all=refuse_all,
         )
+        opened = open_named(opening)
+        if opened.document.lacking:
+            # What the user allowed for always counts for what is read to open it, too.
+            known = _with_kept_permission(path, opened.access, opened.document, opened.identity)
+            if known.allowed != opened.access.allowed:
+                opened = open_named(replace(opening, allow=tuple(known.allowed)))
     document, identity = opened.document, opened.identity
     # Not before: all this takes longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of

@@ -35,9 +35,21 @@ _MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class _IndexAlone(FileOrigin):
-    """The index that a table of messages was made from (`DocumentOrigin`)."""
+    """The index that a table of messages was made from (`DocumentOrigin`).
+
+    Attributes
+    ----------
+    blocked
+        The GRIB files, where these may not be read.
+    """
 
     facts: Sequence[Fact] = ()
+    blocked: Sequence[str] = ()
+
+    @property
+    def lacking(self) -> Sequence[str]:
+        """The GRIB files, where these may not be read."""
+        return self.blocked
 
     def told(self) -> Sequence[Fact]:
         """Return how many messages it lists."""
@@ -70,7 +82,10 @@ def table_of(opening: Opening, url: str, inventory: Inventory, missing: Refbrows
             node = ArrayNode(path=f"/{name}", error=error, type=DataType.of(np.dtype("<f8")))
             manifest.add_node(node)
     access = Access.for_document(opening.path, opening.allow, opening.settings)
-    origin = _IndexAlone(url, FORMAT, facts=(inventory.listed,))
+    blocked: Sequence[str] = ()
+    if missing is not None and missing.kind is ErrorKind.BLOCKED:
+        blocked = inventory.files or (missing.place.url or "",)
+    origin = _IndexAlone(url, FORMAT, facts=(inventory.listed,), blocked=blocked)
     return Opened(manifest.document(name=opening.path, origin=origin, notes=tuple(notes)), access)
 
 

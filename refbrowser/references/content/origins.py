@@ -102,6 +102,11 @@ class DocumentOrigin(Protocol):
         """Return what the URLs of the references begin with that were not read yet; none is read for it."""
         ...
 
+    @property
+    def lacking(self) -> Sequence[str]:
+        """URLs of files that may not be read: once they may, the document is opened again, and tells more."""
+        ...
+
     def left_reference(self, key: str) -> Reference | None:
         """Return the reference of one chunk while not all were read; None where there is none.
 
@@ -220,6 +225,11 @@ class PlainAnswers:
         """Return nothing: the references are at hand."""
         return ()
 
+    @property
+    def lacking(self) -> Sequence[str]:
+        """None: all that it is made of was read."""
+        return ()
+
     def left_reference(self, key: str) -> Reference | None:
         """Return None: the references are at hand."""
         return None
@@ -330,6 +340,11 @@ class StoreOrigin:
 
     def urls_left(self) -> Sequence[UrlsLeft]:
         """Return nothing: the references are at hand."""
+        return ()
+
+    @property
+    def lacking(self) -> Sequence[str]:
+        """None: all that it is made of was read."""
         return ()
 
     def left_reference(self, key: str) -> Reference | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,6 +56,11 @@ class Document(DocumentContent):
     @abstractmethod
     def written(self) -> ReferenceDocument:
         """Return the document as the text that other software reads: itself where it has one."""
+
+    @property
+    def lacking(self) -> Sequence[str]:
+        """URLs of files that it would tell more of if they might be read."""
+        return () if self.origin is None else self.origin.lacking
 
     def check_values(self, values: Mapping[str, str]) -> None:
         """Raise where a value is given for a template that is not there.

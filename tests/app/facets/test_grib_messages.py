@@ -10,6 +10,7 @@ from grib_made import message
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.frame.bars import DamageBar
 from refbrowser.app.shell.main_window import MainWindow
 
 
@@ -39,3 +40,37 @@ def test_messages_are_shown_in_place_of_arrays(
 def test_other_documents_list_no_messages(window: MainWindow, opened: Open, small: Path) -> None:
     opened(small)
     assert not window.actions_["show_grib_messages"].isEnabled()
+
+
+@pytest.mark.slow
+def test_arrays_are_there_once_their_files_may_be_read(
+    window: MainWindow, opened: Open, settle: Callable[[], None], tmp_path: Path, qtbot: QtBot
+) -> None:
+    pandas, folder = pytest.importorskip("pandas"), tmp_path / "data"
+    folder.mkdir()
+    data = message("regular_ll_pl_grib2", level=500)
+    (folder / "f.grib2").write_bytes(data)
+    row = {"varname": "t", "uri": str(folder / "f.grib2"), "offset": 0, "length": len(data), "level": 500.0}
+    index = tmp_path / "index" / "k.parquet"
+    index.parent.mkdir()
+    pandas.DataFrame([row]).to_parquet(index)
+    document = opened(index)
+    settle()
+    # It is asked for what the index names, and the messages are there meanwhile.
+    assert document.hierarchy is not None
+    assert document.hierarchy.find("/messages/uri") is not None
+    assert [(each.kind, str(each.origin), each.allowed) for each in document.wants] == [
+        ("folder", str(folder), False)
+    ]
+    assert window.findChild(DamageBar).isHidden()
+    with qtbot.waitSignal(document.reloaded):
+        document.allow(document.wants, always=True)
+    settle()
+    assert document.hierarchy.find("/t").shape == (31, 16)
+    assert document.hierarchy.find("/messages") is None
+    assert all(each.allowed for each in document.wants)
+    # What is allowed for always counts when it is opened the next time.
+    window.documents.close(document)
+    again = opened(index)
+    settle()
+    assert again.hierarchy.find("/t").shape == (31, 16)
