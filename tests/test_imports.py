@@ -23,6 +23,7 @@ LAYERS = [
     "markup",
     "plugins",
     "loading",
+    "zstd",
     "model",
     "references",
     "codecs",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import lzma
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,12 +16,8 @@ from refbrowser.limits import LIMITS
 
 #: Streams one after the other in one chunk; each costs a copy of what follows it.
 _STREAMS = 1_000
-#: Bytes of a zstd frame decoded at a time: at most 64 blocks of 128 KiB come out.
-_FED = 256
-#: Decoded bytes up to which a copy costs less than the decompressor that numcodecs makes for each frame.
-_SMALL_FRAME = 128 * 1024
-
-_of_thread = threading.local()
+#: Decoded bytes up to which a copy costs less than how numcodecs makes its decompressor.
+_SMALL_FRAME = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +33,18 @@ class Zstd:
 
     def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
         """Return the decompressed bytes; nothing may follow the frame."""
-        import zstandard
         from numcodecs import zstd
 
+        from refbrowser.zstd import ZstdError, announced_size
+
         try:
-            announced = zstandard.frame_content_size(data.data)
-            if announced < 0:
-                return _frame_of_unknown_size(data, room)
+            announced = announced_size(data.data)
+            if announced is None:
+                return _whole_frame(data, room.most)
             room.check(announced)
             if announced <= _SMALL_FRAME:
-                return as_bytes(_decompressor().decompress(data.data, allow_extra_data=False))
-        except zstandard.ZstdError as error:
+                return _whole_frame(data, announced)
+        except ZstdError as error:
             raise DecodeError(str(error)) from None
         target = np.empty(announced, np.uint8) if out is None else out
         zstd.decompress(data, target)
@@ -56,39 +52,24 @@ class Zstd:
 
     def encode(self, data: Bytes) -> Bytes:
         """Return one frame that tells its size."""
-        import zstandard
+        from refbrowser.zstd import compressed
 
-        return as_bytes(
-            zstandard.ZstdCompressor(level=self.level, write_checksum=self.checksum).compress(data.data)
-        )
+        return as_bytes(compressed(data.data, self.level, checksum=self.checksum))
 
 
-def _decompressor() -> Any:
-    """Return the decompressor of this thread: making one takes longer than a small frame."""
-    import zstandard
+def _whole_frame(data: Bytes, most: int) -> Bytes:
+    """Return what a frame holds, of which no more than one byte above `most` is made."""
+    from refbrowser.zstd import ZstdDecompressor
 
-    if not hasattr(_of_thread, "decompressor"):
-        _of_thread.decompressor = zstandard.ZstdDecompressor()
-    return _of_thread.decompressor
-
-
-def _frame_of_unknown_size(data: Bytes, room: Room) -> Bytes:
-    """Return what a frame holds, fed in small portions so that little is made above ``room.most``."""
-    import zstandard
-
-    decoder = zstandard.ZstdDecompressor().decompressobj()
-    parts: list[bytes] = []
-    size = 0
-    for start in range(0, len(data), _FED):
-        parts.append(decoder.decompress(data[start : start + _FED].data))
-        size += len(parts[-1])
-        if size > room.most:
-            raise DecodeError(f"more than {room.most} bytes")
-        if decoder.eof:
-            if decoder.unused_data or start + _FED < len(data):
-                raise DecodeError("there are bytes after the frame")
-            return as_bytes(b"".join(parts))
-    raise DecodeError("the frame ends early")
+    decoder = ZstdDecompressor()
+    made = decoder.decompress(data.data, most + 1)
+    if len(made) > most:
+        raise DecodeError(f"more than {most} bytes")
+    if not decoder.eof:
+        raise DecodeError("the frame ends early")
+    if decoder.unused_data:
+        raise DecodeError("there are bytes after the frame")
+    return as_bytes(made)
 
 
 @dataclass(frozen=True, slots=True)

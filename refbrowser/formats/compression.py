@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
@@ -11,6 +10,7 @@ Compression = Literal["gzip", "zstd"]
 
 _MAGIC: tuple[tuple[bytes, Compression], ...] = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 _PORTION = 4 * 1024 * 1024
+_SLICE = 16 * 1024
 _GZIP = 16 + zlib.MAX_WBITS
 
 
@@ -60,36 +60,26 @@ def _gunzip(portions: Iterable[bytes]) -> Iterator[bytes]:
         raise ValueError("the file ends early")
 
 
-class _Reader(io.RawIOBase):
-    """Pieces as a file, for the zstd library to read from."""
-
-    def __init__(self, portions: Iterable[bytes]) -> None:
-        self._portions = iter(portions)
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._rest:
-            self._rest = next(self._portions, b"")
-        taken = self._rest[: len(buffer)]
-        self._rest = self._rest[len(buffer) :]
-        buffer[: len(taken)] = taken
-        return len(taken)
-
-
 def _unzstd(portions: Iterable[bytes]) -> Iterator[bytes]:
-    import zstandard
+    from refbrowser.zstd import DecompressionParameter, ZstdDecompressor, ZstdError
 
+    options: dict[int, int] = {DecompressionParameter.window_log_max: 27}
+    stream = None
     try:
-        with zstandard.ZstdDecompressor(max_window_size=2**27).stream_reader(
-            io.BufferedReader(_Reader(portions), 2**20), read_across_frames=True
-        ) as stream:
-            while data := stream.read(_PORTION):
-                yield data
-    except zstandard.ZstdError as error:
+        # What follows a frame is copied: of no more than a slice, as a file may have many frames.
+        for rest in (part for portion in portions for part in slices(memoryview(portion), _SLICE)):
+            while rest or (stream is not None and not stream.needs_input):
+                if stream is None:
+                    stream = ZstdDecompressor(options=options)
+                if data := stream.decompress(rest, _PORTION):
+                    yield data
+                rest = stream.unused_data if stream.eof else b""
+                if stream.eof:
+                    stream = None
+    except ZstdError as error:
         raise ValueError(str(error)) from None
+    if stream is not None:
+        raise ValueError("the file ends early")
 
 
 def compress(kind: Compression, portions: Iterable[bytes]) -> Iterator[bytes]:
@@ -98,9 +88,9 @@ def compress(kind: Compression, portions: Iterable[bytes]) -> Iterator[bytes]:
     if kind == "gzip":
         stream = zlib.compressobj(6, zlib.DEFLATED, _GZIP)
     else:
-        import zstandard
+        from refbrowser.zstd import ZstdCompressor
 
-        stream = zstandard.ZstdCompressor(level=9).compressobj()
+        stream = ZstdCompressor(9)
     for portion in portions:
         if data := stream.compress(portion):
             yield data

@@ -225,9 +225,9 @@ def _numbers(data: Any, dtype: Any, bitspersample: int, runlen: int = 0, *, out:
 
 def _zstd(data: Any, *, out: Any = None) -> bytes:
     """Return what was compressed by Zstandard."""
-    import zstandard
+    from refbrowser.zstd import ZstdDecompressor
 
-    return zstandard.ZstdDecompressor().decompressobj().decompress(bytes(data))
+    return ZstdDecompressor().decompress(data)
 
 
 def _complete() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from threading import local
 from typing import Any
 
 #: Bytes of text in one compressed block: small enough to be unpacked for one value (0.2 ms).
@@ -20,16 +19,6 @@ PLAIN_SIZE = 4 * 1024 * 1024
 _RECENT = 8
 #: The fastest level of zstd that still finds the repetition of keys and URLs.
 LEVEL = 1
-
-_codecs = local()
-
-
-def _decompressor() -> Any:
-    if not hasattr(_codecs, "decompressor"):
-        import zstandard
-
-        _codecs.decompressor = zstandard.ZstdDecompressor()
-    return _codecs.decompressor
 
 
 class DocumentText:
@@ -71,7 +60,9 @@ class DocumentText:
     def _unpack(self, number: int) -> bytes:
         stop = self._starts[number + 1] if number + 1 < len(self._starts) else self.size
         packed = memoryview(self._data)[self._cuts[number - 1] if number else 0 : self._cuts[number]]
-        unpacked: bytes = _decompressor().decompress(packed, max_output_size=stop - self._starts[number])
+        from refbrowser.zstd import ZstdDecompressor
+
+        unpacked: bytes = ZstdDecompressor().decompress(packed, stop - self._starts[number])
         return unpacked
 
     def _unpacked(self, number: int) -> bytes:
@@ -133,16 +124,17 @@ class TextBuilder:
 
     def _pack(self, everything: bool) -> None:
         if self._compressor is None:
-            import zstandard
+            from refbrowser.zstd import ZstdCompressor
 
-            self._compressor = zstandard.ZstdCompressor(level=LEVEL, write_content_size=True)
+            self._compressor = ZstdCompressor(LEVEL)
         data = b"".join(self._pending)
         start = self._size - len(data)
         whole = len(data) if everything else len(data) - len(data) % BLOCK_SIZE
         for cut in range(0, whole, BLOCK_SIZE):
             # All blocks in one growing array: small ones between the scanner's large temporary arrays would
             # keep the memory of those from being used again.
-            self._packed += self._compressor.compress(data[cut : min(cut + BLOCK_SIZE, whole)])
+            block = data[cut : min(cut + BLOCK_SIZE, whole)]
+            self._packed += self._compressor.compress(block, self._compressor.FLUSH_FRAME)
             self._starts.append(start + cut)
             self._cuts.append(len(self._packed))
         self._pending = [data[whole:]] if whole < len(data) else []

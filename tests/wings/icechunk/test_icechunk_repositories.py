@@ -28,7 +28,7 @@ from refbrowser.io.identity import ObjectIdentity, Recorded
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.references.content.content import Edit
 from refbrowser.references.edits.edits import RemoveReference, ReplaceUrlPrefix, SetReference
-from refbrowser.wings.icechunk.reading import snapshot_references
+from refbrowser.wings.icechunk.reading import chunk_references, snapshot_references
 from refbrowser.wings.icechunk.reading.flatbuffers import Buffer
 from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin
 from refbrowser.wings.icechunk.reading.repository import MAGIC, IcechunkRepository, id_text, id_texts
@@ -543,7 +543,12 @@ def put(root: Path, files: Mapping[str, bytes]) -> None:
         (root / name).write_bytes(data)
 
 
-def test_version_2_reads_all_kinds_of_chunks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_zstandard", [True, False])
+def test_version_2_reads_all_kinds_of_chunks(
+    has_zstandard: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = f"{chunk_references.__name__}.find_spec"
+    monkeypatch.setattr(find, lambda name: has_zstandard or None)
     put(tmp_path, second_version(tmp_path))
     for said in ({}, {"tag": "t"}, {"snapshot": id_text(SNAPSHOTS[1])}):
         with refbrowser.open(tmp_path, **said) as dataset:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ from refbrowser.wings.icechunk.reading.repository import ManifestExtent, id_text
 #: Fields of a reference in a manifest.
 _INDEX, _INLINE, _OFFSET, _LENGTH, _ID, _LOCATION, _ETAG, _MODIFIED, _COMPRESSED = range(9)
 _LARGEST = 1 << 62
+#: What a dictionary of Zstandard begins with, unless it is only text.
+_DICTIONARY = b"\x37\xa4\x30\xec"
 _ID_BYTES = np.arange(12, dtype=np.int64)
 
 
@@ -188,17 +191,38 @@ def _bounds(refs: Tables) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 def _unpacked(texts: Sequence[bytes], dictionary: bytes) -> list[bytes]:
     """Return locations that were compressed, each by itself, with a dictionary of all."""
+    from refbrowser.zstd import ZstdError, announced_size
+
+    try:
+        if any((announced_size(text) or 0) > LIMITS.url_length for text in texts):
+            raise damaged("a location is too long")
+        unpack = _by_zstandard if find_spec("zstandard") else _one_by_one
+        return list(unpack(texts, dictionary))
+    except ZstdError:
+        raise damaged("a location cannot be decompressed") from None
+
+
+def _one_by_one(texts: Sequence[bytes], dictionary: bytes) -> Iterator[bytes]:
+    from refbrowser.zstd import ZstdDecompressor, ZstdDict, ZstdError
+
+    known = ZstdDict(dictionary, is_raw=not dictionary.startswith(_DICTIONARY)) if dictionary else None
+    for text in texts:
+        decoder = ZstdDecompressor(known)
+        yield decoder.decompress(text, LIMITS.url_length)
+        if not decoder.eof:
+            raise ZstdError("the frame ends early")
+
+
+def _by_zstandard(texts: Sequence[bytes], dictionary: bytes) -> Iterator[bytes]:
+    """Yield the same, ten times faster where there are very many: one decompressor reads all."""
     import zstandard
+
+    from refbrowser.zstd import ZstdError
 
     try:
         known = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
         decompressor = zstandard.ZstdDecompressor(dict_data=known)
-        found = []
         for text in texts:
-            size = zstandard.frame_content_size(text)
-            if size > LIMITS.url_length:
-                raise damaged("a location is too long")
-            found.append(decompressor.decompress(text, max_output_size=LIMITS.url_length))
-    except zstandard.ZstdError:
-        raise damaged("a location cannot be decompressed") from None
-    return found
+            yield decompressor.decompress(text, max_output_size=LIMITS.url_length)
+    except zstandard.ZstdError as error:
+        raise ZstdError(str(error)) from None

@@ -81,9 +81,9 @@ def _content(data: bytes, kind: int) -> Buffer:
 
 
 def _decompressed(data: memoryview) -> bytes:
-    import zstandard
+    from refbrowser.zstd import ZstdDecompressor, ZstdError
 
-    stream = zstandard.ZstdDecompressor().decompressobj()
+    stream = ZstdDecompressor()
     # Not parts that are joined: all of it would be held twice.
     found = BytesIO()
     most = min(
@@ -100,7 +100,7 @@ def _decompressed(data: memoryview) -> bytes:
                 raise RefbrowserError(ErrorKind.BUDGET, message)
             if stream.eof:
                 return found.getvalue()
-    except zstandard.ZstdError:
+    except ZstdError:
         raise damaged("it cannot be decompressed") from None
     raise damaged("it was cut")
 
