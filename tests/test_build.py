@@ -132,6 +132,13 @@ def test_classifiers_are_known_and_name_each_python() -> None:
     assert set(listed) <= known
 
 
+@pytest.mark.skipif(not (CHECKOUT / ".git").exists(), reason="of a checkout")
+def test_each_folder_goes_into_the_sdist() -> None:
+    lines = (CHECKOUT / "MANIFEST.in").read_text("utf-8").splitlines()
+    folders = {name.partition("/")[0] for name in git(CHECKOUT, "ls-files").splitlines() if "/" in name}
+    assert {line.removeprefix("graft ") for line in lines if line.startswith("graft ")} == folders
+
+
 @pytest.mark.long
 def test_both_hold_all_that_belongs_in_them(tmp_path: Path) -> None:
     if not (CHECKOUT / ".git").exists() or git(CHECKOUT, "status", "--porcelain"):
