@@ -119,6 +119,9 @@ def test_its_metadata_is_complete(small: Path, tmp_path: Path) -> None:
     assert (metadata.description or "").startswith("# refbrowser")
     assert set(metadata.provides_extra or ()) == set(PROJECT["optional-dependencies"])
     assert "refbrowser/py.typed" in names
+    # What MANIFEST.in has is not all for the wheel.
+    assert "refbrowser/resources/manual/index.md" in names
+    assert not [name for name in names if name.endswith(".png")]
 
 
 def test_classifiers_are_known_and_name_each_python() -> None:
@@ -152,7 +155,8 @@ def test_both_hold_all_that_belongs_in_them(tmp_path: Path) -> None:
         *("PKG-INFO", "setup.cfg")
     }
     package = {name for name in committed if name.startswith("refbrowser/")}
-    for pattern in ("*.svg", "manual/*.md", "sample/*.json", "sample/data/*.dat"):
+    tool = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    for pattern in tool["package-data"]["refbrowser.resources"]:
         beside = {
             f"refbrowser/{path.relative_to(CHECKOUT).as_posix()}"
             for path in (CHECKOUT / "resources").glob(pattern)
