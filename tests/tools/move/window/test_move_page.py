@@ -345,4 +345,4 @@ def test_rows_of_large_folders_are_made_as_they_are_looked_at(qtbot: QtBot) -> N
 def test_the_command_stands_beside_that_of_prefixes() -> None:
     names = ["" if spec is None else spec.name for spec in menus()["&Edit"]]
     at = names.index("move_files")
-    assert names[at - 1 : at + 2] == ["replace_prefix", "move_files", "changed_only"]
+    assert names[at - 1 : at + 2] == ["replace_prefix", "move_files", "pack_otherwise"]
