@@ -94,7 +94,13 @@ def run(
     from refbrowser.app.widgets.focus_ring import ring_focus
 
     sys.setswitchinterval(SWITCH_INTERVAL)
-    application = QApplication([*sys.argv[:1], *STYLE])
+    application: QApplication
+    if sys.platform == "darwin":
+        from refbrowser.app.shell.application import FileOpenApplication
+
+        application = FileOpenApplication([*sys.argv[:1], *STYLE])
+    else:
+        application = QApplication([*sys.argv[:1], *STYLE])
     application.setApplicationName("refbrowser")
     application.setApplicationDisplayName("refbrowser")
     application.setDesktopFileName("refbrowser")
@@ -123,6 +129,8 @@ def run(
             from refbrowser.app.commands.view import HelpCommands
 
             window.groups[HelpCommands].offer_tour()
+        if sys.platform == "darwin" and isinstance(application, FileOpenApplication):
+            application.open_by(lambda target: open_targets(window, [target], None, {}, (), None))
         if shared is not None:
             starts.extend(listen(window, shared))
         if screenshot is not None:
