@@ -17,8 +17,10 @@ stop() {
 trap stop EXIT
 trap 'exit 143' INT TERM
 
-# The server chooses a free display, and says which once it is ready.
-Xvfb -displayfd 3 -screen 0 "${REFBROWSER_SCREEN:-1600x1000x24}" -nolisten tcp 3>"$work/display" 2>"$work/x.log" &
+# The server chooses a free display, and says which once it is ready. It takes who can reach the socket, which is this
+# user alone; the browser comes by websockify.
+Xvnc -displayfd 3 -geometry "${REFBROWSER_SCREEN:-1600x1000}" -depth 24 -nolisten tcp -SecurityTypes None -AlwaysShared \
+    -rfbport -1 -rfbunixpath "$work/vnc" -rfbunixmode 0600 3>"$work/display" 2>"$work/x.log" &
 running=$!
 waited=0
 until [ -s "$work/display" ]; do
@@ -30,9 +32,6 @@ DISPLAY=:$(cat "$work/display")
 export DISPLAY
 
 openbox >"$work/openbox.log" 2>&1 &
-running="$running $!"
-# It takes who comes from this machine alone; the browser comes by websockify. One view follows the other.
-x11vnc -display "$DISPLAY" -rfbport 0 -unixsock "$work/vnc" -localhost -nopw -forever -shared -quiet >"$work/vnc.log" 2>&1 &
 running="$running $!"
 mkdir "$work/web"
 ln -s /usr/share/novnc/* "$work/web/"
