@@ -74,3 +74,8 @@ def test_extras_of_packages_and_markers_are_followed() -> None:
     found = sizes.closure(["refbrowser[awkward]", "numpy; python_version < '3'"])
     assert {"awkward", "awkward-cpp", "numpy"} <= set(found)
     assert set(sizes.closure(["numpy; python_version < '3'"])) == set()
+
+
+def test_what_makes_the_site_can_import_all_modules_that_it_describes() -> None:
+    """Its page of functions has those of ``refbrowser.ncstream``, too."""
+    assert "protobuf" in sizes.closure(sizes.extras()["site"])
