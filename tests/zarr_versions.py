@@ -11,7 +11,8 @@ import zarr
 HAS_TYPES = hasattr(zarr, "dtype")
 
 #: For tests of types that zarr-python has since 3.1 alone: in version 3 dates, durations, structures, raw
-#: bytes and texts of fixed length; in version 2 texts of fixed length that are stored as such.
+#: bytes and texts of fixed length; in version 2 texts of fixed length that are stored as such. Nor does it
+#: write attributes that are no numbers, or shards without some of their chunks.
 needs_types_of_zarr = pytest.mark.skipif(
     not HAS_TYPES, reason="the installed zarr-python, older than 3.1, has not all types"
 )

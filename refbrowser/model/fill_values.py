@@ -189,6 +189,9 @@ def _object(value: Any, text_kind: str) -> Any:
         value = str(value)
     elif type(value) is int and value == 0:
         value = ""
+    if text_kind == "bytes" and isinstance(value, list):
+        # The other form that Zarr v3 has, and the one that zarr-python 3.0 writes.
+        return bytes(value)
     if not isinstance(value, str):
         raise TypeError
     return base64.b64decode(value, validate=True) if text_kind == "bytes" else value

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from conversions import FLAVOURS, KEPT, export, outcomes, table, write_source
+from zarr_versions import needs_types_of_zarr
 
 PAGE = Path(__file__).resolve().parents[2] / "resources" / "manual" / "export.md"
 
@@ -28,6 +29,7 @@ def test_the_table_of_the_manual(converted):
     assert made in PAGE.read_text("utf-8"), f"{PAGE.name} should have this table:\n{made}"
 
 
+@needs_types_of_zarr
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_what_is_not_kept_is_told(converted, flavour):
     kinds, _ = converted[1][flavour]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from zarr_versions import needs_types_of_zarr
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
@@ -127,6 +128,7 @@ def test_v3_names_that_are_not_known(value):
     assert caught.value.kind is ErrorKind.META
 
 
+@needs_types_of_zarr
 def test_what_zarr_python_writes_is_known():
     zarr = pytest.importorskip("zarr")
     from zarr.dtype import parse_data_type

@@ -81,6 +81,10 @@ def test_objects():
     assert parse_fill_value(0, np.dtype(object), "bytes") == b""
     assert parse_fill_value("é", np.dtype(object)) == "é"
     assert parse_fill_value("YWI=", np.dtype(object), "bytes") == b"ab"
+    assert parse_fill_value([97, 98], np.dtype(object), "bytes") == b"ab"
+    for wrong in ([256], [-1], ["a"]):
+        with pytest.raises(RefbrowserError):
+            parse_fill_value(wrong, np.dtype(object), "bytes")
     assert parse_fill_value([1, {}], np.dtype(object), "json") == [1, {}]
 
 

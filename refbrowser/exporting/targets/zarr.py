@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -42,6 +43,7 @@ from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import NO_MANIFEST
 
+_OLD_ZARR = "the installed zarr-python is older than 3.1, which has more types, and NaN among attributes"
 _OTHER_TYPE = "use ncstream, which holds structures of texts and rows of any length"
 
 
@@ -174,12 +176,17 @@ class ZarrLayout:
     def _type(self, node: ArrayNode) -> Any:
         if not node.known_dtype.hasobject:
             return self._plain_type(node.known_dtype)
-        from zarr.dtype import VariableLengthBytes, VariableLengthUTF8
-
         if node.type.name not in ("string", "bytes", "opaque"):
             message = f"zarr-python has no type for {quoted(node.type.name)}"
             raise NotHeldError(ErrorKind.META, message, Place(path=node.path), _OTHER_TYPE)
-        return VariableLengthUTF8() if node.type.name == "string" else VariableLengthBytes()
+        return self._elements_of_any_length(node.type.name == "string")
+
+    def _elements_of_any_length(self, are_texts: bool) -> Any:
+        if not _has_own_types():
+            return str if are_texts else object if self.version == 2 else bytes
+        from zarr.dtype import VariableLengthBytes, VariableLengthUTF8
+
+        return VariableLengthUTF8() if are_texts else VariableLengthBytes()
 
     def _plain_type(self, dtype: Any) -> Any:
         return dtype
@@ -319,14 +326,20 @@ def _made_by_zarr(path: str, arguments: Mapping[str, Any]) -> tuple[dict[str, by
             # It writes types that it does not read.
             zarr.open_array(MemoryStore(store), mode="r")
         except (TypeError, ValueError, KeyError, NotImplementedError) as error:
-            raise NotHeldError(
-                ErrorKind.META,
-                f"Zarr v{arguments['zarr_format']} cannot hold the array: {quoted(error)}",
-                Place(path=path),
-            ) from error
+            message = f"Zarr v{arguments['zarr_format']} cannot hold the array: {quoted(error)}"
+            raise NotHeldError(ErrorKind.META, message, Place(path=path), _advice()) from error
     keys = {name: value.to_bytes() for name, value in store.items()}
     lines = [str(warning.message).split(". ")[0].split("\n")[0] for warning in told]
     return keys, [line for line in lines if "Numcodecs" not in line]
+
+
+def _has_own_types() -> bool:
+    """Tell whether zarr-python has types of its own: before 3.1 it has some of those of numpy."""
+    return find_spec("zarr.dtype") is not None
+
+
+def _advice() -> str:
+    return "" if _has_own_types() else _OLD_ZARR
 
 
 def _codec_of_numcodecs(configuration: Mapping[str, Any]) -> Any:
@@ -369,10 +382,10 @@ def _parsed(node: ArrayNode, keys: Mapping[str, bytes]) -> ArrayNode:
     assert isinstance(root, ArrayNode)
     error = root.error or root.unreadable
     if error is not None:
-        raise NotHeldError(error.kind, error.message, Place(path=node.path), error.advice)
+        raise NotHeldError(error.kind, error.message, Place(path=node.path), error.advice or _advice())
     if _native(root) != _native(node):
         message = f"zarr-python has no type for {quoted(node.type.name)}"
-        raise NotHeldError(ErrorKind.META, message, Place(path=node.path))
+        raise NotHeldError(ErrorKind.META, message, Place(path=node.path), _advice())
     return replace(root, path=node.path)
 
 

@@ -72,6 +72,7 @@ def test_fsspec_takes_plain_names_of_templates_alone(url: str, fails: bool) -> N
 
 
 def test_virtualizarr_knows_refs_alone(tmp_path: Path) -> None:
+    pytest.importorskip("virtualizarr")
     from virtualizarr.parsers.kerchunk.translator import manifestgroup_from_kerchunk_refs
 
     made = sound(tmp_path)

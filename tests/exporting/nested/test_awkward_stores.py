@@ -11,6 +11,7 @@ import pytest
 import zarr
 from awkward import contents, index
 from nested_datasets import HeldValues, nested_dataset, same
+from zarr_versions import needs_types_of_zarr
 
 import refbrowser
 from refbrowser.engine.jobs import JobControl
@@ -97,6 +98,7 @@ NUMBERS = {
 }
 
 
+@needs_types_of_zarr
 @pytest.mark.parametrize("values", NUMBERS.values(), ids=NUMBERS)
 @pytest.mark.parametrize("format", FORMATS)
 def test_numbers_of_any_type_come_back(tmp_path: Path, format: str, values: np.ndarray) -> None:
@@ -131,6 +133,7 @@ def test_options_of_stores_hold_for_buffers(tmp_path: Path) -> None:
     store.close()
 
 
+@needs_types_of_zarr
 def test_rows_and_fields_may_be_chosen(tmp_path: Path, small_blocks) -> None:
     array = rows(18)
     dataset = nested_dataset(tmp_path, {"a": array, "b": array.y})

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import zarr
 from netcdf_stores import described, plain
+from zarr_versions import needs_types_of_zarr
 
 import refbrowser
 from refbrowser.errors import RefbrowserError
@@ -228,6 +229,7 @@ def test_typed_attributes_and_strings_of_nczarr(netcdf, tmp_path):
     assert both(netcdf, tmp_path) == netcdf.read(tmp_path / "source")
 
 
+@needs_types_of_zarr
 def test_types_that_become_others_without_a_change_of_value(netcdf, tmp_path, source):
     put(source, "truth", np.array([True, False]), fill_value=True)
     put(source, "half", np.array([0.5, -1], "f2"))
@@ -244,6 +246,7 @@ def test_types_that_become_others_without_a_change_of_value(netcdf, tmp_path, so
     assert all(f"/{name}: " in told for name in variables)
 
 
+@needs_types_of_zarr
 def test_a_fill_byte_that_is_no_letter(tmp_path, source):
     put(source, "v", np.array([b"a", b"\xff"]), fill_value=b"\xff")
     exported(tmp_path)

@@ -17,6 +17,7 @@ from classic_encoder import Classic
 from kerchunk.netCDF3 import NetCDF3ToZarr
 from servers.http_server import HttpServer
 from servers.object_servers import ObjectServer
+from zarr_versions import needs_types_of_zarr
 
 import refbrowser
 from refbrowser.cli import main
@@ -114,6 +115,7 @@ def opened_by_zarr(references: dict[str, Any]) -> zarr.Group:
     return zarr.open_group(system.get_mapper(""), mode="r", zarr_format=2)
 
 
+@needs_types_of_zarr
 def test_references_are_those_of_kerchunk(tmp_path: Path, shared_data: Path) -> None:
     for path in (written(tmp_path / "a.nc", 2), (shared_data / "real" / "crm.nc").resolve()):
         # scipy takes names for Latin.

@@ -21,6 +21,7 @@ from zarr.codecs import (
 from zarr.core.buffer import default_buffer_prototype
 from zarr.storage import MemoryStore
 from zarr_metadata import built
+from zarr_versions import needs_types_of_zarr
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
@@ -106,6 +107,7 @@ def test_v2_compressors(compressor, order):
     assert node.order == order
 
 
+@needs_types_of_zarr
 @pytest.mark.parametrize("separator", "./")
 @pytest.mark.parametrize("dtype", V2_TYPES)
 def test_v2_types(dtype, separator):
@@ -148,6 +150,7 @@ def test_text_of_varying_length(version):
     same(ours, array[:])
 
 
+@needs_types_of_zarr
 @pytest.mark.parametrize("version", [2, 3])
 def test_bytes_of_varying_length(version):
     store = MemoryStore()
@@ -189,6 +192,7 @@ def created(store, values, chunks, codecs, fill_value=-1):
     return array
 
 
+@needs_types_of_zarr
 @pytest.mark.parametrize(
     "codecs", [*V3_CODECS, *([shard] for shard in SHARDED)], ids=lambda codecs: type(codecs[0]).__name__
 )
@@ -298,6 +302,7 @@ def test_nested_shards_can_be_opened_one_by_one():
     assert np.array_equal(pipeline.decode(data), values[9:12, 6:8])
 
 
+@needs_types_of_zarr
 @pytest.mark.parametrize("shard", SHARDED, ids=range(len(SHARDED)))
 def test_inner_chunks_that_are_not_stored(shard):
     store = MemoryStore()
@@ -358,6 +363,7 @@ def test_any_array_and_any_selection(values, side, version, data):
     same(result, np.asarray(values[index]))
 
 
+@needs_types_of_zarr
 @pytest.mark.parametrize(
     ("version", "dtype", "fill"),
     [

@@ -13,6 +13,7 @@ import numcodecs
 import numpy as np
 import pytest
 from documents_made import DocumentMaker
+from zarr_versions import needs_types_of_zarr
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -291,6 +292,7 @@ def test_a_file_that_is_protected_stays_with_force_too(source: Path) -> None:
     assert target.read_text() == "mine"
 
 
+@needs_types_of_zarr
 @pytest.mark.parametrize("fill", ["xx", "é", "", "\x07"])
 @pytest.mark.parametrize("stored", [True, False])
 def test_texts_that_are_not_stored(tmp_path: Path, fill: str, stored: bool) -> None:

@@ -12,6 +12,7 @@ import zarr
 from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from zarr_versions import needs_types_of_zarr
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -183,6 +184,7 @@ def test_big_endian_unsigned_integers_are_turned(source, tmp_path):
     assert np.array_equal(independent_reader.read(keys, "/a"), COUNTS)
 
 
+@needs_types_of_zarr
 @pytest.mark.parametrize(
     "values",
     [
@@ -277,6 +279,7 @@ def test_paths_stay_apart(paths):
         assert found[path] == "/" or (found[path].rpartition("/")[0] or "/") == names.path(above)
 
 
+@needs_types_of_zarr
 def test_dimensions_and_attributes_that_are_no_json(source, tmp_path):
     put(
         source, "a", COUNTS, attributes={"_ARRAY_DIMENSIONS": ["y", "x"], "bad": [1.5, float("nan")], "ok": 1}

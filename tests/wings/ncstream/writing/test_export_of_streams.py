@@ -15,6 +15,7 @@ from stream_encoder import (
     stream,
     variable,
 )
+from zarr_versions import needs_types_of_zarr
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -170,6 +171,7 @@ def structures(folder):
     return opened(folder, messages=sent, structures=made, enums=[weather])
 
 
+@needs_types_of_zarr
 @pytest.mark.parametrize("format", ["zarr-v2", "zarr-v3"])
 def test_structures_of_numbers_are_compounds(format, tmp_path):
     with structures(tmp_path) as dataset:
@@ -196,6 +198,7 @@ def test_structures_and_sequences_are_split_for_nczarr(tmp_path):
     assert any("the sequence is written as an array of its 2 rows" in each for each in losses)
 
 
+@needs_types_of_zarr
 def test_an_estimate_reads_nothing(tmp_path):
     from refbrowser.exporting.exporter import Exporter
     from refbrowser.exporting.request import ExportRequest
