@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 import sys
-from importlib.metadata import Distribution
+from importlib.metadata import Distribution, packages_distributions
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.utils import canonicalize_name
 
 _SPEC = spec_from_file_location("sizes", Path(__file__).parent.parent / "packaging" / "sizes.py")
 assert _SPEC is not None
@@ -76,6 +78,21 @@ def test_extras_of_packages_and_markers_are_followed() -> None:
     assert set(sizes.closure(["numpy; python_version < '3'"])) == set()
 
 
-def test_what_makes_the_site_can_import_all_modules_that_it_describes() -> None:
-    """Its page of functions has those of ``refbrowser.ncstream``, too."""
-    assert "protobuf" in sizes.closure(sizes.extras()["site"])
+#: Gives all names of the package where other packages, which the arguments name, are not installed.
+_NAMES = """
+import sys
+sys.modules.update(dict.fromkeys(sys.argv[1:]))
+import refbrowser
+for name in refbrowser.__all__:
+    getattr(refbrowser, name)
+"""
+
+
+@pytest.mark.slow
+def test_what_makes_the_site_installs_all_that_its_page_of_functions_imports() -> None:
+    listed = sizes.extras()
+    installed = {*sizes.closure([*listed[""], *listed["site"]]), "refbrowser"}
+    makers = packages_distributions()
+    absent = [name for name, by in makers.items() if not installed & {canonicalize_name(each) for each in by}]
+    assert {"icechunk", "pyarrow"} <= {*absent}
+    subprocess.run([sys.executable, "-c", _NAMES, *absent], check=True)
