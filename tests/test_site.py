@@ -75,6 +75,8 @@ def test_a_verb_has_its_options_and_examples(pages: Path) -> None:
     assert "refbrowser audit PATH [OPTIONS]" in text
     assert "| `--compare-lock` | compare each file with DOC.lock.json, whatever the level |" in text
     assert "refbrowser audit sea_surface.json --level sample" in text
+    # What argparse has twice stands once.
+    assert "(%O %A %B %P)" in (pages / "verbs/merge.md").read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -229,20 +229,7 @@ def prune(interpreter: Interpreter) -> None:
             match = re.fullmatch(r"(?:lib)?Qt6(\w+?)(\.so\..*|\.dll|\.dylib)", path.name)
             if match and match[1] not in (*QT, *QT_HELPERS):
                 path.unlink()
-    remove(
-        qt,
-        (
-            "*.exe",
-            "assistant",
-            "designer",
-            "linguist",
-            "lrelease",
-            "lupdate",
-            "qmlformat",
-            "qmllint",
-            "*.app",
-        ),
-    )
+    remove(qt, (*QT_PROGRAMS, "*.exe", "*.app"))
     for plugins in (qt / "Qt" / "plugins", qt / "plugins"):
         for folder in plugins.glob("*"):
             if not any(folder.match(pattern) for pattern in QT_PLUGINS):

@@ -144,7 +144,7 @@ def verb(tool: Tool) -> str:
     parts = [f"# refbrowser {tool.name}", described, fenced("text", usage(parser))]
     for group in parser._action_groups:
         rows = [
-            (f"`{spelled(action)}`", " ".join((action.help or "").split()))
+            (f"`{spelled(action)}`", " ".join((action.help or "").replace("%%", "%").split()))
             for action in group._group_actions
             if action.help != argparse.SUPPRESS
         ]
