@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from refbrowser.tools.check.checked_documents import Checked
-from refbrowser.views.reports.finding_words import finding_case
+from refbrowser.views.reports.finding_cases import finding_case
 from refbrowser.views.reports.junit import Case, Suite, error_case
 
 

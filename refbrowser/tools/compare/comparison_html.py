@@ -16,19 +16,16 @@ from refbrowser.tools.compare.comparison_words import (
     summary_of,
     value_words,
 )
-from refbrowser.views.chunks.states_drawing import state_rules, states_drawing
+from refbrowser.views.chunks.states_drawing import layout_rules, state_rules, states_drawing
 from refbrowser.views.reports.html_page import ReportPage, listing, long_text, soft, verdict
 
-_STYLE = """
-.grid { display: block; margin: .6rem 0; max-width: 100%; height: auto; border: 1px solid var(--line); }
-.legend { font-size: .92rem; }
-.legend span { display: inline-block; margin-right: 1.1rem; white-space: nowrap; }
-.legend i { display: inline-block; width: .9em; height: .9em; border: 1px solid var(--line);
-  margin-right: .4em; vertical-align: -0.1em; }
-.grid text { fill: #000000; }
-.grid, .legend i { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+_STYLE = f"""
+{layout_rules("var(--line)")}
+.legend {{ font-size: .92rem; }}
+.grid, .legend i {{ print-color-adjust: exact; -webkit-print-color-adjust: exact; }}
+{state_rules(is_dark=False)}
+@media screen and (prefers-color-scheme: dark) {{ {state_rules(is_dark=True)} }}
 """
-_DARK = f"@media screen and (prefers-color-scheme: dark) {{ {state_rules(is_dark=True)} }}\n"
 #: Characters of either side of a difference that are shown.
 _SIDE = 20_000
 
@@ -44,7 +41,7 @@ def page_of(comparison: Comparison) -> ReportPage:
             ("Compared", compared_of(comparison.arrays)),
         ),
         sections=_sections(comparison),
-        style=f"{_STYLE}{state_rules(is_dark=False)}\n{_DARK}",
+        style=_STYLE,
     )
 
 

@@ -17,12 +17,8 @@ _STYLE = """
 .array { margin: 1.1rem 0 0; padding-top: .9rem; border-top: 1px solid var(--line); }
 .array h3 { margin-bottom: .35rem; }
 .array h3 span { font-weight: 400; margin-left: .6rem; }
-main dl { grid-template-columns: 11rem minmax(0, 1fr); }
+main { --names: 11rem; }
 .sizes table { width: auto; min-width: 18rem; }
-@media (max-width: 36rem) {
-  main dl { grid-template-columns: minmax(0, 1fr); }
-  main dd { margin-bottom: .4rem; }
-}
 """
 #: Characters of one attribute.
 _VALUE = 500

@@ -65,6 +65,27 @@ def states_drawing(states: npt.NDArray[np.uint8], label: str, most: int = CELLS)
     yield element("p", map(_legend, there), class_="legend")
 
 
+def layout_rules(line: str, within: str = "") -> str:
+    """Return rules of a style sheet for drawings, and for what their colours mean.
+
+    Parameters
+    ----------
+    line
+        The colour of the lines around them.
+    within
+        A selector of what they are in.
+    """
+    place = f"{within} " if within else ""
+    rules = {
+        ".grid": f"display: block; margin: .5rem 0; max-width: 100%; height: auto; border: 1px solid {line};",
+        ".grid text": "fill: #000000;",
+        ".legend span": "display: inline-block; margin-right: 1.1rem; white-space: nowrap;",
+        ".legend i": "display: inline-block; width: .9em; height: .9em; margin-right: .4em; "
+        f"vertical-align: -.1em; border: 1px solid {line};",
+    }
+    return "".join(f"{place}{name} {{ {rule} }}\n" for name, rule in rules.items())
+
+
 def state_rules(*, is_dark: bool, within: str = "") -> str:
     """Return rules of a style sheet with the colours of states, for drawings within what a selector names."""
     place = f"{within} " if within else ""

@@ -25,9 +25,7 @@ def attribute_rows(attributes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def value_words(value: Any, depth: int = _DEEP) -> str:
     """Return a value as text: a text as it is, all else as JSON has it, cut where it is long."""
-    if isinstance(value, str):
-        return value if len(value) <= _TEXT else f"{value[:_TEXT]}…"
-    return _cut(_words(value, depth))
+    return _cut(value if isinstance(value, str) else _words(value, depth))
 
 
 def _words(value: Any, depth: int) -> str:

@@ -6,10 +6,10 @@ would lie too close together only some are drawn, dashed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from refbrowser.markup import Content, Markup, element
+from refbrowser.markup import Markup, element
 from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis
 from refbrowser.model.grid import ChunkGrid
 from refbrowser.views.words import one_line
@@ -142,20 +142,20 @@ class _Drawing:
         """Add a dimension by itself, with its words beside it."""
         top = self._height
         self._add_box(top, DrawnAxis(("", ""), height, (0.0, height), height, True), axis)
-        self._say(axis.length + _GAP, top + height / 2 + 4, *axis.words, is_line=True)
+        self._say_line(axis.length + _GAP, top + height / 2 + 4, *axis.words)
         self._height = top + height + 7
 
     def add_face(self, down: DrawnAxis, across: DrawnAxis) -> None:
         """Add two dimensions: the words of one beside it, of the other below it."""
         top = self._height
         self._add_box(top, down, across)
-        self._say(across.length + _GAP, top + down.length / 2 - 3, *down.words)
-        self._say(0, top + down.length + _LINE, *across.words, is_line=True)
+        self._say_below(across.length + _GAP, top + down.length / 2 - 3, *down.words)
+        self._say_line(0, top + down.length + _LINE, *across.words)
         self._height = top + down.length + _LINE + 6
 
     def add_line(self, words: str) -> None:
         """Add words."""
-        self._say(0, self._height + 10, "", words, is_line=True)
+        self._say_line(0, self._height + 10, "", words)
         self._height += _LINE + 2
 
     def _add_box(self, top: float, down: DrawnAxis, across: DrawnAxis) -> None:
@@ -177,16 +177,19 @@ class _Drawing:
             self.is_partial |= not axis.is_whole
         self._width = max(self._width, width)
 
-    def _say(self, x: float, y: float, strong: str, soft: str, *, is_line: bool = False) -> None:
-        """Put words at a place: in one line, or what is soft below."""
-        content: list[Content] = []
-        if is_line:
-            content += [strong, element("tspan", soft, class_="rb-soft", dx=8 if strong else None)]
-        else:
-            content += [element("tspan", strong, x=x, y=y)]
-            content += [element("tspan", soft, class_="rb-soft", x=x, y=y + _LINE)]
-        self._shapes.append(element("text", content, x=x, y=y))
-        letters = len(strong) + len(soft) + 2 if is_line else max(len(strong), len(soft))
+    def _say_line(self, x: float, y: float, strong: str, soft: str) -> None:
+        """Put words at a place, in one line."""
+        told = element("tspan", soft, class_="rb-soft", dx=8 if strong else None)
+        self._shapes.append(element("text", strong, told, x=x, y=y))
+        self._widen(x, len(strong) + len(soft) + 2)
+
+    def _say_below(self, x: float, y: float, strong: str, soft: str) -> None:
+        """Put words at a place, and what is soft below them."""
+        told = element("tspan", soft, class_="rb-soft", x=x, y=y + _LINE)
+        self._shapes.append(element("text", element("tspan", strong, x=x, y=y), told, x=x, y=y))
+        self._widen(x, max(len(strong), len(soft)))
+
+    def _widen(self, x: float, letters: int) -> None:
         self._width = max(self._width, x + letters * _LETTER)
 
     def svg(self, label: str) -> Markup:
@@ -194,7 +197,7 @@ class _Drawing:
         width, height = round(self._width + 2), round(self._height)
         return element(
             "svg",
-            list(self._all()),
+            self._shapes,
             class_="rb-chunks",
             role="img",
             aria_label=label,
@@ -202,6 +205,3 @@ class _Drawing:
             height=height,
             viewBox=f"-1 0 {width} {height}",
         )
-
-    def _all(self) -> Iterator[Markup]:
-        yield from self._shapes

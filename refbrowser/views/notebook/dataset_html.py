@@ -103,10 +103,10 @@ def _inside(group: GroupNode, problems: _ByPath, room: Room, level: int) -> Iter
     yield from _dimensions(group)
     yield attribute_part(group)
     before = room.rows
-    yield [_array(node, problems, room) for node in room.arrays(group, _BELOW if level else _OF_GROUP)]
+    yield [_array(node, problems, room) for node in room.first(group.arrays, _BELOW if level else _OF_GROUP)]
     yield _more(len(group.arrays) - (before - room.rows), "array")
     seen = 0
-    for child in room.groups(group, _OF_GROUP):
+    for child in room.first(group.groups, _OF_GROUP):
         seen += 1
         yield _group(child, problems, room, level + 1)
     yield _more(len(group.groups) - seen, "group")

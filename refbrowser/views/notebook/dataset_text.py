@@ -103,13 +103,13 @@ def _tree(root: GroupNode) -> Iterator[str]:
 def _tree_lines(group: GroupNode, room: Room) -> Iterator[str | Sequence[str]]:
     """Yield what is in a group and below: cells of arrays, and lines of all else."""
     before = room.rows
-    yield from (_cells(node) for node in room.arrays(group, _OF_GROUP))
+    yield from (_cells(node) for node in room.first(group.arrays, _OF_GROUP))
     left = len(group.arrays) - (before - room.rows)
     if left > 0:
         yield f"  and {counted_spaced(left, 'more array')}"
     left = len(group.groups)
     # Each level takes a row: none of them is deep.
-    for child in room.groups(group, _OF_GROUP):
+    for child in room.first(group.groups, _OF_GROUP):
         left -= 1
         yield child.path
         yield from _tree_lines(child, room)

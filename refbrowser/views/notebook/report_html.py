@@ -9,26 +9,22 @@ from itertools import islice
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
 from refbrowser.engine.comparing.differences import ArrayComparison, Comparison, Difference, Equality
 from refbrowser.exporting.request import ExportReport
-from refbrowser.findings.finding import Finding
 from refbrowser.markup import Content, Markup, element, folded, table
 from refbrowser.model.report import Report
 from refbrowser.references.edits.compare import Side
-from refbrowser.views.chunks.states_drawing import state_rules, states_drawing
+from refbrowser.views.chunks.states_drawing import layout_rules, state_rules, states_drawing
 from refbrowser.views.notebook.node_parts import pair_table
 from refbrowser.views.notebook.theme import GAP, head, kind_of, shown, themed
+from refbrowser.views.reports.finding_words import place_words
 from refbrowser.words import counted, counted_spaced, size_text
 
 #: Groups of findings, findings of one, differences, arrays, lines of one kind that are shown.
 _GROUPS, _FINDINGS, _DIFFERENCES, _ARRAYS, _LINES = 20, 8, 30, 30, 20
 #: Grids that are drawn of a comparison, and cells of one along each side.
 _DRAWN, _CELLS = 2, 24
-_STATES = """
-.rb .grid{display:block;margin:.4rem 0;max-width:100%;height:auto;border:1px solid var(--rb-line)}
-.rb .grid text{fill:#000000}
-.rb .legend span{display:inline-block;margin-right:1.1rem;white-space:nowrap}
-.rb .legend i{display:inline-block;width:.9em;height:.9em;border:1px solid var(--rb-line);margin-right:.4em;
-vertical-align:-.1em}
-""" + themed(lambda is_dark, place: state_rules(is_dark=is_dark, within=place))
+_STATES = layout_rules("var(--rb-line)", ".rb") + themed(
+    lambda is_dark, place: state_rules(is_dark=is_dark, within=place)
+)
 #: Characters of a value that differs, and of a file in a title.
 _VALUE, _URL = 200, 48
 #: Lines of a report that has no form of its own.
@@ -105,7 +101,7 @@ def _group(group: FindingGroup, is_open: bool) -> Markup:
         [" ", element("code", f"…{group.url[-_URL:]}" if len(group.url) > _URL else group.url)],
     ]
     told = group.findings[:_FINDINGS]
-    rows = [(element("code", _place(each)), each.message, each.advice) for each in told]
+    rows = [(element("code", place_words(each)), each.message, each.advice) for each in told]
     return folded(
         title,
         element(
@@ -121,11 +117,6 @@ def _group(group: FindingGroup, is_open: bool) -> Markup:
         is_open=is_open,
         class_="rb-group",
     )
-
-
-def _place(finding: Finding) -> str:
-    place = finding.place
-    return place.key or place.path or place.pointer or ""
 
 
 def _blocked(result: AuditResult) -> Markup:

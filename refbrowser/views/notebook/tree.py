@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.words import counted_spaced
 
+AnyNode = TypeVar("AnyNode", ArrayNode, GroupNode)
 #: Groups that are visited to count what is in a dataset.
 _VISITED = 2_000
 
@@ -64,17 +66,9 @@ class Room:
     rows: int
     bodies: int = 0
 
-    def arrays(self, group: GroupNode, most: int) -> Iterator[ArrayNode]:
-        """Yield the first arrays of a group as long as there is room."""
-        for node in islice(group.arrays.values(), most):
-            if self.rows <= 0:
-                return
-            self.rows -= 1
-            yield node
-
-    def groups(self, group: GroupNode, most: int) -> Iterator[GroupNode]:
-        """Yield the first groups of a group as long as there is room."""
-        for node in islice(group.groups.values(), most):
+    def first(self, nodes: Mapping[str, AnyNode], most: int) -> Iterator[AnyNode]:
+        """Yield the first arrays or groups of a group as long as there is room."""
+        for node in islice(nodes.values(), most):
             if self.rows <= 0:
                 return
             self.rows -= 1

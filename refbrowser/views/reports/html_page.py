@@ -15,11 +15,9 @@ from refbrowser.views.reports.shareable import shareable, shareable_html
 from refbrowser.words import binary_size_text
 
 _LIGHT = """--text: #1c1e21; --soft: #59616b; --back: #ffffff; --card: #f6f7f9; --line: #dde1e6;
-  --accent: #2b5fa4; --fault: #b3261e; --warning: #8a5a00; --good: #1b6e3c; --here: #0b6e5f;
-  --there: #6a3fa0;"""
+  --accent: #2b5fa4; --fault: #b3261e; --warning: #8a5a00; --good: #1b6e3c;"""
 _DARK = """--text: #e6e8eb; --soft: #a3abb5; --back: #16181b; --card: #1f2226; --line: #363b42;
-  --accent: #8ab4f0; --fault: #ff8a80; --warning: #ffc668; --good: #7ad9a0; --here: #62d2c0;
-  --there: #c3a3f0;"""
+  --accent: #8ab4f0; --fault: #ff8a80; --warning: #ffc668; --good: #7ad9a0;"""
 _STYLE = f"""
 a {{ color: var(--accent); }}
 :root {{ color-scheme: light dark; {_LIGHT} }}
@@ -35,7 +33,7 @@ p {{ margin: .3rem 0; overflow-wrap: anywhere; }}
 code, pre, td.mono {{ font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace;
   overflow-wrap: anywhere; }}
 pre {{ margin: .4rem 0; white-space: pre-wrap; }}
-dl {{ display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .15rem 1.25rem;
+dl {{ display: grid; grid-template-columns: var(--names, max-content) minmax(0, 1fr); gap: .15rem 1.25rem;
   margin: .5rem 0; }}
 dt {{ color: var(--soft); }}
 dd {{ margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }}
@@ -43,7 +41,6 @@ dd {{ margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }}
 .verdict {{ font-size: 1.1rem; font-weight: 600; margin: 1.4rem 0 .4rem; }}
 .soft {{ color: var(--soft); }}
 .good {{ color: var(--good); }} .fault {{ color: var(--fault); }} .warning {{ color: var(--warning); }}
-.here {{ color: var(--here); }} .there {{ color: var(--there); }}
 .card {{ background: var(--card); border: 1px solid var(--line); border-left: .25rem solid var(--line);
   border-radius: .4rem; padding: .7rem 1rem .8rem; margin: 0 0 .9rem; break-inside: avoid-page; }}
 .card.is-good {{ border-left-color: var(--good); }}
@@ -64,6 +61,10 @@ tbody tr:last-child td {{ border-bottom: 0; }}
 summary {{ cursor: pointer; color: var(--soft); margin-top: .4rem; }}
 footer {{ margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); color: var(--soft);
   font-size: .88rem; }}
+@media (max-width: 36rem) {{
+  main dl {{ grid-template-columns: minmax(0, 1fr); }}
+  main dd {{ margin-bottom: .4rem; }}
+}}
 @media print {{
   :root {{ color-scheme: light; {_LIGHT} }}
   html {{ font-size: 13px; }}

@@ -12,7 +12,7 @@ from refbrowser.errors import Place
 from refbrowser.findings.kinds import MISSING_CHUNKS, URL_DEAD
 from refbrowser.limits import LIMITS
 from refbrowser.views.reports.annotations import annotation_lines
-from refbrowser.views.reports.finding_words import finding_case
+from refbrowser.views.reports.finding_cases import finding_case
 from refbrowser.views.reports.junit import Case, Passed, Suite
 
 _LINE = re.compile(r"::(error|warning) (file=[^,:\n]*,)?(line=\d+,)?(col=\d+,)?title=[^,:\n]*::[^\n\r]*")

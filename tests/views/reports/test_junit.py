@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.findings.kinds import MISSING_CHUNKS, URL_DEAD
 from refbrowser.limits import LIMITS
-from refbrowser.views.reports.finding_words import finding_case
+from refbrowser.views.reports.finding_cases import finding_case
 from refbrowser.views.reports.html_page import Made
 from refbrowser.views.reports.junit import Case, Passed, Suite, error_suite, junit_text
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from refbrowser.tools.audit.report.audit_report import AuditReport
-from refbrowser.views.reports.finding_words import finding_case
+from refbrowser.views.reports.finding_cases import finding_case
 from refbrowser.views.reports.junit import Case, Passed, Suite
 from refbrowser.words import counted
 

@@ -16,13 +16,10 @@ _MARKS = {
     StepState.FAULT: ("fault", "\N{MULTIPLICATION SIGN}", "a fault"),
 }
 _STYLE = """
-.step dl { grid-template-columns: 9rem minmax(0, 1fr); margin: .35rem 0 0; }
+main { --names: 9rem; }
+.step dl { margin: .35rem 0 0; }
 .step pre { overflow-x: auto; white-space: pre; overflow-wrap: normal; }
 .step .sign { display: inline-block; width: 1.3em; font-weight: 700; }
-@media (max-width: 36rem) {
-  .step dl { grid-template-columns: minmax(0, 1fr); }
-  .step dd { margin-bottom: .4rem; }
-}
 """
 #: Characters of the rows of bytes that a block is shown with.
 _BYTES = 20_000
