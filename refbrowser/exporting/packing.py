@@ -20,13 +20,12 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.table import byte_codec
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.codec_names import codecs_v3, without_shards
-from refbrowser.model.cf import Packing
+from refbrowser.model.cf import SCALING, Packing
 from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
 Values = npt.NDArray[Any]
-#: Attributes that say how values are packed, and those that say of which stored values there are none.
-SCALING = ("scale_factor", "add_offset")
+#: Attributes that say of which stored values there are none.
 MARKS = ("_FillValue", "missing_value")
 _BOUNDS = ("valid_range", "valid_min", "valid_max")
 _SCALE, _CAST = "scale_offset", "cast_value"

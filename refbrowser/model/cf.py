@@ -20,6 +20,8 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.calendars import dates_of
 from refbrowser.model.nodes import ArrayNode
 
+#: Attributes that say how stored values become physical ones.
+SCALING = ("scale_factor", "add_offset")
 _WORDS = {"nan": np.nan, "infinity": np.inf, "-infinity": -np.inf, "inf": np.inf, "-inf": -np.inf}
 _TIME_UNITS = re.compile(r"\s*([A-Za-z]+)\s+since\s+(\S.*?)\s*\Z", re.IGNORECASE)
 _UNIT_LENGTH = 200

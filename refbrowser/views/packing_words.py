@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from refbrowser.model.cf import Packing
+from refbrowser.model.cf import SCALING, Packing
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.values import CodecSpec
 from refbrowser.views.words import one_line
 
+#: By what packing is said.
+CODECS, ATTRIBUTES = "codecs", "attributes"
 _SCALE, _CAST, _SHARDS = "scale_offset", "cast_value", "sharding_indexed"
 
 
@@ -17,6 +19,15 @@ def packing_words(node: ArrayNode) -> str:
     """Return how the numbers of an array are packed, and by what that is told; empty where they are not."""
     told = [_of_codecs(node), _of_attributes(node)]
     return "; then ".join(filter(None, told))
+
+
+def other_packing(node: ArrayNode) -> str:
+    """Return by what the packing of an array could be said instead; empty where it is not packed."""
+    if node.nested is not None or not node.has_grid:
+        return ""
+    if any(spec.name in (_SCALE, _CAST) for spec in _all_of(node.codecs)):
+        return ATTRIBUTES
+    return CODECS if any(name in node.attributes for name in SCALING) else ""
 
 
 def _of_codecs(node: ArrayNode) -> str:
@@ -46,7 +57,7 @@ def _of_attributes(node: ArrayNode) -> str:
     scale = "" if packing.scale == 1 else f" × {_number(packing.scale)}"
     words = [f"value = stored{scale}{_added(packing.offset)}"]
     words += [f"{each} is no value" for each in packing.missing[:2]]
-    names = [name for name in ("scale_factor", "add_offset") if name in node.attributes]
+    names = [name for name in SCALING if name in node.attributes]
     return f"by attributes ({' and '.join(names)}): {', '.join(words)}"
 
 

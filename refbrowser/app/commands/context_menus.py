@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction
 from refbrowser.app.widgets.small_widgets import pop_up, separator
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.hierarchy import ItemKind
-from refbrowser.views.packing_words import packing_words
+from refbrowser.views.packing_words import other_packing
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -136,7 +136,7 @@ class ContextMenus(QObject):
             return
         left_out: Names = () if item.kind is ItemKind.ARRAY else _OF_ARRAYS
         left_out += () if item.kind is ItemKind.DOCUMENT else _OF_DOCUMENTS
-        is_packed = isinstance(item.node, ArrayNode) and bool(packing_words(item.node))
+        is_packed = isinstance(item.node, ArrayNode) and bool(other_packing(item.node))
         left_out += () if is_packed else ("pack_otherwise",)
 
         def fits(action: QAction) -> bool:

@@ -12,6 +12,7 @@ from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.packing_words import other_packing
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced, plural
 
@@ -178,7 +179,6 @@ class PackingCommands(CommandGroup):
     def pack_otherwise(self) -> None:
         """Show what the metadata of the selected array would be with its packing said otherwise."""
         from refbrowser.app.dialogs.packing_sheet import PackingSheet
-        from refbrowser.views.editing.packing_change import other_packing
 
         item = self._workspace.navigation.item()
         node = None if item is None else item.node

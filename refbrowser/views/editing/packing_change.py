@@ -11,14 +11,14 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.node_metadata import MetadataText, attributes_key, read_metadata, uses_v3
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.codec_names import without_shards
-from refbrowser.exporting.packing import PACKS, SCALING, LastBits, Repacked, repacked
+from refbrowser.exporting.packing import PACKS, LastBits, Repacked, repacked
 from refbrowser.formats.zarr.documents import NODE_V3, split_key
 from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour
 from refbrowser.references.edits.edits import Compound, Edit, SetMetadata
+from refbrowser.views.packing_words import ATTRIBUTES, CODECS, other_packing
 from refbrowser.words import count_text, counted_spaced
 
-CODECS, ATTRIBUTES = "codecs", "attributes"
 _SHARDS = "sharding_indexed"
 #: What is advised where the metadata is of another version.
 EXPORT_ADVICE = "export the array to Zarr v3 with --packing codecs, in Python with packing='codecs'"
@@ -54,17 +54,25 @@ class PackingChange:
         return Compound(title, (SetMetadata(self.key, dict(self.after)),))
 
     def lines(self) -> tuple[str, ...]:
-        """Return how far values differ, and at which stored numbers that was computed."""
-        return difference_lines(self.last_bits)
-
-
-def other_packing(node: ArrayNode) -> str:
-    """Return by what the packing of an array could be said instead; empty where it is not packed."""
-    if node.nested is not None or not node.has_grid:
-        return ""
-    if any(spec.name in PACKS for spec in (*node.codecs, *without_shards(node).codecs)):
-        return ATTRIBUTES
-    return CODECS if any(name in node.attributes for name in SCALING) else ""
+        """Return how far values differ, and at which stored numbers that was computed, in sentences."""
+        found = self.last_bits
+        kind = found.packed.name
+        if found.compared + 1 >= found.possible:
+            sampled = f"Computed at all {count_text(found.compared)} numbers of {kind} that stand for values."
+        else:
+            some = f"{count_text(found.compared)} of the {count_text(found.possible)} numbers of {kind}"
+            sampled = f"Computed at {some}, evenly spaced, the ends included."
+        if not found.differing:
+            return ("What is stored stays, and so does every value.", sampled)
+        share = 100 * found.differing / found.compared
+        steps = counted_spaced(found.steps, "unit")
+        return (
+            f"What is stored stays. {share:.3g} % of the values differ, by {found.largest:.3g} at most, "
+            f"which is {steps} in the last place of {found.unpacked.name}.",
+            f"Furthest apart: stored {found.stored} is {found.by_attributes!r} by attributes, "
+            f"{found.by_codecs!r} by codecs.",
+            sampled,
+        )
 
 
 def packing_change(
@@ -119,27 +127,6 @@ def dataset_with_packing(dataset: Dataset, path: str, packing: str) -> Dataset:
     texts = read_metadata(dataset, dataset.document, node, control.token)
     change = packing_change(node, dataset.hierarchy.flavour, texts, packing)
     return dataset.with_document(dataset.document.apply(change.edit), control)
-
-
-def difference_lines(found: LastBits) -> tuple[str, ...]:
-    """Return how far values differ, and at which stored numbers that was computed, in sentences."""
-    kind = found.packed.name
-    if found.compared + 1 >= found.possible:
-        sampled = f"Computed at all {count_text(found.compared)} numbers of {kind} that stand for values."
-    else:
-        some = f"{count_text(found.compared)} of the {count_text(found.possible)} numbers of {kind}"
-        sampled = f"Computed at {some}, evenly spaced, the ends included."
-    if not found.differing:
-        return ("What is stored stays, and so does every value.", sampled)
-    share = 100 * found.differing / found.compared
-    steps = counted_spaced(found.steps, "unit")
-    return (
-        f"What is stored stays. {share:.3g} % of the values differ, by {found.largest:.3g} at most, "
-        f"which is {steps} in the last place of {found.unpacked.name}.",
-        f"Furthest apart: stored {found.stored} is {found.by_attributes!r} by attributes, "
-        f"{found.by_codecs!r} by codecs.",
-        sampled,
-    )
 
 
 def _not_packed(node: ArrayNode, packing: str) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.model.cf import fill_is_value
+from refbrowser.model.cf import SCALING, fill_is_value
 from refbrowser.model.multiscales.conventions import multiscale_of
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 #: Attributes that say which number a stored element stands for.
-_PACKING = ("scale_factor", "add_offset", "_Unsigned")
+_PACKING = (*SCALING, "_Unsigned")
 
 
 def read_picture(

@@ -15,7 +15,8 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.node_metadata import read_metadata
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.views.editing.packing_change import PackingChange, other_packing, packing_change
+from refbrowser.views.editing.packing_change import PackingChange, packing_change
+from refbrowser.views.packing_words import other_packing
 
 SAMPLE = Path(__file__).parents[3] / "resources" / "sample" / "sea_surface.json"
 NUMBERS = np.arange(-3, 3, dtype="<i2")
