@@ -193,12 +193,9 @@ class Link:
 def _exists(name: str) -> bool:
     try:
         path = local_path(name)
-    except RefbrowserError:
-        return False
-    try:
         return path is not None and os.path.lexists(os.path.expanduser(path))
-    except ValueError:
-        # A NUL in it.
+    except (RefbrowserError, ValueError):
+        # It is no path of this machine, or a NUL is in it.
         return False
 
 

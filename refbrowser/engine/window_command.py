@@ -26,7 +26,7 @@ from refbrowser.errors import (
 from refbrowser.formats.option_fields import Kind
 from refbrowser.formats.registry import formats, opening_options
 from refbrowser.io.origins import ConnectionSettings, Origin, local_path
-from refbrowser.loading import load, not_installed, to_install
+from refbrowser.loading import load, to_install
 
 #: What the window is made of.
 _PACKAGES = ("PySide6", "pyqtgraph")
@@ -80,11 +80,9 @@ def why_not_shown(dataset: Dataset) -> str:
 
 
 def _check_can_open() -> None:
-    missing = next((name for name in _PACKAGES if find_spec(name) is None), None)
-    if missing is not None:
-        error = not_installed(ModuleNotFoundError(name=missing))
-        advice = to_install("refbrowser[gui]") if error is None else error.advice
-        raise NotInstalledError(ErrorKind.USAGE, "what draws the window is not installed", advice=advice)
+    if any(find_spec(name) is None for name in _PACKAGES):
+        message = "what draws the window is not installed"
+        raise NotInstalledError(ErrorKind.USAGE, message, advice=to_install("refbrowser[gui]"))
     if not load("refbrowser.app.shell.launch:has_display")():
         raise NoDisplayError(
             ErrorKind.IO,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from refbrowser.loading import require
 
-#: Calendars whose dates are Python's own from the day on which the Gregorian calendar began.
-USUAL = ("standard", "gregorian", "proleptic_gregorian")
 #: Microseconds of units of equal length.
 LENGTHS = {
     "microseconds": 1,
@@ -33,18 +31,20 @@ _DATE = re.compile(
 )
 
 
-def _since_epoch(date: datetime) -> int:
-    between = date - _EPOCH
-    return (between.days * 86400 + between.seconds) * 10**6 + between.microseconds
+def _length(duration: timedelta) -> int:
+    """Return the microseconds of a duration, which floats would not hold."""
+    return (duration.days * 86400 + duration.seconds) * 10**6 + duration.microseconds
 
 
-_LAST = _since_epoch(datetime.max)
-#: The first instant whose date is Python's own.
+_LAST = _length(datetime.max - _EPOCH)
+#: The first instant whose date is Python's own, by calendar.
 _FIRST = {
-    "standard": _since_epoch(datetime(*_BEGIN)),
-    "gregorian": _since_epoch(datetime(*_BEGIN)),
-    "proleptic_gregorian": _since_epoch(datetime.min),
+    "standard": _length(datetime(*_BEGIN) - _EPOCH),
+    "gregorian": _length(datetime(*_BEGIN) - _EPOCH),
+    "proleptic_gregorian": _length(datetime.min - _EPOCH),
 }
+#: Calendars whose dates are Python's own from that instant on.
+USUAL = tuple(_FIRST)
 
 
 @lru_cache(maxsize=4096)
@@ -154,5 +154,4 @@ def between(since: str, other: str, calendar: str) -> int:
         cftime.num2date(0, f"seconds since {each}", calendar=calendar, only_use_cftime_datetimes=True)
         for each in (since, other)
     )
-    found = begin - base
-    return int((found.days * 86400 + found.seconds) * 10**6 + found.microseconds)
+    return _length(begin - base)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from refbrowser.app.widgets.docks import Docks
 
-
 #: Height of the lowest part of the centre that a card leaves free.
 _SLIDERS = 80
 
@@ -79,16 +78,14 @@ class Tour(Card):
     -------
     begun()
         The user wants to see the cards: the sample is to be opened.
-    ended()
-        The last card was read, or the tour was skipped.
     """
 
     begun = Signal()
-    ended = Signal()
 
     def __init__(self, window: QWidget, centre: QWidget, docks: Docks) -> None:
         super().__init__(OFFER.icon, OFFER.heading, OFFER.text, window)
         self._window, self._centre, self._docks = window, centre, docks
+        #: Number of the card that is shown; -1 is the offer.
         self._at = -1
         self._skip = self.add_button("Skip", "tourSkipButton", self.end)
         self._back = self.add_button("Back", "tourBackButton", lambda: self.show_step(self._at - 1))
@@ -100,10 +97,6 @@ class Tour(Card):
         self._place()
         self.show()
         self.raise_()
-
-    def step(self) -> int:
-        """Return which card is shown; -1 is the offer."""
-        return self._at
 
     def show_step(self, number: int) -> None:
         """Show a card, and what it tells of."""
@@ -125,7 +118,6 @@ class Tour(Card):
             watched.removeEventFilter(self)
         self.hide()
         self.deleteLater()
-        self.ended.emit()
 
     def _watched(self) -> tuple[QWidget, QWidget]:
         return self._window, self._centre
@@ -144,14 +136,13 @@ class Tour(Card):
         self.setFixedWidth(width)
         height = self.heightForWidth(width)
         self.resize(width, max(height, self.sizeHint().height()))
-        place = QRect(self._centre.mapTo(self._window, QPoint()), self._centre.size())
         named = STEPS[self._at].dock if self._at >= 0 else ""
         if named:
-            dock = self._docks[named]
-            corner = dock.mapTo(self._window, QPoint())
+            corner = self._docks[named].mapTo(self._window, QPoint())
             left = corner.x() - self.width() - theme.MEDIUM
             top = corner.y() + theme.HUGE
         else:
+            place = QRect(self._centre.mapTo(self._window, QPoint()), self._centre.size())
             left = place.center().x() - self.width() // 2
             # Sliders below the plot stay in sight.
             top = place.bottom() - self.height() - _SLIDERS

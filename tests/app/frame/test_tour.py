@@ -31,13 +31,13 @@ def test_it_is_offered_once(window: MainWindow, qtbot: QtBot) -> None:
 def test_four_cards_stand_over_the_sample(window: MainWindow, qtbot: QtBot) -> None:
     window.actions_["tour"].trigger()
     tour = shown(window)
-    assert (tour.heading(), tour.step()) == ("New here?", -1)
+    assert tour.heading() == "New here?"
     go_on = button(tour, "tourNextButton")
     go_on.click()
     qtbot.waitUntil(lambda: window.documents.current is not None)
     headings = []
     for number in range(len(STEPS)):
-        assert tour.step() == number
+        assert tour.heading().endswith(f"({number + 1} of 4)")
         headings.append(tour.heading().split("  ")[0])
         assert window.rect().contains(tour.geometry())
         if STEPS[number].dock:
@@ -53,7 +53,7 @@ def test_back_and_escape(window: MainWindow, qtbot: QtBot) -> None:
     tour = shown(window)
     tour.show_step(1)
     button(tour, "tourBackButton").click()
-    assert tour.step() == 0
+    assert tour.heading() == "See  (1 of 4)"
     assert button(tour, "tourBackButton").isHidden()
     qtbot.keyClick(tour, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.findChild(Tour) is None)
