@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
-import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,9 +11,6 @@ from typing import Any, NamedTuple
 from refbrowser.bundled import SAMPLE, resource
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError
 from refbrowser.io.files.atomic import write_atomically
-
-_DAYS = 366
-_SHAPE = (180, 360)
 
 
 class SampleSet(NamedTuple):
@@ -90,155 +85,28 @@ def _bundled_files() -> Iterator[tuple[str, bytes]]:
         yield path.name, path.read_bytes()
 
 
-# A file for each day
-
-
-def _day_files() -> Iterator[tuple[str, bytes]]:
-    """Yield a classic netCDF file for each day, its field between those of the two nearest months."""
-    import numpy as np
-
-    month_days = _inline_values("ocean/time", "<i4")
-    fields = np.stack([_month(number) for number in range(1, 13)])
-    fill = _attributes()["_FillValue"]
-    # December stands before January as well, and January behind December.
-    around = np.concatenate([fields[-1:], fields, fields[:1]]).astype("f4")
-    middles = np.concatenate([month_days[-1:] - _DAYS, month_days, month_days[:1] + _DAYS])
-    land = (fields == fill).any(0)
-    for day in range(_DAYS):
-        after = int(np.searchsorted(middles, day, side="right"))
-        share = (day - middles[after - 1]) / (middles[after] - middles[after - 1])
-        field = np.rint(around[after - 1] * (1 - share) + around[after] * share)
-        packed = np.where(land, fill, field).astype(">i2")
-        yield _day_name(day), _day_header(day) + packed.tobytes()
-
-
-def _day_name(day: int) -> str:
-    return f"sst_2024-{day + 1:03}.nc"
-
-
-def _month(number: int) -> Any:
-    import numpy as np
-
-    file = resource(SAMPLE).parent / "data" / f"sst_2024-{number:02}.dat"
-    return np.frombuffer(file.read_bytes()[512:], "<i2").reshape(_SHAPE)
-
-
-def _day_header(day: int) -> bytes:
-    """Return a classic netCDF file of one day up to the values of `sst`, which is its last variable.
-
-    The grammar is that of the netCDF users' guide, "File Format Specifications".
-    """
-    own = _attributes()
-    coordinates = [
-        ("time", (0,), _INT, struct.pack(">i", day)),
-        ("lat", (1,), _FLOAT, _inline_values("ocean/lat", "<f4").astype(">f4").tobytes()),
-        ("lon", (2,), _FLOAT, _inline_values("ocean/lon", "<f4").astype(">f4").tobytes()),
-    ]
-    dimensions = _list(
-        10, [_name(name) + struct.pack(">i", n) for name, n in zip(_AXES, (1, *_SHAPE), strict=True)]
-    )
-    begin = f"{own['long_name']}, computed, not observed"
-    start = b"CDF\x01" + struct.pack(">i", 0) + dimensions + _list(12, [_text("title", begin)])
-
-    def variables(offsets: list[int]) -> bytes:
-        described = [
-            _variable(name, axes, _coordinate_attributes(name), kind, len(data), offset)
-            for (name, axes, kind, data), offset in zip(coordinates, offsets, strict=False)
-        ]
-        size = 2 * _SHAPE[0] * _SHAPE[1]
-        described.append(_variable("sst", (0, 1, 2), _sst_attributes(own), _SHORT, size, offsets[-1]))
-        return _list(11, described)
-
-    # The header has the same length whatever the offsets in it.
-    offsets = [len(start) + len(variables([0] * 4))]
-    for *_, data in coordinates:
-        offsets.append(offsets[-1] + len(data))
-    return start + variables(offsets) + b"".join(data for *_, data in coordinates)
-
-
-_AXES = ("time", "lat", "lon")
-_SHORT, _INT, _FLOAT, _DOUBLE = 3, 4, 5, 6
-
-
-def _name(name: str) -> bytes:
-    return struct.pack(">i", len(name)) + _padded(name.encode("ascii"))
-
-
-def _padded(data: bytes) -> bytes:
-    return data + b"\0" * (-len(data) % 4)
-
-
-def _list(tag: int, members: list[bytes]) -> bytes:
-    return struct.pack(">ii", tag, len(members)) + b"".join(members)
-
-
-def _text(name: str, value: str) -> bytes:
-    return _name(name) + struct.pack(">ii", 2, len(value)) + _padded(value.encode("ascii"))
-
-
-def _variable(name: str, axes: tuple[int, ...], attributes: bytes, kind: int, size: int, begin: int) -> bytes:
-    dimensions = struct.pack(f">{len(axes) + 1}i", len(axes), *axes)
-    return _name(name) + dimensions + attributes + struct.pack(">iii", kind, size, begin)
-
-
-def _coordinate_attributes(name: str) -> bytes:
-    members = json.loads(_document()["refs"][f"ocean/{name}/.zattrs"])
-    return _list(12, [_text(key, value) for key, value in members.items() if isinstance(value, str)])
-
-
-def _sst_attributes(own: dict[str, Any]) -> bytes:
-    texts = [_text(key, own[key]) for key in ("standard_name", "long_name", "units")]
-    numbers = [
-        _name(key) + struct.pack(">iid", _DOUBLE, 1, own[key]) for key in ("scale_factor", "add_offset")
-    ]
-    fill = _name("_FillValue") + struct.pack(">ii", _SHORT, 1) + _padded(struct.pack(">h", own["_FillValue"]))
-    return _list(12, [*texts, *numbers, fill])
-
-
 def _document() -> dict[str, Any]:
     document: dict[str, Any] = json.loads(_bundled_text())
     return document
 
 
-def _attributes() -> dict[str, Any]:
-    attributes: dict[str, Any] = json.loads(_document()["refs"]["ocean/sst/.zattrs"])
-    return attributes
+def _as_text(document: dict[str, Any]) -> bytes:
+    return (json.dumps(document, indent=1) + "\n").encode("utf-8")
 
 
-def _inline_values(array: str, kind: str) -> Any:
-    import numpy as np
+# A file for each day
 
-    return np.frombuffer(base64.b64decode(_document()["refs"][f"{array}/0"].removeprefix("base64:")), kind)
+
+def _day_files() -> Iterator[tuple[str, bytes]]:
+    from refbrowser.tools.sample.day_files import DayFiles
+
+    return DayFiles(_document()["refs"]).files()
 
 
 def _day_text() -> bytes:
-    """Return a document of one gen rule over the files of all days."""
-    import numpy as np
+    from refbrowser.tools.sample.day_files import DayFiles
 
-    bundled = _document()["refs"]
-    refs = {".zgroup": bundled[".zgroup"], ".zattrs": bundled[".zattrs"]}
-    for name in ("lat", "lon"):
-        refs |= {f"{name}/{key}": bundled[f"ocean/{name}/{key}"] for key in (".zarray", ".zattrs", "0")}
-    time = json.loads(bundled["ocean/time/.zarray"]) | {"shape": [_DAYS], "chunks": [_DAYS]}
-    days = base64.b64encode(np.arange(_DAYS, dtype="<i4").tobytes()).decode("ascii")
-    refs |= {"time/.zarray": json.dumps(time), "time/.zattrs": bundled["ocean/time/.zattrs"]}
-    refs["time/0"] = f"base64:{days}"
-    sst = json.loads(bundled["ocean/sst/.zarray"])
-    sst |= {"shape": [_DAYS, *_SHAPE], "chunks": [1, *_SHAPE], "dtype": ">i2"}
-    refs |= {"sst/.zarray": json.dumps(sst), "sst/.zattrs": bundled["ocean/sst/.zattrs"]}
-    rule = {
-        "key": "sst/{{d}}.0.0",
-        "url": "{{ day(n=d + 1) }}",
-        "offset": str(len(_day_header(0))),
-        "length": str(2 * _SHAPE[0] * _SHAPE[1]),
-        "dimensions": {"d": {"stop": _DAYS}},
-    }
-    templates = {"day": "days/sst_2024-{{ '%03d' % n }}.nc"}
-    return _as_text({"version": 1, "templates": templates, "gen": [rule], "refs": refs})
-
-
-def _as_text(document: dict[str, Any]) -> bytes:
-    return (json.dumps(document, indent=1) + "\n").encode("utf-8")
+    return _as_text(DayFiles(_document()["refs"]).document())
 
 
 # With five faults
