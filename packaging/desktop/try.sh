@@ -14,8 +14,10 @@ check() {
 
 mkdir -p "$folder"
 cd "$folder"
+# It can be tried again: what was written before is not in the way.
+rm -rf sample expanded.json sst.nc sst.zarr
 "$program" --version
-"$program" sample sample --force --quiet
+"$program" sample sample --quiet
 "$program" info sample/sea_surface.json >info.txt
 grep -q '/ocean/sst' info.txt
 check "the sample is opened"
