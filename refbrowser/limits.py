@@ -146,6 +146,7 @@ class Limits(LimitTable):
     library_apart: int = limit(16 * MIB, "bytes", "chunks of one file that are encoded again to open it")
     index_size: int = limit(64 * MIB, "bytes", "index of a GRIB file")
     index_messages: int = limit(200_000, "messages", "messages that such an index lists")
+    index_cells: int = limit(8_000_000, "cells", "rows times columns of one in a table")
     index_line: int = limit(8 * KIB, "bytes", "one line of it")
     awkward_values: int = limit(1 << 26, "values", "values of one read of nested rows, written out")
     awkward_question: int = limit(128 * MIB, "bytes", "nested rows that are read without a question")

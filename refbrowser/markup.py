@@ -103,6 +103,8 @@ def page(title: str, sheet: str, *content: Content) -> str:
     head = element(
         "head",
         element("meta", charset="utf-8"),
+        # By which a report knows an earlier one, that it may replace.
+        element("meta", name="generator", content="refbrowser"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("title", title),

@@ -365,6 +365,29 @@ def test_documents_are_compared_with_a_revision(
     assert "in no repository" in capsys.readouterr().err
 
 
+@posix
+def test_nothing_that_a_repository_names_is_run_for_a_revision(
+    git: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.json").write_text(document("K"))
+    git("add", "-A")
+    git("commit", "-qm", "a")
+    blob = git("rev-parse", "HEAD:a.json").strip()
+    Path(".git/objects", blob[:2], blob[2:]).unlink()
+    # As where only a part was cloned: git fetches what is not here.
+    for name, value in (
+        ("core.repositoryformatversion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.url", os.getcwd()),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.uploadpack", "touch pwned; git-upload-pack"),
+    ):
+        git("config", name, value)
+    assert main(["diff", "--since", "HEAD", "a.json"]) == 4
+    assert "git does not hold here what the file was at 'HEAD'" in capsys.readouterr().err
+    assert not Path("pwned").exists()
+
+
 def test_hooks_of_the_manual_are_there(git: Callable[..., str]) -> None:
     chosen = [hook for each in EXAMPLES for repo in each.get("repos", ()) for hook in repo["hooks"]]
     assert [hook["id"] for hook in chosen] == ["refbrowser-check", "refbrowser-diff", "refbrowser-check"]

@@ -52,10 +52,14 @@ def write_committed(path: str, revision: str, target: str) -> bool:
     if git is None:
         raise RefbrowserError(ErrorKind.IO, "git is not there, which keeps what files were")
     folder, name = os.path.split(os.path.abspath(path))
+    # Of what is not here git asks the place that the repository names, by a program that it may name, too.
+    here_alone = {**os.environ, "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 
     def asked(*arguments: str) -> subprocess.CompletedProcess[bytes]:
         command = [git, "-C", folder, *arguments]
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        return subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=here_alone
+        )
 
     if asked("rev-parse", "--git-dir").returncode:
         raise RefbrowserError(ErrorKind.IO, "the file is in no repository of git", Place(path=path))
@@ -66,11 +70,15 @@ def write_committed(path: str, revision: str, target: str) -> bool:
             return False
         raise RefbrowserError(ErrorKind.USAGE, f"git has no revision {quoted(revision)} here")
     blob = f"{known.stdout.decode().strip()}:./{name}"
-    if asked("cat-file", "-e", blob).returncode:
+    if asked("rev-parse", "--verify", "--quiet", "--end-of-options", blob).returncode:
         return False
+    if asked("cat-file", "-e", blob).returncode:
+        message = f"git does not hold here what the file was at {quoted(revision)}"
+        advice = "git show REVISION:FILE has it fetched, where the repository is trusted"
+        raise RefbrowserError(ErrorKind.IO, message, Place(path=path), advice)
     with open(target, "xb") as file:
         command = [git, "-C", folder, "cat-file", "blob", blob]
-        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, check=True)
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, check=True, env=here_alone)
     return True
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
 
 #: Where verbs have what they open.
 _OPENED = ("path", "paths", "documents")
-#: What is in the first bytes of each kind of report: an earlier one is replaced, and nothing else.
-_BEGINS = {"html": b"<!DOCTYPE html>", "junit": b"<testsuites", "annotations": b"::"}
+#: How each kind of report begins: an earlier one is replaced, and nothing else.
+_BEGINS = {
+    "html": rb'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+    rb'<meta name="generator" content="refbrowser">',
+    "junit": rb'<\?xml [^>]*\?>\n<testsuites name="refbrowser ',
+    "annotations": rb"::(error|warning) [^\n]*title=",
+}
 _HEAD = 512
 
 
@@ -157,7 +163,7 @@ def _check_replaceable(option: str, path: str, begins: bytes) -> None:
         return
     with open(path, "rb") as file:
         head = file.read(_HEAD)
-    if head and begins not in head:
+    if head and not re.match(begins, head):
         message = f"{option} would replace {quoted(path)}, which is no such report"
         raise RefbrowserError(ErrorKind.USAGE, message, advice="name another file, or remove this one")
 

@@ -78,10 +78,10 @@ class Link:
         RefbrowserError
             It is too long; or, where it begins with ``refbrowser:``, as `from_url`.
         """
-        if cls.is_from_outside(text):
-            return cls.from_url(text)
         _check_length(text)
         exists = exists or _exists
+        if cls.is_from_outside(text) and not exists(text):
+            return cls.from_url(text)
         if _MARK not in text or exists(text):
             return cls(text)
         marks = [match.start() for match in re.finditer(re.escape(_MARK), text)][-_MARKS:]

@@ -19,6 +19,12 @@ from refbrowser.cli.program import parser_of
 from refbrowser.loading import load
 from refbrowser.tools.registry import BUILT_IN
 
+#: Files that look like reports in part.
+ALIKE = (
+    "use std::fs;\n",
+    "<!DOCTYPE html>\n<html lang=en><body>mine</body></html>",
+    '<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="pytest tests"/>',
+)
 SECRET = "https://example.org/d.bin?X-Amz-Signature=abcdef"
 
 
@@ -200,6 +206,11 @@ def test_a_report_replaces_earlier_ones_alone(sample: str, capsys: pytest.Captur
         assert main([verb, option, "other.json", sample]) == 2
         assert f"{option} would replace 'other.json', which is no such report" in capsys.readouterr().err
         assert Path("other.json").read_text() == "{}"
+        # What others write of the same kind, and sources that only look alike.
+        for text in (*ALIKE, "// ::error title=x::x\n"):
+            Path("other").write_text(text)
+            assert main([verb, sample, f"{option}=other"]) == 2
+            assert Path("other").read_text() == text
         name = f"report{option}"
         for _ in range(2):
             assert main([verb, sample, f"{option}={name}"]) == 0

@@ -55,6 +55,11 @@ def test_a_file_of_that_name_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     # A node may have the mark in its name, too.
     assert Link.parse("b.json::/x::/y") == Link("b.json", "/x::/y")
     assert Link.parse("~/none::/y") == Link("~/none", "/y")
+    # Whoever names a file may call it like a link: what names files of a folder would read elsewhere.
+    name = "refbrowser:%2Fetc%2Fa.refs.json"
+    assert Link.parse(name).path == "/etc/a.refs.json"
+    (tmp_path / name).touch()
+    assert Link.parse(name) == Link(name)
 
 
 def test_a_node_whose_own_name_ends_in_brackets_is_meant_where_there_is_one() -> None:

@@ -107,8 +107,11 @@ def _check_scan(url: str, token: CancelToken) -> None:
     if path is None:
         raise RefbrowserError(ErrorKind.BUDGET, "it has folders of a server looked through")
     folder = os.path.dirname(path)
-    while is_pattern(folder):
+    if os.path.basename(folder) == "**":
         folder = os.path.dirname(folder)
+    if is_pattern(folder):
+        # Each level of such a name has the folders of all levels above it.
+        raise RefbrowserError(ErrorKind.BUDGET, "it has folders looked through that a pattern names")
     is_deep, left = "**" in path, LIMITS.lead_scanned
     for above, folders, names in os.walk(folder):
         token.check()

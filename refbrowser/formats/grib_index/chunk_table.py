@@ -8,8 +8,9 @@ file say, as ``offset_idx`` and ``offset_grib``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
@@ -72,18 +73,20 @@ def read_chunk_table(source: Any, name: str) -> Inventory:
     import pyarrow.parquet
 
     place = Place(document=name)
-    failures = (OSError, ValueError, KeyError, MemoryError, pyarrow.ArrowException)
+    # Dates may lie where Python has none (OverflowError).
+    failures = (OSError, ValueError, KeyError, MemoryError, OverflowError, pyarrow.ArrowException)
     try:
-        file = pyarrow.parquet.ParquetFile(source)
+        schema = pyarrow.parquet.read_schema(source)
     except failures:
         raise other_error(Found(FileKind.PARQUET), name) from None
-    with file:
-        schema = file.schema_arrow
-        names = _names(schema.names)
-        if names is None:
-            raise other_error(Found(FileKind.PARQUET), name)
-        _check_size(file.metadata, place)
-        columns = [each.name for each in schema if _is_plain(each)]
+    names = _names(schema.names)
+    if names is None:
+        raise other_error(Found(FileKind.PARQUET), name)
+    columns = [each.name for each in schema if _is_plain(each, names.values())]
+    # A text that many rows have is held once.
+    texts = [each.name for each in schema if each.name in columns and _is_text(each)]
+    with pyarrow.parquet.ParquetFile(source, read_dictionary=texts) as file:
+        _check_size(file.metadata, len(columns), place)
         try:
             table = file.read(columns=columns, use_threads=False)
             found = {each: _listed(table.column(each)) for each in columns}
@@ -102,20 +105,34 @@ def _names(columns: Sequence[str]) -> dict[str, str] | None:
     return None if None in found.values() else {key: str(name) for key, name in found.items()}
 
 
-def _is_plain(column: Any) -> bool:
+def _is_plain(column: Any, needed: Collection[str]) -> bool:
     from pyarrow import types
 
-    kinds = (types.is_nested, types.is_binary, types.is_large_binary, types.is_null)
-    is_value = column.name == "inline_value" or column.name.startswith(_ROW_NUMBERS)
-    return not is_value and not any(each(column.type) for each in kinds)
+    kinds = (types.is_nested, types.is_null, types.is_binary, types.is_large_binary)
+    is_binary = types.is_fixed_size_binary(column.type) and not types.is_decimal(column.type)
+    is_told = column.name in needed or not (column.name in _ELSEWHERE or column.name.startswith(_ROW_NUMBERS))
+    return is_told and not is_binary and not any(each(column.type) for each in kinds)
 
 
-def _check_size(metadata: Any, place: Place) -> None:
+def _is_text(column: Any) -> bool:
+    from pyarrow import types
+
+    type = column.type.value_type if types.is_dictionary(column.type) else column.type
+    return bool(types.is_string(type) or types.is_large_string(type))
+
+
+def _check_size(metadata: Any, columns: int, place: Place) -> None:
     """Raise where a table says that it holds more than may be read."""
     rows, name, most = metadata.num_rows, "index_messages", LIMITS.index_messages
     unpacked = sum(metadata.row_group(each).total_byte_size for each in range(metadata.num_row_groups))
     if rows > most:
         message = f"the table lists {rows} messages, more than {most} ({name})"
+        raise RefbrowserError(ErrorKind.BUDGET, message, place)
+    if rows * columns > LIMITS.index_cells:
+        message = (
+            f"the table has {columns} columns of {rows} messages, more than {LIMITS.index_cells} cells "
+            "(index_cells)"
+        )
         raise RefbrowserError(ErrorKind.BUDGET, message, place)
     if unpacked > _UNPACKED * LIMITS.index_size:
         message = (
@@ -130,11 +147,23 @@ def _listed(column: Any) -> list[Any]:
 
     types = pyarrow.types
     if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        return [each for chunk in column.chunks for each in _texts(chunk)]
     for is_time, made in ((types.is_timestamp, pyarrow.timestamp), (types.is_duration, pyarrow.duration)):
         if is_time(column.type):
             column = column.cast(made("s"), safe=False).cast(pyarrow.int64())
     return list(column.to_pylist())
+
+
+def _texts(column: Any) -> Iterator[Any]:
+    """Yield the values of a column of which each is held once; a `ValueError` where one is too long."""
+    import pyarrow.compute
+
+    if _is_text(column.dictionary):
+        longest = pyarrow.compute.max(pyarrow.compute.binary_length(column.dictionary)).as_py() or 0
+        if longest > LIMITS.index_line:
+            raise ValueError(f"a text has {longest} bytes, more than {LIMITS.index_line} (index_line)")
+    values = column.dictionary.to_pylist()
+    yield from (None if each is None else values[each] for each in column.indices.to_pylist())
 
 
 def _inventory(columns: Mapping[str, list[Any]], names: Mapping[str, str], place: Place) -> Inventory:
@@ -183,7 +212,8 @@ def _entry(row: int, values: Mapping[str, Any], names: Mapping[str, str], files:
         It leads to no message, and why.
     """
     uri, offset, length = (values[names[key]] for key in ("uri", "offset", "length"))
-    if not isinstance(uri, str) or not uri or offset is None or length is None:
+    are_numbers = isinstance(offset, int | float) and isinstance(length, int | float)
+    if not isinstance(uri, str) or not uri or not are_numbers:
         raise ValueError("it says of no file where the message is")
     if len(uri) > LIMITS.url_length:
         raise ValueError(f"its URI has more than {LIMITS.url_length} characters (url_length)")
@@ -225,7 +255,7 @@ def _entry(row: int, values: Mapping[str, Any], names: Mapping[str, str], files:
         _text(level) or None if isinstance(level, int | float) and level == level else None,
         None,
         step,
-        int(number) if isinstance(number, int | float) and number == number else None,
+        int(number) if isinstance(number, int | float) and isfinite(number) else None,
         files.setdefault(uri, len(files)),
     )
 

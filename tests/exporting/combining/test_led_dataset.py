@@ -156,6 +156,14 @@ def test_folders_that_take_long_to_look_through_are_left_to_the_user(
     with pytest.raises(NotReferencesError, match="a link to a folder"):
         refbrowser.open(path)
     refbrowser.open(flat).close()
+    # Twelve links to the folder itself: names of eight levels are 12 to the power of 8.
+    (tmp_path / "below" / "round").unlink()
+    for number in range(12):
+        (tmp_path / "below" / f"{number}").symlink_to(".", target_is_directory=True)
+    for said in ('location="below/*/*/*/*/*/*/*/*"', 'location="below" suffix="/*/*/*/*/*/*/*/*.nc"'):
+        within = ALONG_TIME.format(f'<scan {said} subdirs="false"/>')
+        with pytest.raises(NotReferencesError, match="folders looked through that a pattern names"):
+            refbrowser.open(written(tmp_path, within, "deep.ncml"))
     with HttpServer({"/all.ncml": path.read_bytes()}) as server:
         url = server.url("/all.ncml")
         with pytest.raises(NotReferencesError, match="folders of a server"):

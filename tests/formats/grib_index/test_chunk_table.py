@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.grib_index.chunk_table import read_chunk_table
 from refbrowser.formats.library.joined_files import ROOM, JoinedFiles
 from refbrowser.formats.sniffing import FileKind, NotReferencesError
 from refbrowser.io.access.access import Access
@@ -23,7 +25,8 @@ from refbrowser.io.fetching.fetch import Fetcher
 from refbrowser.limits import Limits
 
 pytest.importorskip("eccodes")
-pytest.importorskip("pyarrow")
+pyarrow = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
 pandas = pytest.importorskip("pandas")
 indexing = pytest.importorskip("kerchunk._grib_idx")
 
@@ -260,7 +263,44 @@ def test_other_parquet_files_are_no_such_table(tmp_path: Path) -> None:
         refbrowser.open(path)
 
 
-@pytest.mark.parametrize(("name", "limit"), [("index_messages", 15), ("index_size", 10)])
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("offset", ["1", "2"], "it says of no file where the message is"),
+        ("length", [datetime.date(2024, 1, 1)] * 2, "it says of no file where the message is"),
+        ("valid_time", pyarrow.array([2**31 - 1] * 2, "int32").cast("date32"), "cannot be read"),
+        ("number", [float("inf")] * 2, ""),
+        ("name", pyarrow.array([b"x" * 9_000] * 2, pyarrow.binary(9_000)), ""),
+        ("name", ["x" * 9_000] * 2, "a text has 9000 bytes, more than 8192"),
+        ("idx", ["x" * 9_000] * 2, ""),
+    ],
+)
+def test_hostile_columns(tmp_path: Path, name: str, values: Any, words: str) -> None:
+    columns = {"varname": ["t", "t"], "uri": ["a", "a"], "offset": [0, 9], "length": [9, 9]}
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(pyarrow.table(columns | {name: values}), path)
+    if not words:
+        assert len(read_chunk_table(path, "a").entries) == 2
+        return
+    with pytest.raises(RefbrowserError, match=words) as caught:
+        read_chunk_table(path, "a")
+    assert caught.value.kind is ErrorKind.FORMAT
+
+
+def test_a_text_of_many_rows_is_held_once(tmp_path: Path) -> None:
+    count = 20_000
+    columns = {"varname": ["t"] * count, "uri": ["a"] * count, "offset": range(count), "length": [1] * count}
+    texts = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * count), ["x" * 1_000_000])
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({**columns, "name": texts}), path, store_schema=False)
+    assert path.stat().st_size < 1_000_000
+    before = pyarrow.default_memory_pool().max_memory()
+    with pytest.raises(RefbrowserError, match="a text has 1000000 bytes"):
+        read_chunk_table(path, "a")
+    assert pyarrow.default_memory_pool().max_memory() - before < 100_000_000
+
+
+@pytest.mark.parametrize(("name", "limit"), [("index_messages", 15), ("index_size", 10), ("index_cells", 50)])
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, limit: int) -> None:
     write(tmp_path)
     path = tmp_path / "gfs.parquet"
