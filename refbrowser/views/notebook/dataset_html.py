@@ -19,7 +19,7 @@ from refbrowser.views.notebook.node_parts import (
     problem_lines,
     size_words_of,
 )
-from refbrowser.views.notebook.theme import head, shown
+from refbrowser.views.notebook.theme import head, part, shown
 from refbrowser.views.notebook.tree import Room, counts_below
 from refbrowser.words import count_text, counted_spaced
 
@@ -140,8 +140,7 @@ def _group(group: GroupNode, problems: _ByPath, room: Room, level: int) -> Marku
     if level >= _LEVELS:
         return element("div", summary, class_="rb-plain")
     is_open = level == 1 and len(group.arrays) <= _SMALL
-    inside = element("div", _inside(group, problems, room, level), class_="rb-inside")
-    return folded(summary, inside, is_open=is_open, class_="rb-group")
+    return part(summary, _inside(group, problems, room, level), is_open=is_open)
 
 
 def _cell(name: str, words: str, kind: str | None = None) -> Markup:

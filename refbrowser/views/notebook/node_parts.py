@@ -15,6 +15,7 @@ from refbrowser.views.attributes import array_pairs, field_sections, nested_pair
 from refbrowser.views.hierarchy import nested_text
 from refbrowser.views.notebook.attribute_words import attribute_rows
 from refbrowser.views.notebook.chunk_drawing import chunk_drawing
+from refbrowser.views.notebook.theme import more_words
 from refbrowser.words import count_text, counted_spaced, size_text
 
 #: Attributes that are shown unfolded, of an array that is shown by itself.
@@ -74,8 +75,7 @@ def problem_lines(problems: Sequence[Finding | RefbrowserError]) -> Iterator[Mar
             element("b", word, class_="rb-fault" if is_fault else "rb-warning"),
             f" {each.message}{advice}",
         )
-    if len(problems) > _PROBLEMS:
-        yield element("p", f"and {len(problems) - _PROBLEMS:,} more", class_="rb-soft")
+    yield more_words(len(problems) - _PROBLEMS)
 
 
 def attribute_part(node: Node, *, is_open: bool = False) -> Markup:

@@ -9,12 +9,12 @@ from itertools import islice
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
 from refbrowser.engine.comparing.differences import ArrayComparison, Comparison, Difference, Equality
 from refbrowser.exporting.request import ExportReport
-from refbrowser.markup import Content, Markup, element, folded, table
+from refbrowser.markup import Content, Markup, element, table
 from refbrowser.model.report import Report
 from refbrowser.references.edits.compare import Side
 from refbrowser.views.chunks.states_drawing import layout_rules, state_rules, states_drawing
 from refbrowser.views.notebook.node_parts import pair_table
-from refbrowser.views.notebook.theme import GAP, head, kind_of, shown, themed
+from refbrowser.views.notebook.theme import GAP, head, kind_of, more_words, part, shown, themed
 from refbrowser.views.reports.finding_words import place_words
 from refbrowser.words import counted, counted_spaced, size_text
 
@@ -57,7 +57,13 @@ def _rows(headings: Sequence[str], rows: Iterable[Sequence[Content]], more: int)
             ([row[column] for column in said] for row in shown_rows),
             class_="rb-pairs rb-rows",
         ),
-        element("p", f"and {more:,} more", class_="rb-soft") if more > 0 else "",
+        more_words(more),
+    )
+
+
+def _verdict_head(kind: str, words: str, state: str, *more: str) -> Markup:
+    return element(
+        "div", kind_of(kind), _verdict(words, state), [[GAP, each] for each in more if each], class_="rb-head"
     )
 
 
@@ -77,16 +83,10 @@ def audit_html(result: AuditResult) -> str:
     read = f"{counted_spaced(result.chunks, 'chunk')} read" if result.level.reads else ""
     more = len(result.groups) - _GROUPS
     return shown(
-        element(
-            "div",
-            kind_of("Audit"),
-            _verdict(words, state),
-            [[GAP, each] for each in (str(result.level), looked, read) if each],
-            class_="rb-head",
-        ),
+        _verdict_head("Audit", words, state, str(result.level), looked, read),
         "" if result.is_complete else element("p", "Not finished: these are the findings so far."),
         [_group(group, number == 0) for number, group in enumerate(result.groups[:_GROUPS])],
-        element("p", f"and {counted_spaced(more, 'more group')}", class_="rb-soft") if more > 0 else "",
+        more_words(more, "more group"),
         _blocked(result),
         _notes(result),
     )
@@ -102,20 +102,14 @@ def _group(group: FindingGroup, is_open: bool) -> Markup:
     ]
     told = group.findings[:_FINDINGS]
     rows = [(element("code", place_words(each)), each.message, each.advice) for each in told]
-    return folded(
+    meaning = f"For readers: {group.kind.meaning}" if group.kind.meaning else ""
+    return part(
         title,
-        element(
-            "div",
-            element("p", element("code", group.url)) if group.url else "",
-            element("p", f"For readers: {group.kind.meaning}", class_="rb-soft")
-            if group.kind.meaning
-            else "",
-            _rows(("Where", "What", "What to do"), rows, group.count - sum(each.count for each in told)),
-            element("p", "refbrowser.fix can repair it.", class_="rb-soft") if group.has_fix else "",
-            class_="rb-inside",
-        ),
+        element("p", element("code", group.url)) if group.url else "",
+        element("p", meaning, class_="rb-soft") if meaning else "",
+        _rows(("Where", "What", "What to do"), rows, group.count - sum(each.count for each in told)),
+        element("p", "refbrowser.fix can repair it.", class_="rb-soft") if group.has_fix else "",
         is_open=is_open,
-        class_="rb-group",
     )
 
 
@@ -127,8 +121,7 @@ def _blocked(result: AuditResult) -> Markup:
     if not rows:
         return Markup("")
     title = f"Not checked: {counted_spaced(len(result.blocked), 'place')} to be allowed"
-    listed = _rows(("Place", "Files", "How to allow it"), rows, len(result.blocked) - len(rows))
-    return folded(title, element("div", listed, class_="rb-inside"), is_open=True, class_="rb-group")
+    return part(title, _rows(("Place", "Files", "How to allow it"), rows, len(result.blocked) - len(rows)))
 
 
 def _notes(result: AuditResult) -> Markup:
@@ -137,7 +130,7 @@ def _notes(result: AuditResult) -> Markup:
         return Markup("")
     listed = _rows(("Reader", "What it does", "References"), rows, len(result.notes) - len(rows))
     title = f"Other software reads it differently: {counted_spaced(len(result.notes), 'note')}"
-    return folded(title, element("div", listed, class_="rb-inside"), class_="rb-group")
+    return part(title, listed, is_open=False)
 
 
 # A comparison
@@ -158,13 +151,7 @@ def comparison_html(comparison: Comparison) -> str:
         if count
     ]
     return shown(
-        element(
-            "div",
-            kind_of("Comparison"),
-            _verdict(str(comparison.verdict), state),
-            [[GAP, each] for each in counts],
-            class_="rb-head",
-        ),
+        _verdict_head("Comparison", str(comparison.verdict), state, *counts),
         pair_table(
             (name, [element("code", what), " ", element("span", form, class_="rb-soft")])
             for name, what, form in (
@@ -194,8 +181,7 @@ def _differences(comparison: Comparison) -> Markup:
         for each in found[:_DIFFERENCES]
     ]
     listed = _rows(("Where", "What", "Here", "There"), rows, len(found) - len(rows))
-    title = counted_spaced(len(found), "difference")
-    return folded(title, element("div", listed, class_="rb-inside"), is_open=True, class_="rb-group")
+    return part(counted_spaced(len(found), "difference"), listed)
 
 
 def _what(difference: Difference) -> Content:
@@ -232,8 +218,7 @@ def _compared_arrays(arrays: Sequence[ArrayComparison]) -> Markup:
     ]
     headings = ("Array", "Equality", "Chunks with other references", "Values that differ")
     listed = _rows(headings, rows, len(arrays) - len(rows))
-    title = f"{counted_spaced(len(arrays), 'array')} in both"
-    return folded(title, element("div", listed, class_="rb-inside"), is_open=True, class_="rb-group")
+    return part(f"{counted_spaced(len(arrays), 'array')} in both", listed)
 
 
 def _states(arrays: Sequence[ArrayComparison]) -> Iterator[Markup]:
@@ -244,9 +229,7 @@ def _states(arrays: Sequence[ArrayComparison]) -> Iterator[Markup]:
         if states is not None and states.size:
             counts = f" {each.chunks.different:,} of {counted(states.size, 'chunk')} differ"
             title = [element("code", each.path), counts]
-            drawing = states_drawing(states, f"states of the chunks of {each.path}", _CELLS)
-            inside = element("div", drawing, class_="rb-inside")
-            yield folded(title, inside, is_open=True, class_="rb-group")
+            yield part(title, states_drawing(states, f"states of the chunks of {each.path}", _CELLS))
 
 
 # An export
@@ -292,7 +275,4 @@ def _lines(title: str, lines: Sequence[str]) -> Markup:
     if not lines:
         return Markup("")
     listed = [element("p", line) for line in lines[:_LINES]]
-    more = len(lines) - len(listed)
-    rest = element("p", f"and {more:,} more", class_="rb-soft") if more > 0 else ""
-    inside = element("div", listed, rest, class_="rb-inside")
-    return folded(f"{title}: {len(lines):,}", inside, is_open=True, class_="rb-group")
+    return part(f"{title}: {len(lines):,}", listed, more_words(len(lines) - len(listed)))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from refbrowser.markup import Content, Markup, element, markup, style
+from refbrowser.markup import Content, Markup, element, folded, markup, style
+from refbrowser.words import counted_spaced
 
 _LIGHT = """--rb-back:var(--jp-layout-color0,var(--vscode-editor-background,#ffffff));
 --rb-text:var(--jp-content-font-color1,var(--vscode-editor-foreground,#1f2328));
@@ -133,3 +134,14 @@ def head(kind: str, name: str, *more: Content) -> Markup:
         [[GAP, element("span", each, class_="rb-soft")] for each in more if each],
         class_="rb-head",
     )
+
+
+def part(title: Content, *content: Content, is_open: bool = True) -> Markup:
+    """Return something below its title, to be folded away or unfolded."""
+    return folded(title, element("div", *content, class_="rb-inside"), is_open=is_open, class_="rb-group")
+
+
+def more_words(count: int, what: str = "") -> Markup:
+    """Return how many more there are than are shown; nothing where all are."""
+    words = f"and {counted_spaced(count, what)}" if what else f"and {count:,} more"
+    return element("p", words, class_="rb-soft") if count > 0 else Markup("")
