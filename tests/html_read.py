@@ -30,6 +30,11 @@ class Read(HTMLParser):
         assert not self.open, "an element has no end"
 
     @property
+    def names(self) -> set[str]:
+        """The names of its attributes."""
+        return {name for name, _ in self.attributes}
+
+    @property
     def values(self) -> list[str | None]:
         return [value for _, value in self.attributes]
 
@@ -54,7 +59,7 @@ def read_harmless(text: str) -> Read:
     """Read HTML that shows something and does nothing."""
     read = Read(text)
     assert set(read.elements) <= HARMLESS
-    assert {name for name, _ in read.attributes} <= HARMLESS_ATTRIBUTES
+    assert read.names <= HARMLESS_ATTRIBUTES
     assert text.count("<style>") == text.count("</style>") == 1
     assert "url(" not in text
     assert "@import" not in text

@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from git_checkout import git
 from packaging.metadata import Metadata
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -27,19 +28,6 @@ PARTS = (
 )
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = (
-        "-c",
-        "user.name=somebody",
-        "-c",
-        "user.email=somebody@example.com",
-        "-c",
-        "commit.gpgsign=false",
-    )
-    command = ["git", "-C", str(folder), *identity, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
 
 
 def built(checkout: Path, output: Path, umask: int = 0o022, **variables: str) -> list[Path]:

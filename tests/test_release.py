@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from git_checkout import git
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / "packaging" / "desktop"))
@@ -21,20 +22,6 @@ try:
     import materials
 finally:
     sys.path.pop(0)
-
-
-def git(folder: Path, *arguments: str) -> None:
-    identity = (
-        "-c",
-        "user.name=somebody",
-        "-c",
-        "user.email=somebody@example.com",
-        "-c",
-        "commit.gpgsign=false",
-    )
-    subprocess.run(
-        ["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True, timeout=60
-    )
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,6 +11,7 @@ from xml.etree import ElementTree
 import fixture_tool
 import pytest
 from damaged_sets import DAMAGES, sound
+from html_read import Read
 
 import refbrowser
 from refbrowser.cli import main
@@ -35,29 +35,12 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return refbrowser.sample()
 
 
-class Seen(HTMLParser):
-    """The text of a page."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.text = ""
-        self.feed(Path(path).read_text("utf-8"))
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag not in {"script", "img", "link", "iframe"}
-        # Nothing is loaded, and nothing leads to a server.
-        assert tag != "a" or [(name, str(value)[:11]) for name, value in attrs] == [("href", "refbrowser:")]
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
+def said(path: str) -> str:
+    """Return the text of a page that loads nothing, and leads to no server."""
+    seen = Read(Path(path).read_text("utf-8"))
+    assert not {"script", "img", "link", "iframe"} & set(seen.elements)
+    assert all(str(value).startswith("refbrowser:") for name, value in seen.attributes if name == "href")
+    return seen.said
 
 
 def cases(path: str) -> dict[str, str]:
@@ -103,7 +86,7 @@ def test_a_page_says_what_the_verb_says(
     verb, *rest = arguments
     assert main([verb, sample, *rest, "--html", "page.html"]) == 0
     printed = capsys.readouterr().out
-    text = Seen("page.html").text
+    text = said("page.html")
     command = " ".join(["refbrowser", verb, sample, *rest, "--html", "page.html"])
     for words in (*told, command, sample, f"by refbrowser {refbrowser.__version__}"):
         assert words in text
@@ -121,9 +104,9 @@ def test_names_of_files_are_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     Path(name).write_text(json.dumps({".zgroup": '{"zarr_format": 2}', ".zattrs": attributes, "k": hostile}))
     for verb, more in (("info", []), ("explain", ["k"]), ("audit", []), ("diff", [name])):
         assert main([verb, name, *more, "--html", "page.html"]) == 0
-        seen = Seen("page.html")
-        assert "<script>&\ufffd[31m\ufffd\"'.json" in seen.text or "script" in seen.text
-        assert not {"\x1b", "\u202e"} & set(seen.text)
+        text = said("page.html")
+        assert "<script>&\ufffd[31m\ufffd\"'.json" in text or "script" in text
+        assert not {"\x1b", "\u202e"} & set(text)
     for verb, more in (("check", []), ("audit", []), ("diff", [name])):
         main([verb, name, *more, "--junit", "cases.xml"])
         (suite, *_) = ElementTree.parse("cases.xml").getroot()
@@ -165,7 +148,7 @@ def test_what_cannot_be_opened_is_an_error_beside_the_others(
     Path("text.json").write_text("no JSON")
     assert main(["check", "gone.json", "text.json", "--junit", "cases.xml"]) == 6
     assert main(["check", "gone.json", "text.json", sample, "--html", "page.html"]) == 6
-    told = Seen("page.html").text
+    told = said("page.html")
     for words in ("Check of 3 documents", "1 fault, 2 warnings, 1 document not looked at", "no such file"):
         assert words in told
     first, second = ElementTree.parse("cases.xml").getroot()
@@ -232,7 +215,7 @@ def test_reports_can_be_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     page, report = str(folder / "p.html"), str(folder / "c.xml")
     for verb in (["audit"], ["info"], ["explain", "k"], ["diff", str(path)]):
         main([verb[0], str(path), *verb[1:], "--html", page])
-        text = Seen(page).text
+        text = said(page)
         assert str(folder) not in text
         assert "~" in text
         assert "abcdef" not in text
@@ -256,5 +239,5 @@ def test_a_tool_of_another_package_has_a_page(
             "c.xml",
         ]
         assert main(arguments) == 0
-        assert "/ocean/lat: -89.50 to 89.50" in Seen("p.html").text
+        assert "/ocean/lat: -89.50 to 89.50" in said("p.html")
         assert cases("c.xml") == {"/ocean/lat": "passed"}

@@ -8,12 +8,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from html_read import Read
 
 import refbrowser
 from refbrowser.cli import main
@@ -78,19 +78,13 @@ def test_json_and_report(here: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (told["equal"], told["format_here"], told["undecided"]) == (False, "refs-v1", 0)
     assert told == refbrowser.diff(here, there).to_json()
     page = report.read_text("utf-8")
-    found: list[tuple[str, dict[str, Any]]] = []
-
-    class Reader(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            found.append((tag, dict(attrs)))
-
-    Reader().feed(page)
-    assert not {tag for tag, _ in found} & {"script", "img", "link", "iframe", "a"}
-    assert not [attributes for _, attributes in found if {"src", "href", "onclick"} & set(attributes)]
+    read = Read(page)
+    assert not {"script", "img", "link", "iframe", "a"} & set(read.elements)
+    assert not {"src", "href", "onclick"} & read.names
     assert "&lt;script&gt;alert" in page
     assert "prefers-color-scheme: dark" in page
     assert "3 moved" in page
-    assert sum(tag == "rect" for tag, _ in found) == 1
+    assert read.elements.count("rect") == 1
 
 
 def test_values_that_cannot_be_read_are_never_equal(

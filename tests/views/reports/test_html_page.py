@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from html.parser import HTMLParser
 
 import pytest
+from html_read import Read
 
 from refbrowser.limits import LIMITS
 from refbrowser.markup import element
@@ -25,42 +25,15 @@ from refbrowser.views.reports.html_page import (
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e\ud800\"' onload=x"
 
 
-class Seen(HTMLParser):
-    """What a browser finds in a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: set[str] = set()
-        self.open: list[str] = []
-        self.text = ""
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes |= {name for name, _ in attrs}
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open[-1:] != ["style"]:
-            self.text += data
-
-
 def page(**members: object) -> str:
     return page_text(ReportPage(**{"title": "t", **members}), Made(command="refbrowser x", when=0))  # type: ignore[arg-type]
 
 
 def test_a_page_says_what_was_asked_when_and_by_which_version() -> None:
-    seen = Seen(page(about=(("Document", "a.json"),)))
-    assert seen.open == []
+    seen = Read(page(about=(("Document", "a.json"),)))
     for told in ("Document", "a.json", "1970-01-01 00:00 UTC", f"refbrowser {__version__}", "refbrowser x"):
-        assert told in seen.text
-    assert "Command" not in Seen(page_text(ReportPage(title="t"))).text
+        assert told in seen.said
+    assert "Command" not in Read(page_text(ReportPage(title="t"))).said
 
 
 def test_foreign_text_is_text_everywhere() -> None:
@@ -78,11 +51,10 @@ def test_foreign_text_is_text_everywhere() -> None:
         ),
         Made(command=HOSTILE),
     )
-    seen = Seen(text)
-    assert seen.open == []
-    assert not {"script", "img", "link", "iframe", "a", "base", "form"} & set(seen.tags)
-    assert not {"src", "href", "style", "onload"} & seen.attributes
-    assert seen.text.count("<script>alert(1)</script>") == 11
+    seen = Read(text)
+    assert not {"script", "img", "link", "iframe", "a", "base", "form"} & set(seen.elements)
+    assert not {"src", "href", "style", "onload"} & seen.names
+    assert seen.said.count("<script>alert(1)</script>") == 11
     assert not {"\x1b", "\u202e", "\ud800"} & set(text)
 
 
@@ -108,11 +80,10 @@ def test_a_page_ends_before_it_is_too_large(monkeypatch: pytest.MonkeyPatch) -> 
     size = len(items[0])
     for whole in (10, 100):
         monkeypatch.setitem(LIMITS.__dict__, "page_size", size * whole)
-        seen = Seen(page(sections=iter(items)))
-        assert seen.open == []
-        assert f"<{whole - 1:04}>" in seen.text
-        assert (f"<{whole:04}>" in seen.text) is False
-        assert ("The page ends here" in seen.text) is (whole < 100)
+        seen = Read(page(sections=iter(items)))
+        assert f"<{whole - 1:04}>" in seen.said
+        assert (f"<{whole:04}>" in seen.said) is False
+        assert ("The page ends here" in seen.said) is (whole < 100)
 
 
 def test_long_lists_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

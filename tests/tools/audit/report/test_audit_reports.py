@@ -7,7 +7,8 @@ import io
 import json
 from dataclasses import replace
 from html import escape
-from html.parser import HTMLParser
+
+from html_read import Read
 
 from refbrowser.engine.audit.audit_plan import AuditCost, BlockedOrigin, Level
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup, Grouping
@@ -58,40 +59,14 @@ def result_of(texts: tuple[str, ...] = HOSTILE) -> AuditResult:
     )
 
 
-class Looked(HTMLParser):
-    """What a browser would find in a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: set[str] = set()
-        self.text = ""
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes |= {name for name, _ in attrs}
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 def test_a_page_holds_foreign_text_as_text() -> None:
     page = page_text(page_of(AuditReport(HOSTILE[0], result_of(), AuditCost(urls=9))), Made(when=0))
-    looked = Looked()
-    looked.feed(page)
-    looked.close()
-    assert looked.open == []
-    assert not {"script", "img", "link", "iframe", "a"} & set(looked.tags)
-    assert not {"src", "href", "onerror", "style", "onload"} & looked.attributes
-    assert HOSTILE[0] in looked.text
-    assert HOSTILE[1] in looked.text
-    assert "&lt;" in looked.text
+    looked = Read(page)
+    assert not {"script", "img", "link", "iframe", "a"} & set(looked.elements)
+    assert not {"src", "href", "onerror", "style", "onload"} & looked.names
+    assert HOSTILE[0] in looked.said
+    assert HOSTILE[1] in looked.said
+    assert "&lt;" in looked.said
     assert "\x1b" not in page
     assert "\u202e" not in page
     assert 'http-equiv="Content-Security-Policy"' in page
