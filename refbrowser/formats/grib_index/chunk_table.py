@@ -211,7 +211,41 @@ def _entry(row: int, values: Mapping[str, Any], names: Mapping[str, str], files:
     ValueError
         It leads to no message, and why.
     """
-    uri, offset, length = (values[names[key]] for key in ("uri", "offset", "length"))
+    uri, offset, length = _message_place(*(values[names[key]] for key in ("uri", "offset", "length")))
+    start, step = _seconds(values.get("time")), _step(values.get("step"))
+    level, number = values.get("level"), values.get("number")
+    told = {
+        "varname": _text(values[names["varname"]]),
+        **{key: _readable(key, value) for key, value in values.items() if _tells(key, names)},
+        "uri": uri,
+    }
+    if start is not None:
+        told.pop("time", None)
+    kind = tuple((key, told[key]) for key in sorted(told) if key not in (*_PLACES, "uri"))
+    return Entry(
+        line=row,
+        message=row,
+        part=0,
+        offset=offset,
+        length=length,
+        start=start,
+        told=told,
+        kind=(kind, level is None, number is None, step is None),
+        high=_text(level) or None if isinstance(level, int | float) and level == level else None,
+        last=step,
+        member=int(number) if isinstance(number, int | float) and isfinite(number) else None,
+        file=files.setdefault(uri, len(files)),
+    )
+
+
+def _message_place(uri: Any, offset: Any, length: Any) -> tuple[str, int, int]:
+    """Return the file, the offset and the length that a row says.
+
+    Raises
+    ------
+    ValueError
+        There can be no message, and why.
+    """
     are_numbers = isinstance(offset, int | float) and isinstance(length, int | float)
     if not isinstance(uri, str) or not uri or not are_numbers:
         raise ValueError("it says of no file where the message is")
@@ -221,43 +255,12 @@ def _entry(row: int, values: Mapping[str, Any], names: Mapping[str, str], files:
         raise ValueError("its value stands in the table itself")
     if not 0 <= length <= ROOM - offset:
         raise ValueError("it leads beyond the end of any file")
-    told = {
-        key: _text(value)
-        for key, value in values.items()
-        if key not in _ELSEWHERE and key not in names.values()
-    }
-    level, number = values.get("level"), values.get("number")
-    start, step = (_seconds(values.get(key), 1) for key in ("time", "step"))
-    if isinstance(values.get("step"), float):
-        step = _seconds(values["step"], 3600)
-    valid = _seconds(values.get("valid_time"), 1)
-    readable = {
-        "step": "" if step is None else f"{step / 3600:g} hours",
-        "valid_time": "" if valid is None else datetime.fromtimestamp(valid, UTC).strftime("%Y-%m-%dT%H:%M"),
-    }
-    told = {"varname": _text(values[names["varname"]]), **told, "uri": uri}
-    told |= {key: text for key, text in readable.items() if key in told}
-    if start is not None:
-        told.pop("time", None)
-    "".join(told.values()).encode()
-    kind = tuple((key, told[key]) for key in sorted(told) if key not in (*_PLACES, "uri"))
-    return Entry(
-        row,
-        row,
-        0,
-        byte_number(_whole(offset)),
-        byte_number(_whole(length)),
-        start,
-        told,
-        (kind, level is None, number is None, step is None),
-        None,
-        None,
-        _text(level) or None if isinstance(level, int | float) and level == level else None,
-        None,
-        step,
-        int(number) if isinstance(number, int | float) and isfinite(number) else None,
-        files.setdefault(uri, len(files)),
-    )
+    return uri, byte_number(_whole(offset)), byte_number(_whole(length))
+
+
+def _tells(key: str, names: Mapping[str, str]) -> bool:
+    """Tell whether a column says something of fields, and not where their messages are."""
+    return key not in _ELSEWHERE and key not in names.values()
 
 
 def _whole(value: Any) -> int:
@@ -269,9 +272,26 @@ def _whole(value: Any) -> int:
     raise ValueError("it says of no file where the message is")
 
 
-def _seconds(value: Any, size: int) -> int | None:
+def _seconds(value: Any, size: int = 1) -> int | None:
+    """Return a number of units of `size` seconds in seconds; None where no date can say it."""
     is_number = isinstance(value, int | float) and _FIRST <= value * size <= _LAST
     return round(value * size) if is_number else None
+
+
+def _step(value: Any) -> int | None:
+    """Return a forecast time in seconds: durations are seconds here, and floats are hours."""
+    return _seconds(value, 3600 if isinstance(value, float) else 1)
+
+
+def _readable(key: str, value: Any) -> str:
+    """Return what a column says as the table shows it."""
+    if key == "step":
+        step = _step(value)
+        return "" if step is None else f"{step / 3600:g} hours"
+    if key == "valid_time":
+        valid = _seconds(value)
+        return "" if valid is None else datetime.fromtimestamp(valid, UTC).strftime("%Y-%m-%dT%H:%M")
+    return _text(value)
 
 
 def _text(value: Any) -> str:
