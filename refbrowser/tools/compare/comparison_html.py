@@ -18,6 +18,7 @@ from refbrowser.tools.compare.comparison_words import (
 )
 from refbrowser.views.chunks.states_drawing import layout_rules, state_rules, states_drawing
 from refbrowser.views.reports.html_page import ReportPage, listing, long_text, soft, verdict
+from refbrowser.views.reports.verdict_states import comparison_state
 
 _STYLE = f"""
 {layout_rules("var(--line)")}
@@ -46,8 +47,7 @@ def page_of(comparison: Comparison) -> ReportPage:
 
 
 def _sections(comparison: Comparison) -> Iterator[Markup]:
-    equal = comparison.is_equal
-    yield verdict(summary_of(comparison), "warning" if equal is None else "good" if equal else "fault")
+    yield verdict(summary_of(comparison), comparison_state(comparison))
     yield from map(soft, comparison.notes)
     arrays = {each.path: each for each in comparison.arrays}
     for node in nodes_of(comparison):

@@ -16,6 +16,7 @@ from refbrowser.views.chunks.states_drawing import layout_rules, state_rules, st
 from refbrowser.views.notebook.node_parts import pair_table
 from refbrowser.views.notebook.theme import GAP, head, kind_of, more_words, part, shown, themed
 from refbrowser.views.reports.finding_words import place_words
+from refbrowser.views.reports.verdict_states import audit_state, comparison_state
 from refbrowser.words import counted, counted_spaced, size_text
 
 #: Groups of findings, findings of one, differences, arrays, lines of one kind that are shown.
@@ -78,12 +79,11 @@ def _verdict(words: str, state: str) -> Markup:
 def audit_html(result: AuditResult) -> str:
     """Return the result of an audit: its groups, faults first, each to be unfolded."""
     words = f"{counted_spaced(result.faults, 'fault')}, {counted_spaced(result.warnings, 'warning')}"
-    state = "fault" if result.faults else "warning" if result.warnings or result.blocked else "good"
     looked = f"{counted_spaced(result.urls, 'file')} asked about" if result.level.asks else ""
     read = f"{counted_spaced(result.chunks, 'chunk')} read" if result.level.reads else ""
     more = len(result.groups) - _GROUPS
     return shown(
-        _verdict_head("Audit", words, state, str(result.level), looked, read),
+        _verdict_head("Audit", words, audit_state(result), str(result.level), looked, read),
         "" if result.is_complete else element("p", "Not finished: these are the findings so far."),
         [_group(group, number == 0) for number, group in enumerate(result.groups[:_GROUPS])],
         more_words(more, "more group"),
@@ -139,8 +139,6 @@ def _notes(result: AuditResult) -> Markup:
 @report_html.register
 def comparison_html(comparison: Comparison) -> str:
     """Return a comparison: the verdict, what differs, and what is known of each array."""
-    is_equal = comparison.is_equal
-    state = "good" if is_equal else "warning" if is_equal is None else "fault"
     counts = [
         f"{count:,} {noun}"
         for count, noun in (
@@ -151,7 +149,7 @@ def comparison_html(comparison: Comparison) -> str:
         if count
     ]
     return shown(
-        _verdict_head("Comparison", str(comparison.verdict), state, *counts),
+        _verdict_head("Comparison", str(comparison.verdict), comparison_state(comparison), *counts),
         pair_table(
             (name, [element("code", what), " ", element("span", form, class_="rb-soft")])
             for name, what, form in (

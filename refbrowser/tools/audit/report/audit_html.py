@@ -12,6 +12,7 @@ from refbrowser.tools.audit.report.audit_lines import cost_line, summary_line
 from refbrowser.tools.audit.report.audit_report import AuditReport
 from refbrowser.views.reports.finding_words import place_words, remedy_words
 from refbrowser.views.reports.html_page import ReportPage, code, listing, soft, verdict
+from refbrowser.views.reports.verdict_states import audit_state
 from refbrowser.views.reports.window_link import window_link
 from refbrowser.words import counted
 
@@ -46,8 +47,7 @@ def page_of(report: AuditReport) -> ReportPage:
 
 
 def _sections(result: AuditResult) -> Iterator[Markup]:
-    state = "fault" if result.faults else "warning" if result.warnings else "good"
-    yield verdict(summary_line(result), state)
+    yield verdict(summary_line(result), audit_state(result))
     if not result.is_complete:
         yield verdict("The audit was not finished: these are the findings so far.", "warning")
     if result.blocked:

@@ -74,6 +74,13 @@ def test_a_page_holds_foreign_text_as_text() -> None:
     assert "prefers-color-scheme: dark" in page
 
 
+def test_what_was_not_checked_is_not_good() -> None:
+    sound = AuditResult(Level.STAT, is_complete=True)
+    for result, state in ((sound, "good"), (replace(sound, blocked=result_of().blocked), "warning")):
+        page = page_text(page_of(AuditReport("d.json", result, AuditCost(urls=9))), Made(when=0))
+        assert f'<p class="verdict {state}">0 faults' in page
+
+
 def test_cells_are_no_formulas() -> None:
     rows = list(csv.DictReader(io.StringIO(result_csv(result_of()))))
     assert list(rows[0]) == list(COLUMNS)
