@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy.typing as npt
 import pytest
 import zarr
 
-HAS_TYPES = hasattr(zarr, "dtype")
+HAS_TYPES = find_spec("zarr.dtype") is not None
 
 #: For tests of types that zarr-python has since 3.1 alone: in version 3 dates, durations, structures, raw
 #: bytes and texts of fixed length; in version 2 texts of fixed length that are stored as such. Nor does it

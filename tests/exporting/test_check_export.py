@@ -11,6 +11,7 @@ import pytest
 import zarr
 from documents_made import DocumentMaker
 from rectilinear_stores import needs_zarr_with_edges
+from zarr_versions import needs_types_of_zarr
 
 import refbrowser
 from refbrowser.cli import main
@@ -150,6 +151,7 @@ def test_what_reads_the_target_has_nothing_but_that(
     assert list(answers.digests) == [("/b", "[[0, 5]]")]
 
 
+@needs_types_of_zarr
 def test_nothing_reads_the_draft(document: Path, tmp_path: Path) -> None:
     report = checked(document, tmp_path / "out", "zarr-v3-draft")
     assert not report.programs

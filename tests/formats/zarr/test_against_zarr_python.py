@@ -154,7 +154,9 @@ def test_text_of_varying_length(version):
 @pytest.mark.parametrize("version", [2, 3])
 def test_bytes_of_varying_length(version):
     store = MemoryStore()
-    dtype = zarr.dtype.VariableLengthBytes()
+    from zarr.dtype import VariableLengthBytes
+
+    dtype = VariableLengthBytes()
     array = zarr.create_array(store, name="a", shape=(5,), chunks=(2,), dtype=dtype, zarr_format=version)
     array[:4] = np.array([b"a", b"\0\xff", b"", b"ccc"], object)
     node, ours = read(store, "a")
