@@ -21,7 +21,7 @@ from zarr.codecs import (
 from zarr.core.buffer import default_buffer_prototype
 from zarr.storage import MemoryStore
 from zarr_metadata import built
-from zarr_versions import needs_types_of_zarr
+from zarr_versions import needs_partial_shards, needs_types_of_zarr
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
@@ -194,7 +194,7 @@ def created(store, values, chunks, codecs, fill_value=-1):
     return array
 
 
-@needs_types_of_zarr
+@needs_partial_shards
 @pytest.mark.parametrize(
     "codecs", [*V3_CODECS, *([shard] for shard in SHARDED)], ids=lambda codecs: type(codecs[0]).__name__
 )
@@ -304,7 +304,7 @@ def test_nested_shards_can_be_opened_one_by_one():
     assert np.array_equal(pipeline.decode(data), values[9:12, 6:8])
 
 
-@needs_types_of_zarr
+@needs_partial_shards
 @pytest.mark.parametrize("shard", SHARDED, ids=range(len(SHARDED)))
 def test_inner_chunks_that_are_not_stored(shard):
     store = MemoryStore()
