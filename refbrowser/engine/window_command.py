@@ -55,8 +55,9 @@ def show(dataset: Dataset, array: str = "") -> WindowProcess:
     if local_path(dataset.path) is not None and not os.path.lexists(absolute(dataset.path)):
         message = "there is nothing at its path any more"
         raise MissingFileError(ErrorKind.IO, message, Place(path=dataset.path))
-    # Its process ends with this window alone, so that it has one of its own.
-    command = [sys.executable, "-m", "refbrowser", "--new-window", *arguments_of(dataset, array)]
+    # Its process ends with this window alone, so that it has one of its own; nothing is imported from the
+    # current folder, which may be that of data from anywhere.
+    command = [sys.executable, "-P", "-m", "refbrowser", "--new-window", *arguments_of(dataset, array)]
     _check_can_open()
     if dataset.document.is_edited:
         message = f"the window shows {quoted(dataset.path)} as it is saved, without the edits of this dataset"

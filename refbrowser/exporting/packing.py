@@ -193,7 +193,7 @@ def _as_codecs(node: ArrayNode) -> Repacked:
     stored = codecs_v3(node)
     rest = [_spec(each) for each in (*stored.filters, stored.serializer, *stored.compressors)]
     attributes = {
-        name: _bound(value, packing, codecs, unpacked) if name in _BOUNDS else value
+        name: _bound(name, value, packing, codecs, unpacked) if name in _BOUNDS else value
         for name, value in node.attributes.items()
         if name not in (*SCALING, *MARKS)
     }
@@ -242,11 +242,22 @@ def _fill(node: ArrayNode, codecs: tuple[ByteCodec, ...], marks: list[Any], unpa
     return _decoded(codecs, stored.astype(stored.dtype.newbyteorder("<")), unpacked)[0]
 
 
-def _bound(value: Any, packing: Packing, codecs: tuple[ByteCodec, ...], unpacked: np.dtype[Any]) -> Any:
+def _bound(
+    name: str, value: Any, packing: Packing, codecs: tuple[ByteCodec, ...], unpacked: np.dtype[Any]
+) -> Any:
     """Return valid values, which attributes give as they are stored, as they are read."""
     if packing.bounds_are_physical:
         return value
-    numbers = np.atleast_1d(np.asarray(value)).astype(packing.stored.newbyteorder("<"))
+    try:
+        said = np.atleast_1d(np.asarray(value))
+        with np.errstate(all="ignore"):
+            numbers = said.astype(packing.stored.newbyteorder("<"))
+        is_stored = said.dtype.kind in "iuf" and np.array_equal(numbers, said)
+    except (TypeError, ValueError, OverflowError):
+        is_stored = False
+    if not is_stored:
+        # Made to fit it would be another bound.
+        raise _KeptError(f"its {name} is not of the numbers that are stored")
     found = _decoded(codecs, numbers, unpacked).tolist()
     return found if isinstance(value, list) else found[0]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -74,8 +75,8 @@ def test_the_window_opens_in_a_process_of_its_own(sample: str, started: list[Any
     with refbrowser.open(sample) as dataset:
         shown = dataset.show("ocean/sst")
     ((command, how),) = started
-    assert command[:4] == [sys.executable, "-m", "refbrowser", "--new-window"]
-    assert command[4:] == [str(Path(sample).resolve()), "--array=/ocean/sst"]
+    assert command[:5] == [sys.executable, "-P", "-m", "refbrowser", "--new-window"]
+    assert command[5:] == [str(Path(sample).resolve()), "--array=/ocean/sst"]
     assert how["start_new_session"]
     assert how["stdin"] == how["stdout"] == subprocess.DEVNULL
     assert (shown.is_open, shown.pid) == (True, 42)
@@ -192,8 +193,14 @@ def test_without_a_display_that_is_told(
 
 
 @pytest.mark.slow
-def test_a_window_really_opens_and_closes(sample: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_really_opens_and_closes(
+    sample: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    # Nothing that lies in the current folder runs.
+    sample = os.path.abspath(sample)
+    (tmp_path / "signal.py").write_text("open('pwned', 'w').close()")
+    monkeypatch.chdir(tmp_path)
     with refbrowser.open(sample) as dataset:
         shown = dataset.show("/ocean/sst")
         try:
@@ -205,3 +212,4 @@ def test_a_window_really_opens_and_closes(sample: str, monkeypatch: pytest.Monke
         finally:
             shown.close()
         assert not shown.is_open
+    assert not Path("pwned").exists()
