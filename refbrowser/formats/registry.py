@@ -532,7 +532,6 @@ NCML = Format(
     suffixes=(".ncml",),
     sniff=_of_ncml,
     noun="the NcML",
-    brief="NcML: files put together",
 )
 BUILT_IN = (
     REFERENCES,
