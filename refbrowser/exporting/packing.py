@@ -289,25 +289,14 @@ def _last_bits(packing: Packing, numbers: Values, decoded: Values) -> LastBits:
 
 
 def _as_attributes(node: ArrayNode) -> Repacked:
-    dtype, specs = node.dtype, list(node.codecs)
-    if node.format != "zarr-v3" or not specs or dtype is None or specs[0].name not in (_SCALE, _CAST):
-        inner = without_shards(node).codecs[:1]
-        is_inside = node.format == "zarr-v3" and any(spec.name in (_SCALE, _CAST) for spec in inner)
-        raise _KeptError("its codecs are inside shards" if is_inside else "")
-    scaled = specs[0] if specs[0].name == _SCALE else CodecSpec(_SCALE)
-    cast = next((spec for spec in specs[:2] if spec.name == _CAST), None)
-    if cast is None or dtype.kind != "f":
-        raise _KeptError("it is not packed as integers")
-    if [spec.name for spec in specs[:2]] == [_CAST, _SCALE]:
-        raise _KeptError("it is scaled after it was made integers")
-    mark = _mark(cast)
-    used = [spec for spec in specs[:2] if spec.name in (_SCALE, _CAST)]
-    unpacked = dtype.newbyteorder("<")
-    codecs = _made(tuple(used), unpacked)
+    used = _packing_specs(node)
+    unpacked = node.known_dtype.newbyteorder("<")
+    codecs = _made(used, unpacked)
     packed: np.dtype[Any] = getattr(codecs[-1], "stored")  # noqa: B009 - of this codec alone
     if packed.kind not in "iu":
         raise _KeptError("it is not packed as integers")
-    said = scaled.configuration
+    mark = _mark(used[-1])
+    said = used[0].configuration if used[0].name == _SCALE else {}
     scale, offset = (unpacked.type(said.get(name, usual)) for name, usual in (("scale", 1), ("offset", 0)))
     with np.errstate(all="ignore"):
         factor = unpacked.type(1) / scale
@@ -316,18 +305,14 @@ def _as_attributes(node: ArrayNode) -> Repacked:
     types = {**node.attribute_types, "scale_factor": kind, "add_offset": kind}
     if mark is not None:
         attributes["_FillValue"] = mark
-    fill = (
-        None
-        if node.fill_value is None
-        else _encoded(codecs, np.full(1, node.fill_value, unpacked), packed)[0]
-    )
+    fill = node.fill_value
     made = replace(
         node,
         type=DataType.of(packed),
-        fill_value=fill,
+        fill_value=None if fill is None else _encoded(codecs, np.full(1, fill, unpacked), packed)[0],
         attributes=attributes,
         attribute_types=types,
-        values=node.chunks.encoded_by(tuple(specs[len(used) :]), "C"),
+        values=node.chunks.encoded_by(tuple(node.codecs[len(used) :]), "C"),
     )
     numbers = _some_numbers(packed)
     decoded = _decoded(codecs, numbers, unpacked)
@@ -336,6 +321,24 @@ def _as_attributes(node: ArrayNode) -> Repacked:
     convert = Repacking(codecs, unpacked, packed, packs=True, path=node.path)
     apart = _last_bits(packing, numbers, decoded)
     return Repacked(made, convert, (f"{told}: {apart.words()}",), apart)
+
+
+def _packing_specs(node: ArrayNode) -> tuple[CodecSpec, ...]:
+    """Return the codecs of an array that pack, in encoding order: the last one casts to integers."""
+    specs = node.codecs
+    if node.format != "zarr-v3" or not specs or node.dtype is None or specs[0].name not in PACKS:
+        inner = without_shards(node).codecs[:1]
+        is_inside = node.format == "zarr-v3" and any(spec.name in PACKS for spec in inner)
+        raise _KeptError("its codecs are inside shards" if is_inside else "")
+    used = tuple(spec for spec in specs[:2] if spec.name in PACKS)
+    names = [spec.name for spec in used]
+    if _CAST not in names or node.dtype.kind != "f":
+        raise _KeptError("it is not packed as integers")
+    if names == [_CAST, _SCALE]:
+        raise _KeptError("it is scaled after it was made integers")
+    if names == [_CAST, _CAST]:
+        raise _KeptError("it is cast twice")
+    return used
 
 
 def _mark(cast: CodecSpec) -> int | None:

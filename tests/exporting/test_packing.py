@@ -177,3 +177,16 @@ def test_a_snapshot_of_icechunk(tmp_path: Path) -> None:
     values, attributes, _ = read(tmp_path / "b", source)
     assert np.array_equal(values, NUMBERS / (1 / 0.01) + 280.0)
     assert attributes == {"units": "K"}
+
+
+def test_what_is_cast_twice_stays(tmp_path: Path) -> None:
+    source = store(tmp_path / "a", {}, values=NUMBERS.astype("f8"))
+    path = source / "t" / "zarr.json"
+    metadata = json.loads(path.read_text())
+    casts = [{"name": "cast_value", "configuration": {"data_type": kind}} for kind in ("int32", "int16")]
+    metadata["codecs"] = [*casts, {"name": "bytes", "configuration": {"endian": "little"}}]
+    path.write_text(json.dumps(metadata))
+    for chunk in (source / "t" / "c").glob("*/*"):
+        chunk.write_bytes(bytes(2 * 10 * 15))
+    told = exported(source, tmp_path / "b", "attributes")
+    assert "its packing stays: it is cast twice" in told

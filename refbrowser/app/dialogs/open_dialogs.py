@@ -170,6 +170,19 @@ class ConnectionDialog(QDialog):
         grow_to_words(self)
 
 
+def _public_sets() -> QComboBox:
+    """Return a list of public datasets, whose URLs are their data."""
+    listed = QComboBox()
+    listed.setObjectName("publicSets")
+    listed.setAccessibleName("Public datasets to try")
+    listed.addItem("Public datasets to try…", "")
+    for each in PUBLIC_SETS:
+        listed.addItem(f"{each.words} ({each.format})", each.url)
+    listed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    listed.setToolTip("Nothing is asked of any of them before you press Open")
+    return listed
+
+
 class OpenUrlDialog(QDialog):
     """Asks for one URL; the address typed here counts as named by the user.
 
@@ -209,14 +222,7 @@ class OpenUrlDialog(QDialog):
         self._flavour.setToolTip(
             "Which format's rules the metadata of a store follows; documents state it themselves"
         )
-        self._public = QComboBox()
-        self._public.setObjectName("publicSets")
-        self._public.setAccessibleName("Public datasets to try")
-        self._public.addItem("Public datasets to try…", "")
-        for each in PUBLIC_SETS:
-            self._public.addItem(f"{each.words} ({each.format})", each.url)
-        self._public.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self._public.setToolTip("Nothing is asked of any of them before you press Open")
+        self._public = _public_sets()
         self._public.activated.connect(lambda _row: self._field.setText(self._public.currentData()))
         self._buttons = QDialogButtonBox()
         self._connection = push_button(
