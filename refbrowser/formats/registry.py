@@ -532,6 +532,7 @@ NCML = Format(
     suffixes=(".ncml",),
     sniff=_of_ncml,
     noun="the NcML",
+    brief="NcML",
 )
 BUILT_IN = (
     REFERENCES,

@@ -21,7 +21,7 @@ HEADING = "Drop a file, document or store here"
 TEXT = (
     "kerchunk: JSON or parquet; Zarr and NCZarr: folders, zips, URLs; Icechunk: folders, URLs; "
     "ncstream (.ncs); Awkward 0 (.awkd); netCDF classic (.nc); HDF5, netCDF-4 (.h5, .nc); "
-    "HDF4; FITS (.fits); GRIB (.grib); GRIB index; TIFF (.tif); DMR++ (.dmrpp); NcML (.ncml)"
+    "HDF4; FITS (.fits); GRIB (.grib); GRIB index; TIFF (.tif); DMR++ (.dmrpp); NcML"
 )
 #: What everybody should know before the first document is opened; `SECURITY.md` says the rest.
 PROMISE = (
