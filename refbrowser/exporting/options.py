@@ -269,9 +269,6 @@ class StoreOptions(ExportOptions):
 
 # Tables
 
-#: Formats of tables.
-TABLE_FORMATS = ("parquet", "feather")
-TableFormat = Literal["parquet", "feather"]
 #: Bytes of the rows of one row group or record batch, uncompressed, at most.
 GROUP_SIZE = 64 * 1024 * 1024
 #: Codecs of each format, with the levels that they have; the first is the usual one.

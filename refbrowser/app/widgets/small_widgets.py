@@ -55,10 +55,6 @@ class ThemedItem(QTreeWidgetItem):
         """Put an icon in a colour of the scheme before the text of a column."""
         self._icons[column] = icon, role
 
-    def unmark(self, column: int) -> None:
-        """Put no icon before the text of a column any more."""
-        self._icons.pop(column, None)
-
     def data(self, column: int, role: int) -> Any:
         """Return what Qt asks for."""
         if role == Qt.ItemDataRole.ForegroundRole and column in self._roles:

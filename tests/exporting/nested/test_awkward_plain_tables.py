@@ -20,7 +20,7 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import run_export
-from refbrowser.exporting.options import TABLE_FORMATS, TableOptions
+from refbrowser.exporting.options import TABLE_CODECS, TableOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 
 READ = {"parquet": ak.from_parquet, "feather": ak.from_feather}
@@ -32,7 +32,7 @@ def exported(dataset, target: Path, format="parquet", arrays=None, group_size=1 
     return run_export(dataset, ExportRequest(str(target), format, chosen, options=tables, **options))
 
 
-@pytest.mark.parametrize("format", TABLE_FORMATS)
+@pytest.mark.parametrize("format", TABLE_CODECS)
 def test_dimensions_are_lists_of_fixed_sizes(tmp_path: Path, format: str) -> None:
     cube = np.arange(7 * 2 * 3, dtype=">i2").reshape(7, 2, 3)
     line = np.linspace(0, 1, 7, dtype="<f4")
@@ -60,7 +60,7 @@ def test_dimensions_are_lists_of_fixed_sizes(tmp_path: Path, format: str) -> Non
         assert about["arrays"]["deep/line"]["attributes"] == {"units": "m"}
 
 
-@pytest.mark.parametrize("format", TABLE_FORMATS)
+@pytest.mark.parametrize("format", TABLE_CODECS)
 def test_types_of_numpy(tmp_path: Path, format: str) -> None:
     structure = np.zeros(3, [("a", "<i4"), ("b", "<f8", (2,)), ("in", [("c", "S2"), ("d", "?")])])
     structure["a"], structure["b"] = [1, 2, 3], np.arange(6).reshape(3, 2)

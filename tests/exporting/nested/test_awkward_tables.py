@@ -22,7 +22,7 @@ from refbrowser.engine.nested import plain_rows as unrolling
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import folder
 from refbrowser.exporting.exporter import estimate_export, run_export
-from refbrowser.exporting.options import TABLE_FORMATS, TableOptions
+from refbrowser.exporting.options import TABLE_CODECS, TableOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.targets import tables_writing as writing
 from refbrowser.io.cancel import Cancelled, CancelToken
@@ -72,7 +72,7 @@ CASES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", TABLE_FORMATS)
+@pytest.mark.parametrize("format", TABLE_CODECS)
 def test_awkward_reads_each_type_again(tmp_path: Path, format: str) -> None:
     for name, layout in CASES.items():
         array = ak.Array(layout)
@@ -92,7 +92,7 @@ def losses_of(tmp_path: Path, layout, format: str) -> tuple[list[str], ak.Array]
     return [loss.what for loss in told], READ[format](request.target)["c"]
 
 
-@pytest.mark.parametrize("format", TABLE_FORMATS)
+@pytest.mark.parametrize("format", TABLE_CODECS)
 def test_what_arrow_has_no_type_for_is_written_otherwise_and_told(tmp_path: Path, format: str) -> None:
     numbers = contents.NumpyArray(np.array([1 + 2j, -1j]))
     told, found = losses_of(tmp_path, contents.RegularArray(numbers, 2), format)
@@ -132,7 +132,7 @@ def two_of(*parts) -> contents.UnionArray:
     return contents.UnionArray(index.Index8(tags), first, list(parts))
 
 
-@pytest.mark.parametrize("format", TABLE_FORMATS)
+@pytest.mark.parametrize("format", TABLE_CODECS)
 @pytest.mark.parametrize(
     ("parts", "wanted"),
     [
@@ -158,7 +158,7 @@ def test_records_without_fields_are_missing_in_parquet(tmp_path: Path) -> None:
     assert found.to_list() == [None, None]
 
 
-@pytest.mark.parametrize("format", TABLE_FORMATS)
+@pytest.mark.parametrize("format", TABLE_CODECS)
 def test_arrays_of_equal_length_are_columns_in_groups_of_rows(tmp_path: Path, format: str) -> None:
     first, second = ak.Array([[n] * (n % 3) for n in range(10)]), ak.Array([str(n) for n in range(10)])
     dataset = nested_dataset(tmp_path, {"a": first, "b": second}, title="both")
@@ -233,7 +233,7 @@ def test_the_codec_is_chosen(tmp_path: Path, format: str, codec: str, stored: st
 
 @pytest.mark.parametrize("codec", ["blosc:lz4", "zstd:99", "snappy:3", "zstd:", "lzma"])
 def test_codecs_that_a_format_has_not_are_refused(tmp_path: Path, codec: str) -> None:
-    for format in TABLE_FORMATS:
+    for format in TABLE_CODECS:
         with pytest.raises(RefbrowserError, match="is not a codec"):
             exported(nested_dataset(tmp_path, {"a": ak.Array([1])}), tmp_path / "t", format, codec=codec)
     with pytest.raises(RefbrowserError, match="cannot be resumed"):
@@ -350,7 +350,7 @@ def test_rows_that_are_too_many_to_be_held_are_read_by_fewer(tmp_path: Path) -> 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("format", TABLE_FORMATS)
+@pytest.mark.parametrize("format", TABLE_CODECS)
 def test_real_files_of_awkward_0_become_tables(shared_data: Path, tmp_path: Path, format: str) -> None:
     expected = json.loads((shared_data / "awkward0" / "mini_particles.expected.json").read_text())
     with refbrowser.open(shared_data / "awkward0" / "mini_particles.awkd") as dataset:

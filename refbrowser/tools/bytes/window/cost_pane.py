@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 _NOTHING = "What it costs to read the plotted array appears here: a map, a series, a profile, and all of it."
 _WORK = "reading-cost"
 _REST = 120
-_CHUNKING = Qt.ItemDataRole.UserRole + 1
 
 
 class CostPane(ArrayPane):

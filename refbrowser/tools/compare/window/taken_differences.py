@@ -160,12 +160,6 @@ class TakingBar(QWidget):
             first = first or why
         return first
 
-    def _want_left(self) -> None:
-        self._want(to_left=True)
-
-    def _want_right(self) -> None:
-        self._want(to_left=False)
-
     def _want(self, *, to_left: bool) -> None:
         from refbrowser.engine.comparing.apply_differences import WantedDifferences
 

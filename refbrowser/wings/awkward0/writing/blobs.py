@@ -297,10 +297,6 @@ def pair(compress: Callable[[bytes], bytes], decompress: Sequence[str]) -> Compr
     return Compression(".".join(decompress), tuple(decompress), whole=compress)
 
 
-#: What has no rule: nothing is compressed.
-NO_POLICY: Policy = ()
-
-
 Json = dict[str, Any]
 #: The release whose expressions these are; readers look only whether it is there.
 PROTOCOL = "0.15.5"

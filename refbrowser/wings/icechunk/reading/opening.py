@@ -167,10 +167,6 @@ def open_named_icechunk(opening: Opening) -> Opened:
     return Opened(made.document(name, chosen, path), access)
 
 
-def _no_progress(done: int, total: int | None = None, **facts: object) -> None:
-    """Tell nobody."""
-
-
 def document_at(origin: IcechunkOrigin, snapshot: str, token: CancelToken) -> ManifestDocument:
     """Return the document of another snapshot of a repository that is open.
 
