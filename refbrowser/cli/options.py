@@ -32,7 +32,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_report_files(parser: argparse.ArgumentParser, tool: Tool) -> None:
-    """Add ``--html`` and ``--junit`` where the row of the tool says what makes them."""
+    """Add the options of reports, where the row of the tool says what makes these."""
     if tool.page:
         parser.add_argument("--html", metavar="FILE", help="write a report as one page of HTML")
     if tool.cases:

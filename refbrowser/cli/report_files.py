@@ -66,7 +66,7 @@ class ReportFiles:
             `E_USAGE`: one would replace what is opened, the other, or what is no report; `E_IO`: its folder
             is not there.
         """
-        files = {name: getattr(found, name, None) or "" for name in ("html", "junit", "annotations")}
+        files = {name: getattr(found, name, None) or "" for name in _BEGINS}
         given = [getattr(found, name, None) or () for name in _OPENED]
         opened = tuple(path for each in given for path in ([each] if isinstance(each, str) else each))
         for (one, path), (other, beside) in combinations(files.items(), 2):

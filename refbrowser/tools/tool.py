@@ -97,7 +97,8 @@ class Tool:
         `refbrowser.views.reports.html_page.ReportPage`. With it the verb has ``--html``.
     cases
         What makes test cases of its report, as ``module:function``: from the report to
-        `refbrowser.views.reports.junit.Suite` values. With it the verb has ``--junit``.
+        `refbrowser.views.reports.junit.Suite` values. With it the verb has ``--junit``
+        and ``--annotations``.
     synonyms
         What users of other programs call the verb.
     renamed
