@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 import numpy as np
@@ -390,6 +391,10 @@ def without_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hdf5_arrays, "refuted", lambda *_: "the library cannot read it")
 
 
+#: A filter that nothing registers.
+STAND_IN = 32009
+
+
 @pytest.mark.usefixtures("without_plugins")
 def test_filters_are_decoded_without_the_library_or_name_the_package(tmp_path: Path) -> None:
     numcodecs = pytest.importorskip("numcodecs")
@@ -400,13 +405,17 @@ def test_filters_are_decoded_without_the_library_or_name_the_package(tmp_path: P
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name, number, data in (
             ("zstd", 32015, numcodecs.Zstd().encode(values)), ("bzip2", 307, numcodecs.BZ2().encode(values)),
-            ("lz4", 32004, framed), ("zfp", 32013, b"x"), ("rare", 32010, b"x"),
+            ("lz4", 32004, framed), ("zfp", STAND_IN, b"x"), ("rare", 32010, b"x"),
         ):  # fmt: skip
             made = h5p.create(h5p.DATASET_CREATE)
             made.set_chunk((10, 4))
             made.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (1,))
             array = h5d.create(file.id, name.encode(), h5t.STD_I32LE, h5s.create_simple((10, 4)), made)
             array.write_direct_chunk((0, 0), bytes(data))
+    # Where a test before loaded hdf5plugin, its filter would refuse these arrays.
+    written = (tmp_path / "a.h5").read_bytes()
+    assert written.count(pack("<H", STAND_IN)) == 1
+    (tmp_path / "a.h5").write_bytes(written.replace(pack("<H", STAND_IN), pack("<H", 32013)))
     with refbrowser.open(str(tmp_path / "a.h5")) as dataset:
         for name in ("zstd", "bzip2", "lz4"):
             assert (dataset[f"/{name}"][...] == values).all()
