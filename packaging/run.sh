@@ -9,8 +9,8 @@ prepare run
 [ $# -gt 0 ] || set -- "$root/resources/sample/sea_surface.json"
 
 if [ "$(uname -s)" = Linux ] && [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
-    "$venv/bin/python" -m refbrowser --screenshot refbrowser.png "$1" || exit
+    "$venv/bin/python" -P -m refbrowser --screenshot refbrowser.png "$1" || exit
     say "there is no display: the window is drawn in refbrowser.png"
     exit 0
 fi
-exec "$venv/bin/python" -m refbrowser "$@"
+exec "$venv/bin/python" -P -m refbrowser "$@"
