@@ -177,7 +177,8 @@ def _public_sets() -> QComboBox:
     listed.setAccessibleName("Public datasets to try")
     listed.addItem("Public datasets to try…", "")
     for each in PUBLIC_SETS:
-        listed.addItem(f"{each.words} ({each.format})", each.url)
+        words = f"{each.words} ({each.format})"
+        listed.addItem(words[0].upper() + words[1:], each.url)
     listed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     listed.setToolTip("Nothing is asked of any of them before you press Open")
     return listed

@@ -140,6 +140,9 @@ class Tour(Card):
         if named:
             corner = self._docks[named].mapTo(self._window, QPoint())
             left = corner.x() - self.width() - theme.MEDIUM
+            if left < theme.MEDIUM:
+                # Docks of small windows are on the left.
+                left = corner.x() + self._docks[named].width() + theme.MEDIUM
             top = corner.y() + theme.HUGE
         else:
             place = QRect(self._centre.mapTo(self._window, QPoint()), self._centre.size())

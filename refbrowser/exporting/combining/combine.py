@@ -56,6 +56,7 @@ from refbrowser.model.report import Report, first_of
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.document.fold import folded
+from refbrowser.words import counted_plain
 
 #: Files that are looked at one after another by one process.
 _TOGETHER = 16
@@ -114,8 +115,9 @@ class CombineReport(Report):
         """Yield the document, what differs in its files, and what was left out."""
         sizes = ", ".join(f"{name} {size}" for name, size in self.sizes.items())
         yield (
-            f"{self.target}: {self.files} files as one: {sizes}; {self.arrays} arrays, "
-            f"{self.references} references, {self.compared} chunks compared"
+            f"{self.target}: {counted_plain(self.files, 'file')} as one: {sizes}; "
+            f"{counted_plain(self.arrays, 'array')}, "
+            f"{counted_plain(self.references, 'reference')}, {counted_plain(self.compared, 'chunk')} compared"
         )
         yield from first_of([f"note: {each.message}" for each in self.mismatches])
         yield from first_of([f"left out: {source}: {why}" for source, why in self.left_out])

@@ -121,7 +121,8 @@ def _to_document(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _write_added(report: Appended) -> None:
     files = counted_plain(report.files, "file")
     unread = f", {report.unread} cannot be read" if report.unread else ""
-    changed = f"{abs(report.references)} references {'less' if report.references < 0 else 'more'}"
+    changed = counted_plain(abs(report.references), "reference")
+    changed += f" {'less' if report.references < 0 else 'more'}"
     write_line(
         f"{plain(report.target)}: {files} added; {plain(report.along)}: {report.before} before, "
         f"{report.after} now; {changed}; "

@@ -24,7 +24,7 @@ from refbrowser.cli.options import (
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.words import binary_size_text
+from refbrowser.words import binary_size_text, counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.reading.reader import ReadPlan
@@ -82,8 +82,9 @@ def _tell_plan(plan: ReadPlan, *, as_json: bool) -> None:
         return
     faulty = f", {plan.faulty_chunks} that cannot be read" if plan.faulty_chunks else ""
     write_line(
-        f"{plan.ranges.request_count} requests, {binary_size_text(plan.useful_bytes)} useful, "
-        f"{binary_size_text(plan.wasted_bytes)} wasted, {plan.chunks} chunks, "
+        f"{counted_plain(plan.ranges.request_count, 'request')}, "
+        f"{binary_size_text(plan.useful_bytes)} useful, {binary_size_text(plan.wasted_bytes)} wasted, "
+        f"{counted_plain(plan.chunks, 'chunk')}, "
         f"{plan.missing_chunks} missing{faulty}"
     )
     write_lines(

@@ -46,7 +46,7 @@ from refbrowser.formats.option_fields import Kind, declared, usual
 from refbrowser.formats.registry import form_named, known_form, readers
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.loading import absent, is_there
-from refbrowser.words import binary_size_text
+from refbrowser.words import binary_size_text, counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -398,7 +398,7 @@ def _write_text(report: ExportReport, notes: Iterable[str]) -> None:
     units = form_named(report.format).units
     resumed = f", {report.resumed} of them there before" if report.resumed else ""
     write_line(
-        f"{plain(report.target)}: {report.arrays} arrays, {report.chunks} {units}{resumed}, "
+        f"{plain(report.target)}: {counted_plain(report.arrays, 'array')}, {report.chunks} {units}{resumed}, "
         f"{report.copied} copied undecoded, {report.missing} missing, {report.verified} verified; "
         f"read {binary_size_text(report.read_bytes)}, written {binary_size_text(report.written_bytes)}"
     )

@@ -217,12 +217,15 @@ def _combined_json(report: CombineReport) -> dict[str, object]:
 
 
 def _write_combined(report: CombineReport) -> None:
+    from refbrowser.words import counted_plain
+
     sizes = ", ".join(f"{name} {size}" for name, size in report.sizes.items())
     unread = f", {report.unread} cannot be read" if report.unread else ""
     write_line(
-        f"{plain(report.target)}: {report.files} files as one{': ' if sizes else ''}{plain(sizes)}; "
-        f"{report.arrays} arrays, {report.references} references; "
-        f"{report.compared} chunks compared with files{unread}"
+        f"{plain(report.target)}: {counted_plain(report.files, 'file')} as one"
+        f"{': ' if sizes else ''}{plain(sizes)}; "
+        f"{counted_plain(report.arrays, 'array')}, {counted_plain(report.references, 'reference')}; "
+        f"{counted_plain(report.compared, 'chunk')} compared with files{unread}"
     )
     for source, why in report.left_out[:_TOLD]:
         write_line(f"left out: {plain(source)}: {plain(why)}")

@@ -57,3 +57,19 @@ def test_back_and_escape(window: MainWindow, qtbot: QtBot) -> None:
     assert button(tour, "tourBackButton").isHidden()
     qtbot.keyClick(tour, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.findChild(Tour) is None)
+
+
+@pytest.mark.slow
+def test_a_card_stands_right_of_a_dock_on_the_left(window: MainWindow, qtbot: QtBot) -> None:
+    """As docks do where the screen is small."""
+    dock = window.docks[STEPS[1].dock]
+    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+    window.actions_["tour"].trigger()
+    tour = shown(window)
+    button(tour, "tourNextButton").click()
+    qtbot.waitUntil(lambda: window.documents.current is not None)
+    button(tour, "tourNextButton").click()
+    assert tour.heading().startswith("Ask why")
+    qtbot.waitUntil(lambda: window.docks.is_seen(STEPS[1].dock))
+    assert dock.geometry().left() < tour.width()
+    qtbot.waitUntil(lambda: tour.geometry().left() > dock.geometry().right())

@@ -169,7 +169,7 @@ def test_plan_reads_nothing(era: str, capsys: pytest.CaptureFixture[str], tmp_pa
     alone.write_bytes(Path(era).read_bytes())
     assert run_json(capsys, "plan", str(alone), "/z") == shown, "the data need not be there"
     assert main(["plan", era, "/z"]) == 0
-    assert "1 requests" in capsys.readouterr().out
+    assert "1 request," in capsys.readouterr().out
 
 
 def test_plan_of_a_whole_file_and_missing_chunks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

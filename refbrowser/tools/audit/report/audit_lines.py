@@ -52,7 +52,8 @@ def cost_line(level: Level, cost: AuditCost) -> str:
         parts.append(f"{counted(cost.chunks, 'chunk')} read")
     about = "" if cost.is_exact else "about "
     parts.append(f"{about}{counted(cost.requests, 'request')}, {about}{binary_size_text(cost.size)}")
-    return f"{'; '.join(parts)}; about {rounded_time_text(cost.seconds)} at the known speed of the link"
+    time = f"{'about ' if cost.seconds >= 1 else ''}{rounded_time_text(cost.seconds)}"
+    return f"{'; '.join(parts)}; {time} at the known speed of the link"
 
 
 def blocked_lines(result: AuditResult | AuditCost) -> Iterator[str]:

@@ -28,6 +28,8 @@ def cell_words(cost: Cost | RefbrowserError) -> tuple[str, str]:
     if isinstance(cost, RefbrowserError):
         return "not known", one_line(cost.message)
     requests = counted_spaced(cost.requests, "request")
+    if cost.unknown_sizes:
+        return cost.time, f"{requests}, sizes not known"
     return cost.time, f"{requests}, {size_text(cost.read_bytes)}, {_share(cost)} used"
 
 
@@ -61,10 +63,15 @@ def cell_tip(table: CostTable, chunking: Chunking, reach: Reach) -> str:
     lines = [
         f"{reach.title} ({one_line(reach.detail)}) with chunks {' × '.join(map(str, chunking.shape))}",
         f"{counted_spaced(cost.requests, 'request')} for {counted_spaced(cost.chunks, 'chunk')}",
-        f"{size_text(cost.read_bytes)} read, {size_text(cost.wasted_bytes)} of it between ranges",
-        f"{size_text(cost.used_bytes)} used by the values asked for ({_share(cost)})",
-        f"about {seconds_words(cost.seconds, cost.unknown_sizes)}",
     ]
+    if cost.unknown_sizes:
+        lines.append("stored sizes are not known, nor how long reading them takes")
+    else:
+        lines += [
+            f"{size_text(cost.read_bytes)} read, {size_text(cost.wasted_bytes)} of it between ranges",
+            f"{size_text(cost.used_bytes)} used by the values asked for ({_share(cost)})",
+            f"about {seconds_words(cost.seconds)}",
+        ]
     if cost.is_estimate and chunking.name != "now":
         lines.append("if each chunk were a separate object, as an export to Zarr writes them")
     return "\n".join(lines)

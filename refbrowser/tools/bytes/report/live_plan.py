@@ -168,7 +168,9 @@ def seconds_words(seconds: float, unknown_sizes: int = 0) -> str:
         text = f"{seconds * 1e3:.2g} ms"
     else:
         text = f"{seconds:.2g} s" if seconds < 99.5 else time_text(seconds)
-    return f"{text} and more" if unknown_sizes else text
+    if not unknown_sizes:
+        return text
+    return f"{text} and more" if seconds else "not known"
 
 
 def link_words(link: Link) -> str:

@@ -25,7 +25,7 @@ from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.reading import coordinate_nodes, roles_of
 from refbrowser.views.plot.slicing import SliceState, dimension_names, first_slice
 from refbrowser.views.words import one_line
-from refbrowser.words import size_text
+from refbrowser.words import plural, size_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
@@ -196,10 +196,15 @@ class CostTable(Report):
                 if isinstance(cost, RefbrowserError):
                     yield f"{name} {one_line(cost.message)}"
                     continue
-                yield (
-                    f"{name} {cost.time:>10}  {cost.requests:>7} requests  {cost.chunks:>7} chunks  "
-                    f"{size_text(cost.read_bytes):>8} read, {size_text(cost.wasted_bytes)} wasted, "
+                sizes = (
+                    "stored sizes not known"
+                    if cost.unknown_sizes
+                    else f"{size_text(cost.read_bytes):>8} read, {size_text(cost.wasted_bytes)} wasted, "
                     f"{size_text(cost.used_bytes)} used"
+                )
+                yield (
+                    f"{name} {cost.time:>10}  {cost.requests:>7} {plural(cost.requests, 'request'):<8}  "
+                    f"{cost.chunks:>7} {plural(cost.chunks, 'chunk'):<6}  {sizes}"
                 )
         yield self.footing
 

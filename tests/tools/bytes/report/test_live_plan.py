@@ -152,6 +152,7 @@ class TestChoice:
             "0 ms", "under 1 ms", "20 ms", "3.2 s", "3 min 20 s",
         ]  # fmt: skip
         assert seconds_words(1, 2) == "1 s and more"
+        assert seconds_words(0, 2) == "not known"
 
 
 class TestCost:
@@ -244,6 +245,23 @@ class TestCost:
         told = json.loads(json.dumps(table.to_json()))
         assert told["chunkings"][0]["chunks"] == [1, 1, 20, 30]
         assert told["chunkings"][0]["costs"]["map"]["chunks"] == 4
+
+    def test_sizes_that_are_not_known(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Chunks of a Zarr store are whole files, and nobody has asked how long they are."""
+        metadata = {"zarr_format": 2, "shape": [4, 4], "chunks": [2, 4], "dtype": "<i2", "fill_value": 0}
+        metadata |= {"order": "C", "filters": None, "compressor": {"id": "zlib", "level": 1}}
+        array = tmp_path / "a.zarr" / "field"
+        array.mkdir(parents=True)
+        (array.parent / ".zgroup").write_text('{"zarr_format": 2}')
+        (array / ".zarray").write_text(json.dumps(metadata))
+        for name in ("0.0", "1.0"):
+            (array / name).write_bytes(bytes(9))
+        assert main(["plan", str(array.parent), "/field", "--cost"]) == 0
+        (line,) = (row for row in capsys.readouterr().out.splitlines()[:4] if "Whole array" in row)
+        assert line.split()[2:4] == ["not", "known"]
+        assert line.endswith("stored sizes not known")
+        unknown = Cost(1, 0, 0, 0, 1, 0.0, unknown_sizes=1)
+        assert cell_words(unknown) == ("not known", "1 request, sizes not known")
 
     @pytest.mark.parametrize("text", ["1,2", "1,2,3,x", "0,1,1,1", "1,,1,1", "1,1,1,1,1"])
     def test_shapes_that_are_none(self, text: str) -> None:

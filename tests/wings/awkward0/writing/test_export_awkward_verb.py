@@ -29,7 +29,7 @@ def test_arrays_are_saved_added_and_removed(
 ) -> None:
     target = str(tmp_path / "t.awkd")
     assert main(["export", source, str(tmp_path / "t"), "--to", "awkward0", "--array", "/pt"]) == 0
-    assert "t.awkd: 1 arrays, 2 blobs" in capsys.readouterr().out
+    assert "t.awkd: 1 array, 2 blobs" in capsys.readouterr().out
     more = ["--array", "/eta", "--name", "mine", "--append", "--json"]
     assert main(["export", source, target, "--to", "awkward0", *more]) == 0
     assert json.loads(capsys.readouterr().out)["verified"] == 2
