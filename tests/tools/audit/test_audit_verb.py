@@ -128,7 +128,9 @@ def test_large_audits_are_asked_for(
     monkeypatch.setattr(audit_plan, "MOST_REQUESTS", 5)
     path = str(sound(tmp_path).write())
     assert main(["audit", path, "--level", "stat"]) == 2
-    assert "10 files asked about" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "10 files asked about" in told
+    assert "; less than a second at the known speed of the link" in told
     assert main(["audit", path, "--level", "stat", "--yes"]) == 0
 
 
