@@ -289,3 +289,18 @@ def test_what_is_read_of_lost_messages_is_limited(tmp_path: Path, monkeypatch: p
             assert found == [number * len(made[0]) for number in range(expected)]
             assert bool(messages.lost) == (expected < 4)
             assert len(messages.problems) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("unit", "step"), [(255, 0), (4, 2**31 - 1)])
+def test_steps_that_are_no_time_take_none_to_look_at(tmp_path: Path, unit: int, step: int) -> None:
+    first, second = (bytearray(each) for each in forecast()[:2])
+    at = section(first, 4)
+    first[at + 17] = unit
+    first[at + 18 : at + 22] = step.to_bytes(4, "big")
+    path = tmp_path / "a.grib2"
+    path.write_bytes(bytes(first + second))
+    # eccodes counts the days of such a step one by one, for minutes.
+    with refbrowser.open(path) as dataset:
+        arrays = [each for each in dataset.arrays.values() if len(each.shape) > 1]
+        assert {float(value) for each in arrays for value in each[...].flat} >= {300.0, 600.0}

@@ -103,6 +103,10 @@ class GribGrid(NamedTuple):
         return values.reshape(self.shape)[rows, columns]
 
 
+#: Hours of a step at most, some ten thousand years; and what says that its unit is missing.
+_LONGEST_STEP, _NO_UNIT = 100_000_000, 255
+
+
 class GribKnown(NamedTuple):
     """What eccodes tells of a field: what array it is of, and where in it; `unit` is that of its step.
 
@@ -153,7 +157,7 @@ def known(handle: int, names: dict[Any, tuple[Any, ...]], named: Any) -> GribKno
         said |= {key: value for key, value in zip(keys, code, strict=True) if value is not None}
     grid = _grid(handle, said.get("gridType", "unknown"))
     start = _seconds(_get(handle, "dataDate"), _get(handle, "dataTime"))
-    end = _seconds(_get(handle, "validityDate"), _get(handle, "validityTime"))
+    end = _end(handle)
     step = (end - start) / 3600 if start is not None and end is not None else None
     template = _get(handle, "productDefinitionTemplateNumber")
     kind, percentile = {}, None
@@ -219,6 +223,16 @@ def points(message: bytes, grid: GribGrid, name: str) -> Any:
     if len(values) != prod(grid.shape):
         raise ValueError(f"there are {len(values)} places for {prod(grid.shape)} points")
     return grid.points(values)
+
+
+def _end(handle: int) -> int | None:
+    """Return when a field is valid; None where its step is no time, or longer than any forecast."""
+    step = _get(handle, "endStep")
+    is_long = isinstance(step, int) and abs(step) > _LONGEST_STEP
+    if is_long or _get(handle, "indicatorOfUnitOfTimeRange") == _NO_UNIT:
+        # eccodes would count the days one by one.
+        return None
+    return _seconds(_get(handle, "validityDate"), _get(handle, "validityTime"))
 
 
 def _get(handle: int, name: str) -> Any:
