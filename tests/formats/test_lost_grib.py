@@ -292,7 +292,7 @@ def test_what_is_read_of_lost_messages_is_limited(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("unit", "step"), [(255, 0), (4, 2**31 - 1)])
+@pytest.mark.parametrize(("unit", "step"), [(255, 0), (90, 1), (4, 2**31 - 1)])
 def test_steps_that_are_no_time_take_none_to_look_at(tmp_path: Path, unit: int, step: int) -> None:
     first, second = (bytearray(each) for each in forecast()[:2])
     at = section(first, 4)

@@ -103,8 +103,8 @@ class GribGrid(NamedTuple):
         return values.reshape(self.shape)[rows, columns]
 
 
-#: Hours of a step at most, some ten thousand years; and what says that its unit is missing.
-_LONGEST_STEP, _NO_UNIT = 100_000_000, 255
+#: Hours of a step at most, some ten thousand years; and units that are any (None where none is said).
+_LONGEST_STEP, _UNITS = 100_000_000, (None, *range(8), *range(10, 15), 254)
 
 
 class GribKnown(NamedTuple):
@@ -229,7 +229,7 @@ def _end(handle: int) -> int | None:
     """Return when a field is valid; None where its step is no time, or longer than any forecast."""
     step = _get(handle, "endStep")
     is_long = isinstance(step, int) and abs(step) > _LONGEST_STEP
-    if is_long or _get(handle, "indicatorOfUnitOfTimeRange") == _NO_UNIT:
+    if is_long or _get(handle, "indicatorOfUnitOfTimeRange") not in _UNITS:
         # eccodes would count the days one by one.
         return None
     return _seconds(_get(handle, "validityDate"), _get(handle, "validityTime"))
