@@ -69,8 +69,8 @@ def blocked() -> list[str]:
         if not core & {canonicalize_name(owner) for owner in owners}
     }
     assert {"PySide6", "pyqtgraph", "awkward", "cftime", "fsspec", "pyarrow", "h5py", "xarray"} <= found
-    # Its folder is that of other packages, too.
-    return sorted(found - {"google"} | {"google.protobuf"})
+    # The folder google is that of other packages, too; Python itself loads what setuptools puts before it.
+    return sorted(found - {"google", "_distutils_hack"} | {"google.protobuf"})
 
 
 def alone(blocked: list[str], folder: Path, *commands: list[str], code: str = "") -> tuple[list[Any], Any]:

@@ -37,7 +37,7 @@ def test_reports_are_shown_in_a_few_lines(sample: str) -> None:
         "sst.zarr (zarr-v3): 1 array, 24 chunks": exported,
         "17 files in 127 references move": refbrowser.move(sample, "data/", "https://x.org/d/"),
         "1 document made, 0 files left out": refbrowser.make("sst.zarr", "made.json"),
-        "two.json: 1 files as one: time 12": refbrowser.combine("sst.zarr", "two.json", concat="time"),
+        "two.json: 1 file as one: time 12": refbrowser.combine("sst.zarr", "two.json", concat="time"),
         f"{sample}  refs-v1 (Zarr v2)": refbrowser.info(sample),
         "merged: 0 edits, 0 conflicts": refbrowser.merge(sample, sample, sample),
     }

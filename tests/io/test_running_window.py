@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -18,6 +19,13 @@ from refbrowser.io.running_window import MESSAGE_SIZE, TAKEN, TARGETS, Listening
 from refbrowser.version import __version__
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no such sockets")
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder with a short name: that of a socket has about a hundred letters at most."""
+    with TemporaryDirectory(prefix="rb-") as folder:
+        yield Path(folder).resolve()
 
 
 @pytest.fixture

@@ -135,6 +135,8 @@ class PackingSheet(QDialog):
         self._sides.set_headings([f"{change.key}, now", f"{change.key}, then"])
         self._sides.set_lines(side_lines(here, there, both=True))
         self._outcome.setText("\n".join(change.lines()))
+        # A disabled button had none.
+        self._apply.setFocus()
 
     def _failed(self, error: BaseException) -> None:
         from refbrowser.errors import RefbrowserError
