@@ -1,6 +1,6 @@
 """Move the fragments in `changes/` into CHANGELOG.md.
 
-``python packaging/changes.py`` puts them into its section *Unreleased*. With a version, ``0.2.0``, that
+``python packaging/changes.py`` puts them into its section *Unreleased*. With a version, ``1.2.3``, that
 section is named after it and dated. With ``--check`` nothing is written: each fragment must have a known
 kind and a text.
 
@@ -59,7 +59,7 @@ def main(arguments: list[str], checkout: Path = CHECKOUT) -> int:
     parser.add_argument("version", nargs="?", help="the version that is released; without it: Unreleased")
     parser.add_argument("--check", action="store_true", help="only check the fragments")
     asked = parser.parse_args(arguments)
-    fragments = sorted((checkout / "changes").glob("*"))
+    fragments = sorted((checkout / "changes").glob("[!.]*"))
     if found := faults(fragments):
         sys.stderr.write("\n".join(found) + "\n")
         return 1

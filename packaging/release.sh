@@ -12,7 +12,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 here=$root/packaging/desktop
 python=${PYTHON:-python3}
 
-[ $# -ge 1 ] || stop "say which version: sh packaging/release.sh 0.2.0"
+[ $# -ge 1 ] || stop "say which version: sh packaging/release.sh 1.2.3"
 version=$1
 out=${2:-$root/dist/$version}
 

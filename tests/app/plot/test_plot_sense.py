@@ -248,7 +248,7 @@ def test_complex_numbers_say_what_is_drawn_of_them(
 
 
 @pytest.mark.slow
-def test_projected_axes_are_not_called_indices(plotted: Plotted, pane: PlotPane) -> None:
+def test_projected_axes_are_not_called_indices(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     latitude, longitude = np.meshgrid(np.linspace(40, 60, 4), np.linspace(0, 20, 5), indexing="ij")
     plotted(
         array("/t", latitude, ("y", "x"), coordinates="lat lon"),
@@ -257,7 +257,8 @@ def test_projected_axes_are_not_called_indices(plotted: Plotted, pane: PlotPane)
         array("/y", np.arange(4) * 3000.0, ("y",), units="m", standard_name="projection_y_coordinate"),
         array("/x", np.arange(5) * 3000.0, ("x",), units="m", standard_name="projection_x_coordinate"),
     )
-    assert pane.legend.note.text() == "point at an element to read its lat and lon"
+    told = "point at an element to read its lat and lon"
+    qtbot.waitUntil(lambda: pane.legend.note.text() == told)
 
 
 @pytest.mark.slow
