@@ -48,7 +48,8 @@ def test_a_window_above_128_mib_is_refused() -> None:
 
 def test_a_frame_tells_its_size() -> None:
     assert announced_size(compressed(TEXT, 1)) == len(TEXT)
-    assert compressed(TEXT, 1) == zstandard.ZstdCompressor(level=1).compress(TEXT)
+    # Not the same bytes where two versions of the library made them.
+    assert zstandard.ZstdDecompressor().decompress(compressed(TEXT, 1)) == TEXT
     assert announced_size(zstandard.ZstdCompressor(write_content_size=False).compress(TEXT)) is None
     with pytest.raises(ZstdError):
         announced_size(b"no frame")
