@@ -98,13 +98,12 @@ def toctree(caption: str, pages: Iterable[str]) -> str:
 
 def manual_page(name: str) -> str:
     """Return a page of the manual; what leads to actions of the window says where these are."""
-    known = {
-        f"{menu.replace('&', '')} > {title_of(spec).replace(': ', ' > ')}": spec.name
+    where = {
+        spec.name: f"{menu.replace('&', '')} > {title_of(spec).replace(': ', ' > ')}"
         for menu, specs in menus().items()
         for spec in specs
         if spec
     }
-    where = {action: words for words, action in known.items()}
 
     def named(link: re.Match[str]) -> str:
         text, action = link.groups()
