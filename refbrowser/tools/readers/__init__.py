@@ -1,0 +1,1 @@
+"""Which other software reads a dataset."""

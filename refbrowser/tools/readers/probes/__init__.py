@@ -1,0 +1,1 @@
+"""Readers that are installed, tried on a sample of a dataset."""
