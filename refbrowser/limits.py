@@ -77,6 +77,7 @@ class Limits(LimitTable):
     lock_files: int = limit(1_000_000, "files", "files that are locked for one document")
     lock_values: int = limit(8_000_000, "values", "values of one lock")
     lock_objects: int = limit(2_500_000, "objects", "lists and objects of one lock")
+    expect_size: int = limit(16 * MIB, "bytes", "file that says what a document should hold")
     # HTTP
     http_connect: float = limit(10, "s", "time to connect")
     http_connect_again: float = limit(1, "s", "wait for a connection before a second is tried beside it")

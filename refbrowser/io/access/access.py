@@ -89,10 +89,15 @@ _LOCK = ".lock.json"
 
 def lock_path(document: str) -> str:
     """Return the path or URL of the lock of a document."""
+    return path_beside(document, _LOCK)
+
+
+def path_beside(document: str, suffix: str) -> str:
+    """Return the path or URL of a file that lies beside a document, with a suffix behind its name."""
     if "://" in document:
         name, mark, query = document.partition("?")
-        return f"{name.rstrip('/')}{_LOCK}{mark}{query}"
-    return document.rstrip(os.sep) + _LOCK
+        return f"{name.rstrip('/')}{suffix}{mark}{query}"
+    return document.rstrip(os.sep) + suffix
 
 
 _NEVER = ("/proc", "/sys", "/dev")

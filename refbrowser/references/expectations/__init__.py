@@ -1,0 +1,1 @@
+"""What a dataset should hold: expectations, held against what is there."""
