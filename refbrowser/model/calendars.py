@@ -48,8 +48,6 @@ USUAL = tuple(_FIRST)
 _LENGTHS = (31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 #: Days before each month of a year of 365 days, and of 366.
 _BEFORE = {year: np.cumsum([0, 31, year - 337, *_LENGTHS]) for year in (365, 366)}
-    length: np.cumsum([0, 31, length - 337, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]) for length in (365, 366)
-}
 #: Days of each year of calendars whose years are equal.
 _EQUAL = {"noleap": 365, "365_day": 365, "all_leap": 366, "366_day": 366, "360_day": 360}
 #: Days from March of the year 0 to 1970, in the calendar of that name.
