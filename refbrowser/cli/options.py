@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import MISSING, fields
+from collections.abc import Iterable
+from dataclasses import MISSING, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.cli.console import ProgressBar, StageBar, say, tell
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.links import Link
     from refbrowser.engine.opening import OpenRequest
+    from refbrowser.exporting.option_fields import ExportOptions
+    from refbrowser.formats.format import Written
     from refbrowser.model.selection import Selection
     from refbrowser.tools.tool import Tool
 
@@ -213,6 +216,52 @@ def said_of(arguments: argparse.Namespace, option: Option) -> Any:
     if found == "" and option.parse is not None:
         return None
     return found if option.means is None else option.means
+
+
+def add_options_of_forms(parser: argparse.ArgumentParser, known: Iterable[type[ExportOptions]]) -> None:
+    """Add what can be said of how formats are written, each group of options below its heading."""
+    groups = list(known)
+    flags: set[str] = set()
+    repeated = {each.flag for group in groups for each in declared(group).values() if each.kind is Kind.TEXTS}
+    for group in groups:
+        below = parser.add_argument_group(group.heading)
+        for each in declared(group).values():
+            # Groups that share an option have it once, in the words of the first.
+            if each.flag not in flags:
+                flags.add(each.flag)
+                add_option(below, replace(each, kind=Kind.TEXTS) if each.flag in repeated else each)
+
+
+def options_of_form(
+    arguments: argparse.Namespace, form: Written, known: Iterable[type[ExportOptions]], target: str
+) -> ExportOptions | None:
+    """Return what the arguments say of how a form is written; None of one with nothing to choose.
+
+    Parameters
+    ----------
+    known
+        The options of all forms that the verb takes.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: one has no meaning, alone, or with the form.
+    """
+    from refbrowser.exporting.option_fields import chosen_options, group_of
+
+    own = group_of(form)
+    taken = set() if own is None else {each.flag for each in declared(own).values()}
+    for group in known:
+        for name, each in declared(group).items():
+            given = said_of(arguments, each)
+            if each.flag not in taken and given is not None and each.value(given) != usual(group, name):
+                raise RefbrowserError(ErrorKind.USAGE, group.only)
+    if own is None:
+        return None
+    said = {
+        name: found for name, each in declared(own).items() if (found := said_of(arguments, each)) is not None
+    }
+    return chosen_options(form, said, target)
 
 
 def said_of_opening(arguments: argparse.Namespace) -> dict[str, Any]:

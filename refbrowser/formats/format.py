@@ -266,6 +266,8 @@ class Written:
         Whether an export that was interrupted can be gone on with.
     adds
         Whether what is at the target stays, and gets more: it replaces only what it is told to.
+    refers
+        Whether chunks stay where they are, and are referred to: it can be made of files without their data.
     codecs
         The field of a row of `refbrowser.codecs.table` that is None where it does not have the codec.
     readers
@@ -285,6 +287,7 @@ class Written:
     unit: str = "chunk"
     resumes: bool = False
     adds: bool = False
+    refers: bool = False
     codecs: str = "name"
     readers: tuple[str, ...] = ()
     rank: int = 100

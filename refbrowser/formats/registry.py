@@ -162,6 +162,7 @@ _DMRPP = "refbrowser.wings.dmrpp"
 _REFERENCES: dict[str, Any] = {
     "target": f"{_TARGETS}.references:ReferencesTarget",
     "options": f"{_TARGETS}.reference_options:ReferenceOptions",
+    "refers": True,
     "note": "References keep containers, chunks and codecs as they are: no data is written",
 }
 _STORE: dict[str, Any] = {
@@ -512,6 +513,7 @@ ICECHUNK = Format(
             layout=f"{_ICECHUNK}.writing.icechunk_layout:IcechunkLayout",
             options=f"{_ICECHUNK}.writing.commit_options:CommitOptions",
             adds=True,
+            refers=True,
             rank=13,
         ),
     ),
@@ -611,6 +613,11 @@ def data_suffixes() -> tuple[str, ...]:
 def written() -> dict[str, Written]:
     """Return the forms in which datasets can be written, by name; those of other packages last."""
     return {name: form for name, form in _forms(formats()).items() if form.is_installed}
+
+
+def referring() -> dict[str, Written]:
+    """Return the forms in which chunks stay where they are, by name: references are made of files in one."""
+    return {name: form for name, form in written().items() if form.refers}
 
 
 def form_named(name: str) -> Written:

@@ -10,10 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.exporting.combining.made_references import FORMS, form_of
 from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named, short
+from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
-from refbrowser.formats.option_fields import OPTIONS_WITHIN, Item, Kind, documented, option
+from refbrowser.formats.option_fields import OPTIONS_WITHIN, Kind, documented, option
+from refbrowser.formats.reference_forms import form_of
+from refbrowser.formats.registry import referring
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.cf import TimeUnits
 from refbrowser.words import either
@@ -102,10 +104,12 @@ class Combination:
         default="",
         metadata=option(
             "--to FORMAT",
-            f"{either(FORMS)}; as the suffix of OUT says where not given (.parquet, .parq: refs-parquet)",
+            lambda: (
+                f"{either(referring())}; as the suffix of OUT says where not given "
+                "(.parquet, .parq: refs-parquet)"
+            ),
             about="One of the forms of references; as the suffix of the target says where it is empty.",
-            kind=Kind.CHOICE,
-            items=tuple(Item(each, each) for each in FORMS),
+            values=referring,
         ),
     )
     arrays: tuple[str, ...] = field(
@@ -127,7 +131,7 @@ class Combination:
         "replace a document that is there.",
         "",
     )
-    options: ReferenceOptions = field(default_factory=ReferenceOptions, metadata=OPTIONS_WITHIN)
+    options: ExportOptions = field(default_factory=ReferenceOptions, metadata=OPTIONS_WITHIN)
     leave_out: tuple[str, ...] = _some(
         "--leave-out FILE",
         "leave this file out (a path, its last part, or a pattern); odd: each that differs",
@@ -212,7 +216,8 @@ class Combination:
                 f"{quoted(self.time_units)} is not a unit of time", "for example 'days since 2000-01-01'"
             )
         form = form_of(self.target, self.format)
-        if self.fold and (form != "refs-v1" or self.options.relative or self.options.url_template):
+        options = self.options if isinstance(self.options, ReferenceOptions) else ReferenceOptions()
+        if self.fold and (form != "refs-v1" or options.relative or options.url_template):
             raise _usage("folding makes templates and gen rules, which only refs-v1 has")
         self.renamed()
         self.attributes_set()

@@ -22,7 +22,7 @@ from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
 from refbrowser.exporting.combining.file_positions import divide, file_ends, no_dimension, placed_axes
 from refbrowser.exporting.combining.led_sources import with_lead
-from refbrowser.exporting.combining.made_references import form_of, sources_of
+from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.metadata_of_v3 import in_one_form
 from refbrowser.exporting.combining.mismatches import (
     ArrayOfFiles,
@@ -44,8 +44,9 @@ from refbrowser.exporting.saving.url_spelling import can_be_plain, lies_beside, 
 from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import end_spare, one_after_another
+from refbrowser.formats.reference_forms import FORMS, form_of
 from refbrowser.formats.references import give_memory_back
-from refbrowser.formats.registry import places_named
+from refbrowser.formats.registry import form_named, places_named
 from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin, local_path, parse_storage_options, split_url
@@ -96,6 +97,8 @@ class CombineReport(Report):
         The document names the files relative to its own folder.
     relocked
         The lock beside it was written again.
+    opened_by
+        Lines of Python that open it, where more is needed than its name.
     """
 
     target: str
@@ -110,6 +113,7 @@ class CombineReport(Report):
     losses: tuple[str, ...] = ()
     is_relative: bool = False
     relocked: bool = False
+    opened_by: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield the document, what differs in its files, and what was left out."""
@@ -325,7 +329,8 @@ def combine(
     request, unsaid = with_lead(request, control)
     request = replace(request, format=form_of(request.target, request.format))
     local = local_path(request.target)
-    if local is not None and os.path.exists(local) and not (request.force or request.resume):
+    may_be_there = request.force or request.resume or form_named(request.format).adds
+    if local is not None and os.path.exists(local) and not may_be_there:
         message = "the document exists already"
         raise TargetExistsError(
             ErrorKind.IO, message, Place(document=request.target), "give --force to replace it"
@@ -455,16 +460,21 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
         force = request.force or request.resume
         form = form_of(request.target, request.format)
         writing = ExportRequest(request.target, form, force=force, options=request.options)
-        exporter = Exporter(dataset, writing, CombinedReferences)
+        proof, is_document = CombinedProof(plan), form in FORMS
+        exporter = Exporter(dataset, writing, CombinedReferences if is_document else None)
         target = exporter.target
-        assert isinstance(target, CombinedReferences)
-        proof = CombinedProof(plan)
-        target.proof = proof
+        if isinstance(target, CombinedReferences):
+            target.proof = proof
+        else:
+            # What is committed is read again by its target, which knows of no files.
+            proof.check(dataset, proof.some(), control.token)
         done = exporter.run(control)
     report.references, report.compared, report.unread = done.chunks, proof.compared, proof.unread
     report.losses += tuple(loss_lines(done.losses))
-    report.is_relative = target.is_relative
-    report.relocked = renew_lock(proof.opening(request.target), control)
+    report.opened_by = done.opened_by
+    if isinstance(target, CombinedReferences):
+        report.is_relative = target.is_relative
+        report.relocked = renew_lock(proof.opening(request.target), control)
     return report
 
 

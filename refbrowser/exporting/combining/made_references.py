@@ -14,6 +14,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.exporter import Exporter
+from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest, loss_lines
 from refbrowser.exporting.saving.chosen_arrays import chosen_of
 from refbrowser.exporting.saving.lock_beside import renew_lock
@@ -24,6 +25,7 @@ from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import Chain, one_after_another
 from refbrowser.formats.parquet_text import PARQUET
+from refbrowser.formats.reference_forms import FORMS, JSON, form_of
 from refbrowser.formats.registry import form_named, places_named
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.files.hidden_siblings import remove_leftovers_of
@@ -39,9 +41,6 @@ from refbrowser.model.report import Report, first_of
 from refbrowser.references.document.document import Document
 from refbrowser.words import counted
 
-#: Forms of references.
-FORMS = ("refs-v1", "refs-v0", "refs-parquet")
-_JSON = (".json", ".json.gz", ".json.zst")
 #: Lines of a list of files, and of its bytes, at most.
 _LISTED, _LIST_SIZE = 1_000_000, 256 << 20
 #: What errors say of files that are not there, or may not be read: not of what is in them.
@@ -59,7 +58,7 @@ class MakeRequest:
     target
         The document of the only file; else the folder of documents that have the names of their files.
     format
-        One of `FORMS`; as `form_of` says where it is empty.
+        One of `referring`; as `form_of` says where it is empty.
     options
         How the references are written.
     force
@@ -79,7 +78,7 @@ class MakeRequest:
     sources: tuple[str, ...]
     target: str
     format: str = ""
-    options: ReferenceOptions = field(default_factory=ReferenceOptions)
+    options: ExportOptions = field(default_factory=ReferenceOptions)
     arrays: tuple[str, ...] = ()
     force: bool = False
     resume: bool = False
@@ -88,28 +87,6 @@ class MakeRequest:
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     opening: Mapping[str, Any] = field(default_factory=dict)
-
-
-def form_of(target: str, format: str) -> str:
-    """Return the form in which references are written: the one that is asked for, else that of the suffix.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_USAGE`: there is no such form, or the name of the target is that of another one.
-    """
-    name = target.lower().rstrip("/")
-    if not format:
-        return "refs-parquet" if name.endswith(PARQUET) else FORMS[0]
-    if format not in FORMS:
-        message = f"{quoted(format)} is not a form of references"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(FORMS)}")
-    others = _JSON if format == "refs-parquet" else PARQUET
-    if name.endswith(others) and not os.path.isdir(target):
-        suffixes = " or ".join(PARQUET if format == "refs-parquet" else _JSON)
-        message = f"{quoted(target)} is not the name of a document of {format}"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"end it in {suffixes}, or leave the form out")
-    return format
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +122,8 @@ class Made(Report):
         It names the file relative to its own folder.
     relocked
         The lock beside it was written again.
+    opened_by
+        Lines of Python that open it, where more is needed than its name.
     """
 
     source: str
@@ -159,6 +138,7 @@ class Made(Report):
     was_there: bool = False
     is_relative: bool = False
     relocked: bool = False
+    opened_by: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield what was made, and what was not kept."""
@@ -209,9 +189,12 @@ def tasks_of(request: MakeRequest) -> list[MakeTask]:
     request = replace(request, sources=(), format=form_of(request.target, request.format))
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to make references of")
-    suffix = form_named(request.format).suffix
-    endings = (suffix, *_JSON, *PARQUET)
-    if request.target.lower().endswith(endings) and not os.path.isdir(request.target):
+    form = form_named(request.format)
+    suffix = form.suffix
+    endings = (suffix, *JSON, *PARQUET)
+    is_one = request.target.lower().endswith(endings) and not os.path.isdir(request.target)
+    # What gets more of what it has is a folder itself.
+    if is_one or (form.adds and len(sources) == 1):
         if len(sources) > 1:
             raise _one_for_many(request.target, len(sources))
         return [MakeTask(sources[0], request.target, request)]
@@ -430,6 +413,8 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
         folder = os.path.dirname(os.path.realpath(task.source))
         own = folder if local_path(task.source) is not None else str(_origin(dataset))
         allow = (*request.allow, own, *map(str, places_named(request.opening)))
+        if form_of(task.target, request.format) not in FORMS:
+            return _made_by_target(task, dataset, writing)
         exporter = Exporter(dataset, writing, ProvedReferences)
         target = exporter.target
         assert isinstance(target, ProvedReferences)
@@ -450,6 +435,20 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
         held=tuple(_held(dataset, target.dataset)),
         is_relative=target.is_relative,
         relocked=relocked,
+    )
+
+
+def _made_by_target(task: MakeTask, dataset: Dataset, writing: ExportRequest) -> Made:
+    """Write the references of a file into what is no document: its target compares them itself."""
+    report = Exporter(dataset, writing).run(JobControl())
+    return Made(
+        source=task.source,
+        target=task.target,
+        arrays=report.arrays,
+        references=report.chunks,
+        compared=report.verified,
+        losses=tuple(loss_lines(report.losses)),
+        opened_by=report.opened_by,
     )
 
 

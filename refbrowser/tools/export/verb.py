@@ -23,7 +23,7 @@ from refbrowser.cli.options import (
     SELECT,
     add_dask,
     add_json,
-    add_option,
+    add_options_of_forms,
     add_output,
     add_reading,
     add_request,
@@ -35,14 +35,15 @@ from refbrowser.cli.options import (
     find_array,
     job_control,
     open_dataset,
+    options_of_form,
     request_of,
     said_of,
     selection_of,
     take_output,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.option_fields import ExportOptions, chosen_options, group_of, groups
-from refbrowser.formats.option_fields import Kind, declared, usual
+from refbrowser.exporting.option_fields import group_of, groups
+from refbrowser.formats.option_fields import declared
 from refbrowser.formats.registry import form_named, known_form, readers
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.loading import absent, is_there
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.check import CheckReport
     from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, Loss
-    from refbrowser.formats.format import Written
     from refbrowser.tools.export.planned_export import PlannedExport
 
 
@@ -169,17 +169,7 @@ def add_export_options(parser: argparse.ArgumentParser) -> None:
         Another package has an option whose name means something else here.
     """
     parser.set_defaults(shorten_help=_only_of_format, check_known=_check_is_there)
-    flags: set[str] = set()
-    repeated = {
-        each.flag for group in groups() for each in declared(group).values() if each.kind is Kind.TEXTS
-    }
-    for group in groups():
-        below = parser.add_argument_group(group.heading)
-        for each in declared(group).values():
-            # Groups that share an option have it once, in the words of the first.
-            if each.flag not in flags:
-                flags.add(each.flag)
-                add_option(below, replace(each, kind=Kind.TEXTS) if each.flag in repeated else each)
+    add_options_of_forms(parser, groups())
 
 
 def _check_is_there(arguments: argparse.Namespace) -> None:
@@ -219,38 +209,17 @@ def _only_of_format(parser: argparse.ArgumentParser, arguments: argparse.Namespa
         )
 
 
-def export_options(arguments: argparse.Namespace, form: Written) -> ExportOptions | None:
-    """Return what the arguments say of how a format is written.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_USAGE`: one has no meaning, alone, or with the format.
-    """
-    own = group_of(form)
-    taken = set() if own is None else {each.flag for each in declared(own).values()}
-    for group in groups():
-        for name, each in declared(group).items():
-            given = said_of(arguments, each)
-            if each.flag not in taken and given is not None and each.value(given) != usual(group, name):
-                raise RefbrowserError(ErrorKind.USAGE, group.only)
-    if own is None:
-        return None
-    said = {
-        name: found for name, each in declared(own).items() if (found := said_of(arguments, each)) is not None
-    }
-    return chosen_options(form, said, arguments.target)
-
-
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
-    from refbrowser.exporting.combining.made_references import FORMS
     from refbrowser.exporting.request import ExportRequest
+    from refbrowser.formats.reference_forms import FORMS
     from refbrowser.tools.export.planned_export import PlannedExport
 
     take_output(arguments)
     asked = request_of(arguments, ExportRequest, target=arguments.target, skip_bad=arguments.skip_bad)
-    asked = replace(asked, options=export_options(arguments, form_named(asked.format)))
+    asked = replace(
+        asked, options=options_of_form(arguments, form_named(asked.format), groups(), arguments.target)
+    )
     if asked.keeps and asked.force:
         message = "--force replaces the target, --append keeps it"
         raise RefbrowserError(ErrorKind.USAGE, message, advice="choose one of them")

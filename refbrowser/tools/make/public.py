@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.combining.combine import CombineReport
     from refbrowser.exporting.combining.combined import Plan
     from refbrowser.exporting.combining.made_references import Made, MakeReport
-    from refbrowser.exporting.targets.reference_options import ReferenceOptions
+    from refbrowser.exporting.option_fields import ExportOptions
 
 
 @native_errors()
@@ -26,7 +26,7 @@ def make(
     force: bool = False,
     resume: bool = False,
     skip_bad: bool = False,
-    options: ReferenceOptions | None = None,
+    options: ExportOptions | None = None,
     allow: Iterable[str] = (),
     storage_options: StorageOptions = (),
     progress: Progress | None = None,
@@ -41,9 +41,10 @@ def make(
     sources
         Paths and URLs of files, patterns of paths (``data/*.nc``), and lists of such: ``@FILE``, one a line.
     target
-        The document of the only file; else the folder of documents that have the names of their files.
+        The document, or the Icechunk repository, of the only file; else the folder of documents that have the
+        names of their files.
     format
-        ``refs-v1``, ``refs-v0`` or ``refs-parquet``; as the suffix of `target` says when None.
+        ``refs-v1``, ``refs-v0``, ``refs-parquet`` or ``icechunk``; as the suffix of `target` says when None.
     arrays
         Names or paths of the arrays that are taken, with their coordinates; all when empty.
     force
@@ -53,7 +54,7 @@ def make(
     skip_bad
         Leave out files of which no references can be made; else the first ends all.
     options
-        How the references are written; the usual ones when None.
+        How the references are written, those of the format; the usual ones when None.
     allow, storage_options
         As `open` has them.
     progress
@@ -121,7 +122,7 @@ def combine(
     time_units: str = "",
     fold: bool = False,
     format: str = "",
-    options: ReferenceOptions | None = None,
+    options: ExportOptions | None = None,
     force: bool = False,
     resume: bool = False,
     skip_bad: bool = False,
@@ -143,7 +144,7 @@ def combine(
         Paths, URLs, patterns of paths, and ``@FILE`` with one of these a line; or one NcML (``NAME.ncml``),
         which says itself along what the files lie that it names.
     target
-        The document.
+        The document, or the Icechunk repository.
     concat
         Dimensions of the files along which they are laid one after another.
     new_dims
@@ -172,9 +173,9 @@ def combine(
     fold
         Fold the references into templates and gen rules.
     format
-        ``refs-v1``, ``refs-v0`` or ``refs-parquet``; as the suffix of `target` says when empty.
+        ``refs-v1``, ``refs-v0``, ``refs-parquet`` or ``icechunk``; as the suffix of `target` says when empty.
     options
-        How the references are written; the usual ones when None.
+        How the references are written, those of the format; the usual ones when None.
     force
         Replace the target.
     resume

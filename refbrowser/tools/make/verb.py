@@ -12,19 +12,22 @@ from refbrowser.cli.options import (
     add_dask,
     add_json,
     add_opening,
+    add_options_of_forms,
     add_origins,
     add_request,
     add_skip_bad,
     add_stale,
     compute_of,
     job_control,
-    request_of,
+    options_of_form,
     said_of_fields,
     said_of_opening,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.option_fields import group_of
 from refbrowser.formats.lead import is_led
 from refbrowser.formats.option_fields import declared
+from refbrowser.formats.registry import form_named, referring
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.combining.combined import Plan
     from refbrowser.exporting.combining.made_references import Made, MakeReport
     from refbrowser.exporting.combining.mismatches import Mismatch
+    from refbrowser.exporting.option_fields import ExportOptions
 
 #: What cannot be kept that is told of each document.
 _SHOWN = 5
@@ -57,7 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the server lists the folder), or @LIST: a file with one of these a line; one NcML (NAME.ncml) says "
         "by itself what is put together",
     )
-    add_request(parser, Combination)
+    add_request(parser, Combination, *declared(Combination))
+    add_options_of_forms(parser, _groups())
     add_lock(parser)
     add_stale(parser)
     add_dask(parser)
@@ -70,12 +75,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Make the documents and report."""
     from refbrowser.exporting.combining.combination import Combination
-    from refbrowser.exporting.targets.reference_options import ReferenceOptions
+    from refbrowser.formats.reference_forms import FORMS, form_of
     from refbrowser.tools.make.public import make
 
-    said = {
-        **said_of_fields(arguments, Combination),
-        "options": request_of(arguments, ReferenceOptions),
+    said = said_of_fields(arguments, Combination)
+    form = form_of(said["target"], said.get("format", ""))
+    if arguments.lock and form not in FORMS:
+        raise RefbrowserError(ErrorKind.USAGE, "--lock is for documents of references")
+    said |= {
+        "options": options_of_form(arguments, form_named(form), _groups(), said["target"]),
         "skip_bad": arguments.skip_bad,
         "allow": arguments.allow,
         "storage_options": arguments.storage_option,
@@ -98,6 +106,12 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     else:
         _write_text(report)
     return lock_made([each.target for each in report.made], arguments, token) if arguments.lock else 0
+
+
+def _groups() -> list[type[ExportOptions]]:
+    """Return the options of all forms in which references are made."""
+    found = (group_of(form) for form in referring().values())
+    return list(dict.fromkeys(each for each in found if each is not None))
 
 
 def _as_json(report: MakeReport) -> dict[str, object]:
@@ -123,6 +137,8 @@ def _write_text(report: MakeReport) -> None:
             write_line(f"  and {len(said) - _SHOWN} more")
     for source, error in report.left_out:
         write_line(f"left out: {plain(source)}: {plain(error.message)}")
+    for line in report.made[0].opened_by if len(report.made) == 1 else ():
+        write_line(plain(line))
     if any(each.is_relative for each in report.made):
         write_line(_RELATIVE)
 
@@ -213,6 +229,7 @@ def _combined_json(report: CombineReport) -> dict[str, object]:
         "losses": list(report.losses),
         "relative": report.is_relative,
         "lock_renewed": report.relocked,
+        "opened_by": list(report.opened_by),
     }
 
 
@@ -233,6 +250,8 @@ def _write_combined(report: CombineReport) -> None:
         write_line(f"left out: and {len(report.left_out) - _TOLD} more")
     for loss in report.losses[:_TOLD]:
         write_line(f"  not kept: {plain(loss)}")
+    for line in report.opened_by:
+        write_line(plain(line))
     if report.relocked:
         write_line(f"  {_RELOCKED}")
     if report.is_relative:
