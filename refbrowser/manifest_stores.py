@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.saving.portable_document import portable_document
+from refbrowser.formats.registry import facet
 from refbrowser.io.buckets.bucket import Bucket
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
@@ -42,6 +44,8 @@ _MEMORY = "memory://inline-{}"
 _TEXTS = "vlen-utf8"
 #: Local files, from the root on.
 _FILES = "file:///"
+#: Groups that an error lists.
+_LISTED = 20
 
 
 def to_virtualizarr(dataset: Dataset, registry: ObjectStoreRegistry[Any] | None = None) -> ManifestStore:
@@ -64,25 +68,86 @@ def to_virtualizarr(dataset: Dataset, registry: ObjectStoreRegistry[Any] | None 
     RefbrowserError
         `E_BLOCKED`: a reference leads to where the dataset may not read; `E_BUDGET`: there are too many.
     """
+    made = manifest_store_of(dataset, registry)
+    for error in made.left_out:
+        message = f"{quoted(error.place.path or '')} is left out: {error.message}"
+        warnings.warn(message, UserWarning, stacklevel=2)
+    return made.store
+
+
+@dataclass(frozen=True, slots=True)
+class MadeStore:
+    """A ManifestStore of a dataset.
+
+    Attributes
+    ----------
+    dataset
+        Where its references are from: what was opened, or that with references that others can follow.
+    left_out
+        Why arrays are not in it, each with its path.
+    """
+
+    store: ManifestStore
+    dataset: Dataset
+    left_out: tuple[RefbrowserError, ...]
+
+
+def manifest_store_of(
+    dataset: Dataset,
+    registry: ObjectStoreRegistry[Any] | None = None,
+    group: str = "/",
+    skipped: Collection[str] = (),
+) -> MadeStore:
+    """Return a group of a dataset, with all below it, as a ManifestStore.
+
+    Parameters
+    ----------
+    registry
+        As `to_virtualizarr` has it.
+    group
+        Its path; it is the root of the store.
+    skipped
+        Names or paths of arrays that are not wanted.
+
+    Raises
+    ------
+    RefbrowserError
+        As `to_virtualizarr`; `E_USAGE`: there is no such group.
+    """
     require("virtualizarr")
     from obspec_utils.registry import ObjectStoreRegistry
     from virtualizarr.manifests import ManifestStore
 
     store = dataset.document.store
-    if store is not None and store.container == "zip":
+    is_zip = store is not None and store.container == "zip"
+    if is_zip or facet(dataset.document, "portable") is not None:
         dataset = dataset.with_document(portable_document(dataset, JobControl()).document)
     found = ObjectStoreRegistry() if registry is None else registry
-    maker = _Maker(dataset, found)
-    group = maker.group(netcdf_view(dataset.hierarchy).root)
+    maker = _Maker(dataset, found, skipped)
+    made = maker.group(_group_at(dataset, group))
     maker.register()
-    return ManifestStore(group, registry=found)
+    return MadeStore(ManifestStore(made, registry=found), dataset, tuple(maker.left_out))
+
+
+def _group_at(dataset: Dataset, path: str) -> NetcdfGroup:
+    groups = {f"/{'/'.join(parts)}": each for parts, each in netcdf_view(dataset.hierarchy).walk()}
+    found = groups.get(f"/{path.strip('/')}")
+    if found is None:
+        advice = f"there are {', '.join(list(groups)[:_LISTED])}"
+        raise RefbrowserError(ErrorKind.USAGE, f"there is no group {quoted(path)}", advice=advice)
+    return found
 
 
 class _Maker:
     """Makes groups and arrays, and gathers what they read from."""
 
-    def __init__(self, dataset: Dataset, registry: ObjectStoreRegistry[Any]) -> None:
+    def __init__(
+        self, dataset: Dataset, registry: ObjectStoreRegistry[Any], skipped: Collection[str]
+    ) -> None:
         self.dataset = dataset
+        #: Why arrays are not there.
+        self.left_out: list[RefbrowserError] = []
+        self._skipped = frozenset(skipped)
         self._registry = registry
         self._source = SharedDataset(dataset, owned=False)
         #: Where the bytes that stand in the document lie for the store: one object for all of them.
@@ -101,13 +166,15 @@ class _Maker:
         for name, variable in store.get_variables().items():
             node = next(each.node for each in view.variables if each.name == name)
             assert node is not None
+            if self._skipped & {name, node.path, node.path.lstrip("/")}:
+                continue
             try:
                 arrays[name] = self._array(node, variable.dims, variable.attrs)
             except (TypeError, ValueError, KeyError, RefbrowserError) as error:
                 if isinstance(error, RefbrowserError) and error.kind is not ErrorKind.META:
                     raise
                 why = getattr(error, "message", "") or f"Zarr v3 cannot describe it ({quoted(error)})"
-                warnings.warn(f"{quoted(node.path)} is left out: {why}", UserWarning, stacklevel=3)
+                self.left_out.append(RefbrowserError(ErrorKind.META, why, Place(path=node.path)))
         groups = {each.name: self.group(each) for each in view.groups}
         return ManifestGroup(arrays=arrays, groups=groups, attributes=in_json(store.get_attrs()))
 
@@ -157,7 +224,8 @@ class _Maker:
                 f"its chunks have unequal sides, {sides_text(node.grid)}, which VirtualiZarr does not have"
             )
             raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
-        if node.format.endswith("v2"):
+        if not node.format.endswith("v3"):
+            # Drafts have the codecs of version 2.
             codecs = [
                 {"name": _TEXTS}
                 if each.name == _TEXTS

@@ -12,7 +12,13 @@ import refbrowser
 from refbrowser.tools.registry import BUILT_IN
 
 #: Those with functions for programs.
-MODULES = sorted({"refbrowser.api", *(tool.public.partition(":")[0] for tool in BUILT_IN if tool.public)})
+MODULES = sorted(
+    {
+        "refbrowser.api",
+        "refbrowser.parsers",
+        *(tool.public.partition(":")[0] for tool in BUILT_IN if tool.public),
+    }
+)
 
 
 @pytest.mark.slow

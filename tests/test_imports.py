@@ -37,6 +37,7 @@ LAYERS = [
     "api",
     "xarray_backend",
     "manifest_stores",
+    "parsers",
     "wings",
     "ncstream",
     "zarr_draft",

@@ -57,6 +57,8 @@ class OpenRequest:
         What becomes of reads of files that are not those of the lock beside the document: see `STALE`.
     allow_codecs
         Codecs of installed packages, or packages with all theirs, that may decode chunks.
+    format
+        As `Opening.format`.
     """
 
     path: str
@@ -69,6 +71,7 @@ class OpenRequest:
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     stale: str = "refuse"
     allow_codecs: tuple[str, ...] = ()
+    format: str = ""
 
 
 #: How files are read that differ from the lock: they are not, or with a warning for each; or nobody looks.
@@ -112,6 +115,7 @@ def open_document(
             settings={**request.settings, **parse_storage_options(request.storage_options)},
             values=request.templates,
             options=request.options,
+            format=request.format,
             fetcher=own if session is None else lambda: session.fetcher,
             token=token,
             report=report,

@@ -158,6 +158,8 @@ class Opening:
     options
         What was said of options of opening, by name: as the command line takes them, or values. One that the
         format does not have is an error.
+    format
+        The name of the format that it is opened as, whatever it looks like; empty where that is found out.
     kept
         The same of what is kept for this path; counts where the format has the option.
     fetcher
@@ -183,6 +185,7 @@ class Opening:
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    format: str = ""
     kept: Mapping[str, Any] = field(default_factory=dict)
     fetcher: Callable[[], Fetcher] = _no_fetcher
     token: CancelToken = field(default_factory=CancelToken)

@@ -119,9 +119,11 @@ def _scores(
     asked: tuple[Format, ...], opening: Opening, failed: dict[str, NotThisError], deciding: set[str]
 ) -> Iterator[tuple[Format, Score]]:
     for format in asked:
-        if format.name in failed or not format.opener:
+        if format.name in failed or not format.opener or opening.format not in ("", format.name):
             continue
         score = _score(format, opening.seen)
+        if opening.format:
+            score = max(score, Score.LAST)
         if deciding and score < Score.PLACE:
             # What is named is of the format that has it, whatever it looks like.
             score = Score.SUFFIX if deciding <= format.opening_options().keys() else Score.NO

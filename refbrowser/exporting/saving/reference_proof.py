@@ -6,7 +6,8 @@ reader of this program.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
@@ -21,15 +22,16 @@ from refbrowser.engine.dataset import Array, Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.library.library_source import LibrarySource, read_boxes
 from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import end_texts
 from refbrowser.model.grid import ChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline, Missing, Reference, ReferenceColumns, ReferenceKind, columns_of
 
-#: Bytes of a chunk that is compared whole; of larger ones so many elements are.
-_WHOLE, _ELEMENTS = 64 << 20, 1 << 20
-#: Bytes that are compared of one file, but for its first chunk of each array; and at a time.
-_FILE, _PAGE = 256 << 20, 32 << 20
+#: Elements that are compared of a chunk that is too large to be compared whole.
+_ELEMENTS = 1 << 20
+#: Bytes that are compared at a time.
+_PAGE = 32 << 20
 #: Chunks of an array that are looked at for such as are stored.
 _LOOKED = 4096
 
@@ -95,11 +97,34 @@ class _Sample:
         return prod(self.extent) * self.array.node.known_dtype.itemsize
 
 
-def proved(source: Dataset, references: Dataset, token: CancelToken) -> Proof:
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How much is compared.
+
+    Attributes
+    ----------
+    chosen
+        Yields the coordinates of the chunks of an array that are compared, some at a time.
+    largest
+        Bytes of a chunk that is compared whole.
+    room
+        Bytes that are compared of one file, but for its first chunk of each array.
+    """
+
+    chosen: Callable[[ArrayNode], Iterator[list[tuple[int, ...]]]]
+    largest: int
+    room: int
+
+
+def proved(
+    source: Dataset, references: Dataset, token: CancelToken, sampling: Sampling | None = None
+) -> Proof:
     """Return what was compared of references and the file that they were made of.
 
-    Of each array these are chunks that are stored: the first, the last, that in the middle and one at the
-    edge; and one that is not.
+    Parameters
+    ----------
+    sampling
+        How much is compared; `SAMPLE` where nothing is said.
 
     Raises
     ------
@@ -108,7 +133,7 @@ def proved(source: Dataset, references: Dataset, token: CancelToken) -> Proof:
     """
     proof = Proof(arrays=len(references.arrays))
     page: list[_Sample] = []
-    for sample in _samples(source, references):
+    for sample in _samples(source, references, sampling or SAMPLE):
         page.append(sample)
         if sum(each.size for each in page) >= _PAGE:
             _prove(references, page, proof, token)
@@ -126,7 +151,7 @@ def different(path: str, what: str) -> RefbrowserError:
 # Which chunks are compared
 
 
-def _samples(source: Dataset, references: Dataset) -> Iterator[_Sample]:
+def _samples(source: Dataset, references: Dataset, sampling: Sampling) -> Iterator[_Sample]:
     """Yield what is compared: the first chunk of each array before the second of any."""
     of_arrays = []
     for path, array in references.arrays.items():
@@ -134,8 +159,8 @@ def _samples(source: Dataset, references: Dataset) -> Iterator[_Sample]:
         if original is None or array.shape != original.shape:
             raise different(path, "the file has no such array")
         if array.node.has_grid and prod(array.shape) > 0:
-            of_arrays.append(_of_array(source, original, array))
-    left = _FILE
+            of_arrays.append(_of_array(source, original, array, sampling))
+    left = sampling.room
     for number, together in enumerate(zip_longest(*of_arrays)):
         for sample in together:
             if sample is None:
@@ -145,14 +170,14 @@ def _samples(source: Dataset, references: Dataset) -> Iterator[_Sample]:
                 yield sample
 
 
-def _of_array(source: Dataset, original: Array, array: Array) -> Iterator[_Sample]:
+def _of_array(source: Dataset, original: Array, array: Array, sampling: Sampling) -> Iterator[_Sample]:
     node = array.node
     grid, library = node.grid, _library_of(source, original, node)
-    if node.values.encoded is not None and prod(grid.largest) * node.known_dtype.itemsize <= _WHOLE:
-        chosen = _chosen(node)
-        columns = node.manifest.columns(np.array(chosen, np.int64).reshape(len(chosen), -1))
-        for row, coords in enumerate(chosen):
-            yield _Sample(array, original, library, coords, grid.extent(coords), _reference(columns, row))
+    if node.values.encoded is not None and prod(grid.largest) * node.known_dtype.itemsize <= sampling.largest:
+        for chosen in sampling.chosen(node):
+            columns = node.manifest.columns(np.array(chosen, np.int64).reshape(len(chosen), -1))
+            for row, coords in enumerate(chosen):
+                yield _Sample(array, original, library, coords, grid.extent(coords), _reference(columns, row))
         return
     for number in dict.fromkeys((0, grid.size - 1, grid.size // 2)):
         at = tuple(int(each) for each in np.unravel_index(number, grid.grid_shape))
@@ -183,11 +208,12 @@ def _library_of(source: Dataset, original: Array, node: ArrayNode) -> LibrarySou
     return found if isinstance(found, LibrarySource) and found.grid.shape == node.shape else None
 
 
-def _chosen(node: ArrayNode) -> list[tuple[int, ...]]:
-    """Return the coordinates of the chunks of an array that are compared."""
+def _some(node: ArrayNode) -> Iterator[list[tuple[int, ...]]]:
+    """Yield chunks that are stored, the first, the last, the middle one and one at the edge, and a gap."""
     grid = node.grid
     if not grid.ndim:
-        return [()]
+        yield [()]
+        return
     looked = np.unique(np.linspace(0, grid.size - 1, min(grid.size, _LOOKED)).astype(np.int64))
     coords = np.stack(np.unravel_index(looked, grid.grid_shape), axis=1).astype(np.int64)
     is_missing = node.manifest.columns(coords).kind == ReferenceKind.MISSING
@@ -195,7 +221,21 @@ def _chosen(node: ArrayNode) -> list[tuple[int, ...]]:
     found = [tuple(coords[at].tolist()) for at in (*stored[:1], *stored[-1:])]
     found += [edge for edge in (_edge(grid),) if edge is not None]
     found += [tuple(coords[at].tolist()) for at in (*stored[len(stored) // 2 :][:1], *missing[:1])]
-    return list(dict.fromkeys(found))
+    yield list(dict.fromkeys(found))
+
+
+def _all(node: ArrayNode) -> Iterator[list[tuple[int, ...]]]:
+    """Yield all chunks."""
+    grid = node.grid
+    for start in range(0, grid.size, _LOOKED):
+        numbers = np.arange(start, min(start + _LOOKED, grid.size))
+        coords = np.stack(np.unravel_index(numbers, grid.grid_shape), axis=1) if grid.ndim else [()]
+        yield [tuple(map(int, each)) for each in coords]
+
+
+#: Some chunks of each array of a file; and all of them.
+SAMPLE = Sampling(_some, largest=64 << 20, room=256 << 20)
+WHOLE = Sampling(_all, largest=LIMITS.chunk_size, room=sys.maxsize)
 
 
 def _edge(grid: ChunkGrid) -> tuple[int, ...] | None:
