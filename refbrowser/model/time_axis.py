@@ -221,7 +221,7 @@ class TimeAxis:
         instants = self.instants(np.asarray(positions, np.int64))
         whole_days = self.start % DAY == 0 and self.step.length % DAY == 0
         first_days = bool(self.step.months) and whole_days and self._start_parts()[2] == 1
-        return [_text(each, self.calendar)[: 7 if first_days else 10 if whole_days else 19] for each in
+        return [instant_text(each, self.calendar)[: 7 if first_days else 10 if whole_days else 19] for each in
                 instants.tolist()]  # fmt: skip
 
     def runs_text(self, positions: Ints, most: int = _SHOWN) -> str:
@@ -294,7 +294,8 @@ def _date(number: int, calendar: str) -> tuple[int, int, int]:
     return year, month, day
 
 
-def _text(instant: int, calendar: str) -> str:
+def instant_text(instant: int, calendar: str) -> str:
+    """Return the date and time of an instant: ``2016-05-01T06:00:00``."""
     number, rest = divmod(instant, DAY)
     year, month, day = _date(number, calendar)
     seconds = rest // LENGTHS["seconds"]

@@ -18,6 +18,7 @@ from refbrowser.formats.reference_forms import form_of
 from refbrowser.formats.registry import referring
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.cf import TimeUnits
+from refbrowser.model.time_axis import AxisWords
 from refbrowser.words import either
 
 #: In place of a file: each that a blocking difference names as the odd one.
@@ -25,7 +26,7 @@ ODD = "odd"
 #: What `accept` may name: it cannot make wrong numbers of bytes that are read otherwise.
 ACCEPTED = (
     "fill", "units", "calendar", "missing value", "valid range", "flags", "values",
-    "presence", "gap", "overlap", "double", "disorder",
+    "presence", "gap", "overlap", "double", "disorder", "jitter", "within", "holes",
 )  # fmt: skip
 #: Attributes that numbers are computed with: they are never said anew for bytes that mean something else.
 COMPUTED = ("scale_factor", "add_offset", "_Unsigned")
@@ -174,6 +175,13 @@ class Combination:
         "lay all files along this dimension, into one document",
         "Dimensions of the files along which they are laid one after another.",
     )
+    axis: tuple[str, ...] = _some(
+        "--axis DIM=FROM:TO:STEP",
+        "lay them on a regular axis of time, on which missing files, variables and times are holes: "
+        "time=2015-01-01:2024-12-31:1D, time=::month",
+        "``DIM=FROM:TO:STEP``: dimensions that are regular axes of time (`AxisWords.parse`); files are laid "
+        "along them.",
+    )
     new_dims: tuple[str, ...] = _some(
         "--new-dim NAME=FROM",
         r"lay them along a new dimension with values from name:PATTERN with a group, such as name:run(\d+), "
@@ -200,8 +208,16 @@ class Combination:
     stale: str = "refuse"
     opening: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        # Who names an axis lays files along it.
+        new = {text.partition("=")[0] for text in self.new_dims}
+        axes = [text.partition("=")[0] for text in self.axis]
+        concat = (*self.concat, *(name for name in axes if name not in {*self.concat, *new}))
+        object.__setattr__(self, "concat", concat)
+
     def check(self) -> None:
         """Raise `E_USAGE` where something that is said has no meaning."""
+        self.regular_axes()
         new = [each.name for each in self.new_dimensions()]
         twice = [name for name in {*self.concat, *new} if [*self.concat, *new].count(name) > 1]
         if not (self.concat or new or self.merge):
@@ -221,6 +237,14 @@ class Combination:
             raise _usage("folding makes templates and gen rules, which only refs-v1 has")
         self.renamed()
         self.attributes_set()
+
+    def regular_axes(self) -> list[AxisWords]:
+        """Return the dimensions that are regular axes of time."""
+        found = [AxisWords.parse(text) for text in self.axis]
+        names = [each.name for each in found]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise _usage(f"the axis {quoted(twice[0])} is said twice")
+        return found
 
     def new_dimensions(self) -> list[NewDimension]:
         """Return the new dimensions."""
@@ -298,6 +322,9 @@ _ACCEPTED = {
     "overlap": "keep both, one after the other",
     "double": "use the last of them",
     "disorder": "leave the files in this order",
+    "jitter": "put each time at the nearest one of the axis",
+    "within": "put each time at the one of the axis before it",
+    "holes": "let holes read as the fill value, like values",
 }
 RemedyKind = Literal[
     "leave_out", "leave_out_var", "take_as", "inline_var", "accept", "set_attr", "time_units", "sort", "merge"

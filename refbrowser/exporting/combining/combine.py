@@ -21,6 +21,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsErr
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
 from refbrowser.exporting.combining.file_positions import divide, file_ends, no_dimension, placed_axes
+from refbrowser.exporting.combining.holes import Hole, hole_mismatches, holes_of
 from refbrowser.exporting.combining.led_sources import with_lead
 from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.metadata_of_v3 import in_one_form
@@ -32,6 +33,7 @@ from refbrowser.exporting.combining.mismatches import (
     of_files,
 )
 from refbrowser.exporting.combining.properties import FileSet, ScannedSource, ScanSettings, is_named
+from refbrowser.exporting.combining.regular_axis import on_regular_axes
 from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scans
 from refbrowser.exporting.combining.scan_sources import ScanTask, StateTask, scan, states_of
 from refbrowser.exporting.combining.times import counted
@@ -85,6 +87,8 @@ class CombineReport(Report):
         The others, with why.
     mismatches
         What differs in those that are in it.
+    holes
+        Times of regular axes that no file has.
     sizes
         Length of each dimension along which they lie.
     arrays, references
@@ -105,6 +109,7 @@ class CombineReport(Report):
     files: int
     left_out: list[tuple[str, str]] = field(default_factory=list)
     mismatches: list[Mismatch] = field(default_factory=list)
+    holes: list[Hole] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)
     arrays: int = 0
     references: int = 0
@@ -115,9 +120,15 @@ class CombineReport(Report):
     relocked: bool = False
     opened_by: tuple[str, ...] = ()
 
+    def size_texts(self) -> Iterator[str]:
+        """Yield the dimensions along which files lie: their lengths, and how many times are holes."""
+        missing = {each.dimension: each.count for each in self.holes if not each.path}
+        for name, size in self.sizes.items():
+            yield f"{name} {size}" + (f" ({missing[name]} missing)" if name in missing else "")
+
     def lines(self) -> Iterator[str]:
         """Yield the document, what differs in its files, and what was left out."""
-        sizes = ", ".join(f"{name} {size}" for name, size in self.sizes.items())
+        sizes = ", ".join(self.size_texts())
         yield (
             f"{self.target}: {counted_plain(self.files, 'file')} as one: {sizes}; "
             f"{counted_plain(self.arrays, 'array')}, "
@@ -296,10 +307,14 @@ def _planned(files: list[ScannedSource], request: Combination) -> Plan:
     files = in_one_form(files)
     arrays = arrays_of(files, request)
     axes, found = placed_axes(files, arrays, request)
+    axes, off = on_regular_axes(axes, files, arrays, request)
+    found += off
     divided = divide(arrays, axes)
     told = [*mismatches_of(files, arrays, request), *found, *file_ends(files, arrays, axes), *divided]
+    holes = holes_of(arrays, axes)
+    told += hole_mismatches(holes, files, arrays, axes, request)
     told.sort(key=lambda each: not each.is_blocking)
-    return Plan(request, files, [], arrays, axes, told)
+    return Plan(request, files, [], arrays, axes, told, holes)
 
 
 def lacks(files: FileSet, request: Combination) -> bool:
@@ -440,6 +455,7 @@ def _report_of(plan: Plan) -> CombineReport:
         files=len(plan.files),
         left_out=plan.left_out,
         mismatches=plan.mismatches,
+        holes=plan.holes,
         sizes={axis.name: axis.size for axis in plan.axes},
         arrays=len(plan.arrays),
         losses=tuple(dict.fromkeys(loss for file in plan.files for loss in file.losses)),
@@ -561,6 +577,9 @@ class CombinedProof:
 
     def _compare(self, made: Dataset, file: Dataset, array: ArrayOfFiles, number: int) -> None:
         plan, told = self.plan, array.told[array.files.index(number)]
+        regular = plan.regular_axis(array.path)
+        if regular is not None and regular.is_moved:
+            return
         if not prod(told.shape) or (array.role == "same" and number != array.files[array.owner]):
             return
         node = made.hierarchy.find(array.path)

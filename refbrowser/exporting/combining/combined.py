@@ -20,6 +20,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.file_positions import PlacedAxis
+from refbrowser.exporting.combining.holes import Hole, HoleFill, has_holes, hole_fill
 from refbrowser.exporting.combining.metadata_of_v3 import array_in_v3
 from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.combining.properties import (
@@ -80,6 +81,8 @@ class Plan:
         Of the result.
     mismatches
         What the files differ in, blocking differences first.
+    holes
+        Times of regular axes that no file has.
     """
 
     request: Combination
@@ -88,6 +91,7 @@ class Plan:
     arrays: list[ArrayOfFiles] = field(default_factory=list)
     axes: list[PlacedAxis] = field(default_factory=list)
     mismatches: list[Mismatch] = field(default_factory=list)
+    holes: list[Hole] = field(default_factory=list)
     _coordinates: dict[str, ArrayOfFiles] | None = None
 
     @property
@@ -134,6 +138,14 @@ class Plan:
         axes = self.axes_of(array)
         own = (1,) * (len(axes) - len(array.first.shape)) + array.first.shape
         return tuple(side if axis is None else axis.size for side, axis in zip(own, axes, strict=True))
+
+    def hole_fill(self, array: ArrayOfFiles) -> HoleFill | None:
+        """Return what stands for the holes of an array; None where it has none, or values stand there."""
+        return hole_fill(array, self.files, self.request) if has_holes(array, self.axes) else None
+
+    def regular_axis(self, path: str) -> PlacedAxis | None:
+        """Return the regular axis whose coordinate is at a path."""
+        return next((each for each in self.axes if each.regular is not None and each.path == path), None)
 
     def grid(self, array: ArrayOfFiles) -> ChunkGrid:
         """Return the chunks of a placed array of the result."""
@@ -281,6 +293,8 @@ class _Combining:
         if fill is None and has_holes:
             fill = _missing_fill(array.first)
         dimensions, attributes = self.plan.dimensions(array), self._attributes(array)
+        if (holes := self.plan.hole_fill(array)) is not None:
+            fill, attributes = holes.fill, {**attributes, **holes.attributes}
         if told.form == self.form:
             metadata = self._describe(array.path, grid, fill, encoding, dimensions, attributes)
         else:
@@ -330,6 +344,8 @@ class _Combining:
         """Return the values of an array that stand in the document; None of one that is referred to."""
         files = self.plan.files
         pairs = zip(array.files, array.told, strict=True)
+        if (regular := self.plan.regular_axis(array.path)) is not None and regular.values is not None:
+            return np.concatenate(regular.values)
         if array.role == "same":
             return files[array.files[array.owner]].values.get(array.told[array.owner].path)
         axes, shape = self.plan.axes_of(array), self.plan.shape(array)
@@ -338,7 +354,9 @@ class _Combining:
             raise self._too_large(array.path, prod(shape) * found[0][1].itemsize)
         kinds = {each.dtype for _, each in found}
         dtype = next(iter(kinds)) if len(kinds) == 1 else np.result_type(*kinds)
-        whole = np.full(shape, _fill_in(array.first, dtype), dtype)
+        holes = self.plan.hole_fill(array)
+        fill = _fill_in(json.loads(array.first.fill) if holes is None else holes.fill, dtype)
+        whole = np.full(shape, fill, dtype)
         starts = [None if axis is None else axis.starts for axis in axes]
         for number, values in found:
             at = tuple(
@@ -362,6 +380,8 @@ class _Combining:
     def _inline(self, array: ArrayOfFiles, values: Values) -> None:
         fill = json.loads(array.first.fill)
         attributes, dimensions = self._attributes(array), self.plan.dimensions(array)
+        if (holes := self.plan.hole_fill(array)) is not None:
+            fill, attributes = holes.fill, {**attributes, **holes.attributes}
         self._add_values(array.path, values, fill, dimensions, attributes)
 
     def _new_coordinate(self, axis: PlacedAxis) -> None:
@@ -621,8 +641,7 @@ def _folder_of(folders: set[str]) -> str:
     return found if found and not found.endswith(":/") and found[-2:] != "//" else min(folders)
 
 
-def _fill_in(told: ArrayProperties, dtype: np.dtype[Any]) -> Any:
-    fill = json.loads(told.fill)
+def _fill_in(fill: Any, dtype: np.dtype[Any]) -> Any:
     if dtype.kind in "f":
         return np.nan if not isinstance(fill, int | float) else fill
     if dtype.kind in "iu" and isinstance(fill, int | float):

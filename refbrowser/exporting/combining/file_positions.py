@@ -27,6 +27,7 @@ from refbrowser.exporting.layout import WHO_READS_THEM
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis, Runs, axis_of
 from refbrowser.model.grid import grid_of, sides_text
+from refbrowser.model.time_axis import TimeAxis
 from refbrowser.words import counted_plain, size_text
 
 #: A distance of more than so many usual steps is a gap.
@@ -55,6 +56,10 @@ class PlacedAxis:
         Whether files do not have it.
     attributes
         Of the coordinate of a new one.
+    regular
+        The times where it is a regular axis: parts in which no file lies are holes.
+    is_moved
+        Times of files were put on those of the axis, which are other ones.
     """
 
     name: str
@@ -64,6 +69,8 @@ class PlacedAxis:
     values: list[Values] | None = None
     is_new: bool = False
     attributes: dict[str, Any] = field(default_factory=dict)
+    regular: TimeAxis | None = None
+    is_moved: bool = False
 
     @property
     def starts(self) -> list[int]:
@@ -98,7 +105,7 @@ def _new_axis(new: NewDimension, files: Sequence[ScannedSource], found: list[Mis
     if lacking:
         what = f"the {new.kind} {quoted(new.argument)}"
         found.append(
-            _mismatch(
+            mismatch_along(
                 "new dimension",
                 new.name,
                 f"{new.name}: {what} gives no value for {named([each.source for each in lacking])}",
@@ -187,7 +194,9 @@ class _Placing:
                 owners.append([])
             of_file.append(at)
             owners[at].append(number)
-        order = self._order(distinct, owners, found)
+        # On a regular axis they lie where their times say.
+        is_regular = any(each.name == self.name for each in self.request.regular_axes())
+        order = [*range(len(distinct))] if is_regular else self._order(distinct, owners, found)
         rank = {at: number for number, at in enumerate(order)}
         assert self.coordinate is not None
         return PlacedAxis(
@@ -311,7 +320,7 @@ class _Placing:
             message = (
                 f"{self.name}: coordinates within a file are in another order, or occur twice: {named(odd)}"
             )
-            found.append(_mismatch("disorder", self.name, message, odd, [], is_blocking=False))
+            found.append(mismatch_along("disorder", self.name, message, odd, [], is_blocking=False))
 
     def _between(
         self,
@@ -347,19 +356,20 @@ class _Placing:
             missing = round(float(distances[at]) / float(np.median(steps))) - 1
             many = counted_plain(missing, "value is", "values are")
             message = f"{self.name}: about {many} missing between {short(one)} and {short(other)}"
-            found.append(_mismatch("gap", self.name, message, [one, other], [], is_blocking=False))
+            found.append(mismatch_along("gap", self.name, message, [one, other], [], is_blocking=False))
         if len(wide) > _TOLD:
             message = f"{self.name}: there are {len(wide) - _TOLD} more gaps"
-            found.append(_mismatch("gap", self.name, message, [], [], is_blocking=False))
+            found.append(mismatch_along("gap", self.name, message, [], [], is_blocking=False))
 
     def _told(self, kind: str, message: str, odd: list[str], remedies: list[Remedy]) -> Mismatch:
         blocks = not self.request.accepts(kind, self.name)
-        return _mismatch(kind, self.name, message, odd, remedies if blocks else [], is_blocking=blocks)
+        return mismatch_along(kind, self.name, message, odd, remedies if blocks else [], is_blocking=blocks)
 
 
-def _mismatch(
+def mismatch_along(
     kind: str, name: str, message: str, odd: list[str], remedies: list[Remedy], *, is_blocking: bool = True
 ) -> Mismatch:
+    """Return a difference in how files lie along a dimension."""
     values = (OddValue(kind, tuple(dict.fromkeys(odd))),) if odd else ()
     return Mismatch(
         kind=kind,
@@ -413,7 +423,9 @@ def _doubles(
                 ]
                 message = f"{name}: {short(two)} is at the place of {short(one)}"
                 found.append(
-                    _mismatch("double", name, message, [two], remedies if blocks else [], is_blocking=blocks)
+                    mismatch_along(
+                        "double", name, message, [two], remedies if blocks else [], is_blocking=blocks
+                    )
                 )
     if len(axes) > 1 and not request.merge:
         places = prod(len(axis.lengths) for axis in axes)
@@ -421,7 +433,7 @@ def _doubles(
             message = (
                 f"{name}: {places - len(holders)} of {places} places have no file, and read as the fill value"
             )
-            found.append(_mismatch("gap", name, message, [], [], is_blocking=False))
+            found.append(mismatch_along("gap", name, message, [], [], is_blocking=False))
 
 
 # Chunks
@@ -448,18 +460,18 @@ def divide(arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]) -> list[M
             message = (
                 f"{array.path}: chunks are divided, so that they meet at file ends: {rows} along {axis.name}"
             )
-            found.append(_mismatch("chunks", array.path, message, [], [], is_blocking=False))
+            found.append(mismatch_along("chunks", array.path, message, [], [], is_blocking=False))
         elif edges := _edges(array, axes):
             array.edges = edges
             told = ", ".join(f"{sides_text(grid_of([each]))} along {name}" for name, each in edges.items())
             message = f"{array.path}: chunks have unequal sides, {told}: {WHO_READS_THEM}"
-            found.append(_mismatch("chunks", array.path, message, [], [], is_blocking=False))
+            found.append(mismatch_along("chunks", array.path, message, [], [], is_blocking=False))
             if array.rewritten:
                 message = (
                     f"{array.path}: the last chunks of files are not filled: they are written again into the "
                     f"document, {size_text(array.rewritten)} of values"
                 )
-                found.append(_mismatch("file ends", array.path, message, [], [], is_blocking=False))
+                found.append(mismatch_along("file ends", array.path, message, [], [], is_blocking=False))
     return found
 
 
@@ -526,7 +538,7 @@ def _one_after_another(axis: PlacedAxis, parts: Sequence[ChunkAxis | None]) -> C
 def _meets(array: ArrayOfFiles, axis: PlacedAxis) -> bool:
     """Tell whether all files have the same chunks, and each but the last a whole number of them."""
     are_equal = len({each.chunks for each in array.told}) == 1 and not any(each.edges for each in array.told)
-    return are_equal and not _open_ends(array, axis)
+    return are_equal and not (_open_ends(array, axis) or (axis.regular is not None and _within(array, axis)))
 
 
 def _common_rows(array: ArrayOfFiles, axis: PlacedAxis) -> int:
@@ -594,5 +606,5 @@ def file_ends(
                 remedies = [Remedy("inline_var", array.path), Remedy("leave_out_var", array.path)]
                 if len(odd) < len(files) // 2:
                     remedies.insert(0, Remedy("leave_out", odd[0]))
-                found.append(_mismatch("file ends", array.path, message, odd, remedies))
+                found.append(mismatch_along("file ends", array.path, message, odd, remedies))
     return found

@@ -255,7 +255,11 @@ class _Linter:
             remedies.insert(0, Remedy("merge"))
         if can_lack:
             remedies.append(Remedy("accept", f"presence:{array.path}"))
-        blocks = not is_shared and not (can_lack and self._accepted("presence", array))
+        # On a regular axis what is missing is a hole, which is told with its times.
+        regular = {each.name for each in self.request.regular_axes()}
+        new = {each.name for each in self.request.new_dimensions()}
+        is_hole = bool(regular & {*array.first.dimensions, *new})
+        blocks = not is_shared and not (can_lack and (is_hole or self._accepted("presence", array)))
         files = tuple(self.files[number].source for number in odd)
         word = "only" if few_have else "missing"
         self.found.append(

@@ -109,6 +109,7 @@ def combine(
     target: Path,
     *,
     concat: str | Iterable[str] = (),
+    axis: str | Iterable[str] = (),
     new_dims: str | Iterable[str] = (),
     merge: bool = False,
     sort: bool = False,
@@ -147,6 +148,9 @@ def combine(
         The document, or the Icechunk repository.
     concat
         Dimensions of the files along which they are laid one after another.
+    axis
+        ``DIM=FROM:TO:STEP``, such as ``time=2015-01-01:2024-12-31:1D``: a dimension that is a regular axis of
+        time, along which files are laid. Missing files, variables and times are holes there.
     new_dims
         Further dimensions, ``NAME=FROM``.
     merge
@@ -208,6 +212,7 @@ def combine(
         sources=tuple(path_of(each) for each in named),
         target=path_of(target),
         concat=texts_of(concat),
+        axis=texts_of(axis),
         new_dims=texts_of(new_dims),
         merge=merge,
         sort=sort,

@@ -33,6 +33,7 @@ from refbrowser.io.cancel import CancelToken
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.combine import CombineReport
     from refbrowser.exporting.combining.combined import Plan
+    from refbrowser.exporting.combining.holes import Hole
     from refbrowser.exporting.combining.made_references import Made, MakeReport
     from refbrowser.exporting.combining.mismatches import Mismatch
     from refbrowser.exporting.option_fields import ExportOptions
@@ -90,7 +91,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         "client": compute_of(arguments),
         **said_of_opening(arguments),
     }
-    if said.keys() & {"concat", "new_dims", "merge"} or is_led(arguments.files):
+    if said.keys() & {"concat", "axis", "new_dims", "merge"} or is_led(arguments.files):
         return _run_combined(arguments, said, token)
     for name, each in declared(Combination).items():
         if each.heading and name in said:
@@ -215,6 +216,17 @@ def mismatch_json(found: Mismatch) -> dict[str, object]:
     return told
 
 
+def hole_json(hole: Hole) -> dict[str, object]:
+    """Return the times that no file has as JSON."""
+    return {
+        "dimension": hole.dimension,
+        "path": hole.path,
+        "missing": hole.count,
+        "of": hole.size,
+        "runs": [list(each) for each in hole.runs],
+    }
+
+
 def _combined_json(report: CombineReport) -> dict[str, object]:
     return {
         "target": report.target,
@@ -226,6 +238,7 @@ def _combined_json(report: CombineReport) -> dict[str, object]:
         "unread": report.unread,
         "left_out": [{"source": source, "why": why} for source, why in report.left_out],
         "mismatches": [mismatch_json(each) for each in report.mismatches],
+        "holes": [hole_json(each) for each in report.holes],
         "losses": list(report.losses),
         "relative": report.is_relative,
         "lock_renewed": report.relocked,
@@ -236,7 +249,7 @@ def _combined_json(report: CombineReport) -> dict[str, object]:
 def _write_combined(report: CombineReport) -> None:
     from refbrowser.words import counted_plain
 
-    sizes = ", ".join(f"{name} {size}" for name, size in report.sizes.items())
+    sizes = ", ".join(report.size_texts())
     unread = f", {report.unread} cannot be read" if report.unread else ""
     write_line(
         f"{plain(report.target)}: {counted_plain(report.files, 'file')} as one"
