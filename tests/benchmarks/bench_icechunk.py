@@ -2,8 +2,9 @@
 
 A process each, imports not counted. Both write the same references into a new repository on this disk, in
 one array, and commit; ours looks at the source, reads the repository again and compares every reference, too.
-Opening reads one chunk's reference; many arrays show what opening costs where none is read. How many
-references may be given: ``python tests/benchmarks/bench_icechunk.py 100_000``.
+Opening reads one chunk's reference; many arrays show what opening costs where none is read; steps of an array
+of as many references what a manifest costs, of all or of ten steps each. How many references may be given:
+``python tests/benchmarks/bench_icechunk.py 100_000``.
 """
 
 from __future__ import annotations
@@ -109,6 +110,61 @@ def many(folder: Path, arrays: int) -> Path:
     return path
 
 
+_STEP = """
+dataset = open_dataset(OpenRequest(sys.argv[1]))
+manifest = dataset.arrays["/v"].node.manifest
+side = manifest.grid_shape[1]
+coords = numpy.stack(numpy.unravel_index(numpy.arange(side * side), (1, side, side)), axis=1)
+listing = manifest.columns(coords + [7, 0, 0])
+assert len(listing) == side * side and listing.kind.all()
+"""
+_THEIR_STEP = """
+repository = icechunk.Repository.open(icechunk.local_filesystem_storage(sys.argv[1]))
+store = repository.readonly_session("main").store
+array = zarr.open_array(store, path="v", mode="r")
+side = array.cdata_shape[1]
+async def step():
+    for y in range(side):
+        assert all(await asyncio.gather(*(store.exists(f"v/c/7/{y}/{x}") for x in range(side))))
+asyncio.run(step())
+listing = range(side * side)
+"""
+
+
+def steps(folder: Path, references: int, split: int | None) -> Path:
+    """Write a repository of one array with a hundred steps of virtual references, by the library.
+
+    Parameters
+    ----------
+    split
+        Steps of a manifest; all when None.
+    """
+    import icechunk
+    import zarr
+
+    path, prefix = folder / f"steps-{split}", "file:///nowhere/"
+    side = max(1, round((references / 100) ** 0.5))
+    config = icechunk.RepositoryConfig.default()
+    container = icechunk.VirtualChunkContainer(prefix, icechunk.local_filesystem_store("/nowhere"))
+    config.set_virtual_chunk_container(container)
+    axis = {icechunk.ManifestSplitDimCondition.Axis(0): split or 1 << 30}
+    splitting = icechunk.ManifestSplittingConfig.from_dict({icechunk.ManifestSplitCondition.AnyArray(): axis})
+    config.manifest = icechunk.ManifestConfig(splitting=splitting)
+    repository = icechunk.Repository.create(icechunk.local_filesystem_storage(str(path)), config)
+    session = repository.writable_session("main")
+    shape, chunks = (100, 4 * side, 4 * side), (1, 4, 4)
+    zarr.group(store=session.store).create_array("v", shape=shape, chunks=chunks, dtype="<i4")
+    for step in range(100):
+        url = f"{prefix}day_{step:05d}.nc"
+        specs = [
+            icechunk.VirtualChunkSpec([step, at // side, at % side], url, 64 * at, 64)
+            for at in range(side**2)
+        ]
+        session.store.set_virtual_refs("/v", specs, validate_containers=False)
+    session.commit("made")
+    return path
+
+
 def main() -> None:
     """Print the figures."""
     references = int(sys.argv[1]) if len(sys.argv) > 1 else REFERENCES
@@ -128,6 +184,18 @@ def main() -> None:
         ours, theirs = best(_OPEN, _OPENED, of), best(_THEIRS_OPEN, _THEIRS_OPENED, of)
         figure(f"one of {ARRAYS} arrays, the library: CPU", ours.cpu, "s", other=theirs.cpu)
         figure("  elapsed", ours.seconds, "s", other=theirs.seconds)
+
+        for split in (None, 10):
+            of = str(steps(Path(name), references, split))
+            ours, theirs = best(_OPEN, _STEP, of), best(_THEIRS_OPEN, _THEIR_STEP, of)
+            figure(
+                f"one step of 100, {split or 'all'} a manifest, the library: CPU",
+                ours.cpu,
+                "s",
+                other=theirs.cpu,
+            )
+            figure("  elapsed", ours.seconds, "s", other=theirs.seconds)
+            figure("  memory at most", ours.peak / 2**20, "MiB", other=theirs.peak / 2**20)
 
 
 if __name__ == "__main__":

@@ -106,10 +106,13 @@ class FolderReader:
     ----------
     root
         Absolute, with links resolved.
+    largest
+        Bytes of what is read at most; the usual limit when None.
     """
 
-    def __init__(self, root: str, token: CancelToken | None = None) -> None:
+    def __init__(self, root: str, token: CancelToken | None = None, largest: int | None = None) -> None:
         self.root = root
+        self._largest = LIMITS.inline_value if largest is None else largest
         self._token = token or CancelToken()
         self._left = LIMITS.store_names
         self._links_left = _LINKS
@@ -134,13 +137,13 @@ class FolderReader:
         folder, _, name = key.rpartition("/")
         path = os.path.join(self._folder(folder), name)
         try:
-            return _content(path)
+            return _content(path, self._largest)
         except AbsentError:
             return None
         except RefbrowserError:
             if not os.path.islink(path):
                 raise
-            return _content(self._inside(path))
+            return _content(self._inside(path), self._largest)
 
     def _folder(self, folder: str) -> str:
         """Return the path of a folder; its links are looked at once."""
@@ -198,10 +201,10 @@ class FolderReader:
             return False
 
 
-def _content(path: str) -> bytes:
+def _content(path: str, largest: int) -> bytes:
     with open_regular(path) as (descriptor, identity):
-        if identity.size > LIMITS.inline_value:
-            message = f"metadata of {identity.size} bytes is larger than {LIMITS.inline_value}"
+        if identity.size > largest:
+            message = f"metadata of {identity.size} bytes is larger than {largest}"
             raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=path))
         data = os.read(descriptor, identity.size)
         while len(data) < identity.size and (more := os.read(descriptor, identity.size - len(data))):

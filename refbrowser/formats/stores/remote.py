@@ -28,9 +28,19 @@ class UrlReader:
     ----------
     root
         The URL, with or without a ``/`` at its end.
+    largest
+        Bytes of one object that is read at most; the usual limit when None.
     """
 
-    def __init__(self, root: str, access: Access, fetcher: Fetcher, token: CancelToken | None = None) -> None:
+    def __init__(
+        self,
+        root: str,
+        access: Access,
+        fetcher: Fetcher,
+        token: CancelToken | None = None,
+        largest: int | None = None,
+    ) -> None:
+        self._largest = LIMITS.inline_value if largest is None else largest
         self._root = root.rstrip("/")
         self._access = access
         self._fetcher = fetcher
@@ -66,7 +76,7 @@ class UrlReader:
             deliver,
             cancel=self._token,
             key=lambda row: asked[row],
-            size_limit=LIMITS.inline_value,
+            size_limit=self._largest,
         )
         return {asked[row]: found[row] for row in sorted(found)}
 

@@ -17,6 +17,9 @@ class IcechunkLimits(LimitTable):
     )
     icechunk_growth: int = limit(200, "times", "growth of such a file when it is decompressed")
     icechunk_growth_from: int = limit(64 * MIB, "bytes", "such a file that may grow by any factor")
+    icechunk_kept: int = limit(
+        256 * MIB, "bytes", "decompressed manifests of a repository that are kept beside the one in use"
+    )
     icechunk_lost: int = limit(
         1_000_000, "chunks", "chunks whose manifest cannot be read that are listed one by one"
     )

@@ -24,6 +24,7 @@ from refbrowser.model.reference import Reference
 from refbrowser.model.values import ChunkManifest
 from refbrowser.references.content.origins import Fact, PlainAnswers, UrlsLeft
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
+from refbrowser.wings.icechunk.icechunk_limits import ICECHUNK_LIMITS
 from refbrowser.wings.icechunk.reading.repository import IcechunkRepository, Snapshot, SnapshotNode
 from refbrowser.wings.icechunk.reading.snapshot_options import IcechunkOptions
 from refbrowser.wings.icechunk.reading.snapshot_references import SnapshotManifest, SnapshotReferences
@@ -133,14 +134,21 @@ def open_named_icechunk(opening: Opening) -> Opened:
     path = opening.path
     # A chunk that is gone was deleted, not never written: those are in no manifest.
     access = replace(Access.for_store(path, opening.allow, opening.settings), store=None)
-    reader: StoreReader
     if scheme_of(path) in (None, "file"):
-        reader, root = FolderReader(access.base, opening.token), access.base
+        root = access.base
+
+        def reader(largest: int | None = None) -> StoreReader:
+            return FolderReader(root, opening.token, largest)
+
     else:
         from refbrowser.formats.stores.remote import UrlReader
 
-        reader, root = UrlReader(path, access, opening.fetcher(), opening.token), path.rstrip("/")
-    repository = IcechunkRepository.find(reader)
+        root = path.rstrip("/")
+
+        def reader(largest: int | None = None) -> StoreReader:
+            return UrlReader(path, access, opening.fetcher(), opening.token, largest)
+
+    repository = IcechunkRepository.find(reader(), reader(ICECHUNK_LIMITS.icechunk_file))
     if repository is None:
         message = "there is no Icechunk repository here"
         raise NotThisError(ErrorKind.FORMAT, message, Place(document=path))

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from refbrowser.formats.stores.reader import StoreReader
 from refbrowser.limits import LIMITS
 from refbrowser.wings.icechunk.icechunk_limits import ICECHUNK_LIMITS
 from refbrowser.wings.icechunk.reading.chunk_containers import containers_of_flexbuffer, containers_of_yaml
-from refbrowser.wings.icechunk.reading.flatbuffers import Buffer, Table, damaged
+from refbrowser.wings.icechunk.reading.flatbuffers import Buffer, Positions, Table, Tables, damaged
 
 MAGIC = "ICE🧊CHUNK".encode()
 #: Bytes before the FlatBuffer: magic, name of the writer, version, type of the file, how it is compressed.
@@ -31,8 +32,12 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 ID, NODE_ID = 12, 8
 #: Bytes of what a snapshot of version 1 tells of a manifest: identifier, size, number of references.
 _FILE_INFO = 32
+#: What the data of a node is where it is that of an array.
+_ARRAY = 1
 #: Bytes that are decompressed at a time: a few say very many.
 _FED = 4096
+#: Manifests that are read together at most.
+_TOGETHER = 64
 REPO, CONFIG = "repo", "config.yaml"
 MAIN = "main"
 
@@ -164,18 +169,26 @@ class SnapshotNode:
 
 
 @dataclass(frozen=True, slots=True)
+class ManifestFacts:
+    """What a snapshot tells of a manifest: bytes of its file, and its references."""
+
+    size: int
+    references: int
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """A snapshot: what is told of it, and its nodes.
 
     Attributes
     ----------
-    counts
-        How many references manifests have, by their identifiers; absent where it is not told.
+    manifests
+        What is told of manifests, by their identifiers.
     """
 
     facts: SnapshotFacts
     nodes: Sequence[SnapshotNode]
-    counts: Mapping[str, int] = field(default_factory=dict)
+    manifests: Mapping[str, ManifestFacts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +210,8 @@ class IcechunkRepository:
     ----------
     reader
         What its files are read through.
+    large
+        What snapshots are read through, and manifests that are larger than other metadata may be: one by one.
     version
         1 or 2.
     branches, tags
@@ -208,6 +223,7 @@ class IcechunkRepository:
     """
 
     reader: StoreReader
+    large: StoreReader
     version: int
     branches: dict[str, str]
     tags: dict[str, str]
@@ -215,8 +231,10 @@ class IcechunkRepository:
     known: Mapping[str, SnapshotFacts] = field(default_factory=dict)
 
     @classmethod
-    def find(cls, reader: StoreReader) -> IcechunkRepository | None:
+    def find(cls, reader: StoreReader, large: StoreReader) -> IcechunkRepository | None:
         """Return the repository that a store is; None where it is none.
+
+        The parameters are its attributes.
 
         Raises
         ------
@@ -227,12 +245,12 @@ class IcechunkRepository:
         answers = reader.read([REPO, main, CONFIG])
         said = answers.get(REPO)
         if isinstance(said, bytes) and said.startswith(MAGIC):
-            return cls._of_table(reader, _told(REPO, said, _REPOSITORY).root)
+            return cls._of_table(reader, large, _told(REPO, said, _REPOSITORY).root)
         if main not in answers:
             return None
         config = answers.get(CONFIG)
         containers = containers_of_yaml(config) if isinstance(config, bytes) else {}
-        found = cls(reader, 1, {}, {}, containers)
+        found = cls(reader, large, 1, {}, {}, containers)
         known = _snapshot_named(answers[main])
         if known is not None:
             found.branches[MAIN] = known
@@ -245,7 +263,7 @@ class IcechunkRepository:
         return found
 
     @classmethod
-    def _of_table(cls, reader: StoreReader, root: Table) -> IcechunkRepository:
+    def _of_table(cls, reader: StoreReader, large: StoreReader, root: Table) -> IcechunkRepository:
         tables = root.tables(4)
         if len(tables) > LIMITS.references:
             raise damaged("it has too many snapshots")
@@ -266,7 +284,9 @@ class IcechunkRepository:
             named = root.tables(index)
             each = [(named[row].text(0) or "", named[row].number(1, 4)) for row in range(len(named))]
             refs.append({name: ids[at] for name, at in each if at < len(ids)})
-        return cls(reader, 2, refs[0], refs[1], containers_of_flexbuffer(root.content(9) or b""), known)
+        return cls(
+            reader, large, 2, refs[0], refs[1], containers_of_flexbuffer(root.content(9) or b""), known
+        )
 
     # Branches, tags, snapshots
 
@@ -345,18 +365,26 @@ class IcechunkRepository:
             name, None if parent is None else id_text(parent), root.number(3, 8), root.text(4) or ""
         )
         try:
-            return Snapshot(facts, tuple(_nodes(root)), dict(_counts(root))) if nodes else Snapshot(facts, ())
+            return Snapshot(facts, tuple(_nodes(root)), _manifests(root)) if nodes else Snapshot(facts, ())
         except RefbrowserError as error:
             raise error.at(Place(key=key)) from None
 
-    def manifests(self, names: Sequence[str]) -> Iterator[tuple[str, Table | RefbrowserError]]:
-        """Yield manifests, or why they cannot be read; some are read together."""
-        for start in range(0, len(names), 64):
-            some = names[start : start + 64]
-            answers = self.reader.read([f"manifests/{name}" for name in some])
-            for name in some:
-                key = f"manifests/{name}"
-                answer = answers.get(key)
+    def manifests(
+        self, names: Sequence[str], told: Mapping[str, ManifestFacts]
+    ) -> Iterator[tuple[str, Table | RefbrowserError]]:
+        """Yield manifests, or why they cannot be read; some are read together.
+
+        Parameters
+        ----------
+        told
+            What the snapshot tells of them.
+        """
+        for some in _together(names, told):
+            keys = [f"manifests/{name}" for name in some]
+            is_large = len(some) == 1 and some[0] in told and told[some[0]].size > LIMITS.inline_value
+            answers = dict((self.large if is_large else self.reader).read(keys))
+            for name, key in zip(some, keys, strict=True):
+                answer = answers.pop(key, None)
                 if answer is None:
                     message = "the manifest does not exist"
                     answer = RefbrowserError(ErrorKind.IO, message, Place(key=key))
@@ -390,13 +418,28 @@ class IcechunkRepository:
         return Changes(new, deleted, updated, chunks, moved)
 
     def _read(self, key: str, kind: int, why: str) -> Buffer:
-        answer = self.reader.read([key]).get(key)
+        answer = self.large.read([key]).get(key)
         if answer is None:
             message = f"the {key.partition('/')[0].removesuffix('s')} does not exist: {why}"
             raise RefbrowserError(ErrorKind.IO, message, Place(key=key))
         if isinstance(answer, RefbrowserError):
             raise answer
         return _told(key, answer, kind)
+
+
+def _together(names: Sequence[str], told: Mapping[str, ManifestFacts]) -> Iterator[list[str]]:
+    """Yield manifests that are read together: not very many, and not very many bytes."""
+    some: list[str] = []
+    size = 0
+    for name in names:
+        own = told[name].size if name in told else 0
+        if some and (len(some) == _TOGETHER or size + own > LIMITS.inline_value):
+            yield some
+            some, size = [], 0
+        some.append(name)
+        size += own
+    if some:
+        yield some
 
 
 def _snapshot_named(data: bytes | RefbrowserError | None) -> str | None:
@@ -418,39 +461,75 @@ def _told(key: str, data: bytes, kind: int) -> Buffer:
         raise error.at(Place(key=key)) from None
 
 
-def _counts(root: Table) -> Iterator[tuple[str, int]]:
-    """Yield how many references each manifest of a snapshot has."""
-    for each in root.structs(6, _FILE_INFO):
-        yield id_text(each[:ID]), int.from_bytes(each[24:28], "little")
+def _manifests(root: Table) -> dict[str, ManifestFacts]:
+    """Return what a snapshot tells of manifests: version 1 in structs, version 2 in tables."""
+    data = np.frombuffer(b"".join(root.structs(6, _FILE_INFO)), np.uint8).reshape(-1, _FILE_INFO)
+    names = id_texts(data[:, :ID])
+    sizes = data[:, 16:24].copy().view("<u8").reshape(-1).tolist()
+    counts = data[:, 24:28].copy().view("<u4").reshape(-1).tolist()
     tables = root.tables(7)
-    for row in range(len(tables)):
-        yield id_text(tables[row].struct(0, ID) or bytes(ID)), tables[row].number(2, 4)
+    names += id_texts(root.buffer.rows(tables.places(0), ID))
+    sizes += tables.numbers(1, "<u8").tolist()
+    counts += tables.numbers(2, "<u4").tolist()
+    return dict(zip(names, map(ManifestFacts, sizes, counts), strict=True))
 
 
 def _nodes(root: Table) -> Iterator[SnapshotNode]:
-    tables = root.tables(2)
+    tables, data = root.tables(2), root.buffer.data
     if len(tables) > LIMITS.store_documents:
         message = f"the snapshot has more than {LIMITS.store_documents} groups and arrays (store_documents)"
         raise RefbrowserError(ErrorKind.BUDGET, message)
-    size = extents = 0
-    for row in range(len(tables)):
-        table = tables[row]
-        metadata = table.content(2) or b""
-        size += len(metadata)
-        if size > LIMITS.metadata_elsewhere:
-            message = f"the metadata has more than {LIMITS.metadata_elsewhere} bytes (metadata_elsewhere)"
-            raise RefbrowserError(ErrorKind.BUDGET, message)
-        array = table.table(4) if table.number(3, 1) == 1 else None
-        found: list[ManifestExtent] = []
-        if array is not None:
-            named = array.tables(2)
-            extents += len(named)
-            if extents > LIMITS.store_documents:
-                raise damaged("its arrays refer to too many manifests")
-            for number in range(len(named)):
-                ranges = named[number].numbers(1, "(2,)<u4").astype(np.int64)
-                manifest = id_text(named[number].struct(0, ID) or bytes(ID))
-                found.append(ManifestExtent(manifest, ranges.reshape(-1, 2)))
-        yield SnapshotNode(
-            table.struct(0, NODE_ID) or b"", (table.text(1) or "").strip("/"), metadata, tuple(found)
-        )
+    starts, sizes = tables.vectors(2, 1)
+    if int(sizes.sum()) > LIMITS.metadata_elsewhere:
+        message = f"the metadata has more than {LIMITS.metadata_elsewhere} bytes (metadata_elsewhere)"
+        raise RefbrowserError(ErrorKind.BUDGET, message)
+    paths, lengths = tables.vectors(1, 1)
+    if int(lengths.sum()) > len(data):
+        raise damaged("its strings overlap")
+    ids = root.buffer.rows(tables.places(0), NODE_ID)
+    columns = (column.tolist() for column in (paths, lengths, starts, sizes))
+    for row, extents, path, length, start, size in zip(ids, _extents(tables), *columns, strict=True):
+        name = data[path : path + length].decode("utf-8", "replace").strip("/")
+        yield SnapshotNode(row.tobytes(), name, data[start : start + size], extents)
+
+
+def _extents(nodes: Tables) -> Iterator[tuple[ManifestExtent, ...]]:
+    """Yield the manifests of each node, of all together as columns: there may be very many."""
+    buffer = nodes.buffer
+    places = np.where(nodes.numbers(3, "<u1") == _ARRAY, nodes.places(4), 0)
+    arrays = np.flatnonzero(places)
+    at = places[arrays]
+    told = Tables(buffer, at + buffer.values("<u4", at).astype(np.int64))
+    starts, counts = told.vectors(2, 4)
+    at = _elements(starts, counts, 4)
+    refs = Tables(buffer, at + buffer.values("<u4", at).astype(np.int64))
+    names = id_texts(buffer.rows(refs.places(0), ID))
+    starts, ranks = refs.vectors(1, 8)
+    if len(ranks) and int(ranks.max()) > LIMITS.rank:
+        raise damaged("a manifest has too many dimensions")
+    at = _elements(starts, ranks, 8)
+    ranges = buffer.values("<u4", np.stack([at, at + 4], axis=1)).astype(np.int64)
+    cuts = [0, *np.cumsum(ranks).tolist()]
+    parts = (ranges[start:stop] for start, stop in pairwise(cuts))
+    extents = list(map(ManifestExtent, names, parts))
+    stops = np.zeros(len(nodes), np.int64)
+    stops[arrays] = counts
+    first = 0
+    for stop in np.cumsum(stops).tolist():
+        yield tuple(extents[first:stop])
+        first = stop
+
+
+def _elements(starts: Positions, counts: Positions, size: int) -> Positions:
+    """Return where the elements of vectors stand, one after the other.
+
+    Raises
+    ------
+    RefbrowserError
+        E_FORMAT: they are more than arrays of a store can have manifests.
+    """
+    total = int(counts.sum())
+    if total > LIMITS.store_documents * LIMITS.rank:
+        raise damaged("its arrays refer to too many manifests")
+    before = np.cumsum(counts) - counts
+    return np.repeat(starts - size * before, counts) + size * np.arange(total, dtype=np.int64)

@@ -1,15 +1,18 @@
-"""The chunk references of a snapshot, of each array read when somebody first looks at it.
+"""The chunk references of a snapshot, of each array read as somebody looks at its chunks.
 
-A snapshot names the manifests of each array; opening reads none of them. One array costs its own manifests;
-who looks at the document as a whole (its keys, edits, an export) reads those that are left, together.
+A snapshot names the manifests of each array, and which of its chunks each tells; opening reads none of them.
+Some chunks of an array cost the manifests that tell of these; who looks at the document as a whole (its keys,
+edits, an export of all) reads those that are left, together.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -25,29 +28,29 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import Recorded
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.reference import Reference, ReferenceColumns, ReferenceKind
-from refbrowser.references.content.expansion import Expansion
+from refbrowser.model.reference import Missing, Reference, ReferenceColumns, ReferenceKind
 from refbrowser.references.content.value_table import ValueTable
 from refbrowser.references.document.manifest import ManifestBuilder
-from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.text.json_text import has_too_many_values
 from refbrowser.wings.icechunk.icechunk_limits import ICECHUNK_LIMITS
-from refbrowser.wings.icechunk.reading.chunk_references import ChunkReferences, too_many
-from refbrowser.wings.icechunk.reading.flatbuffers import Table, damaged
-from refbrowser.wings.icechunk.reading.repository import (
-    ID,
-    NODE_ID,
-    IcechunkRepository,
-    ManifestExtent,
-    Snapshot,
-    SnapshotNode,
-    id_text,
+from refbrowser.wings.icechunk.reading.chunk_references import (
+    ChunkReferences,
+    Coords,
+    FoundReferences,
+    RefDecoder,
+    RefKinds,
+    too_many,
 )
+from refbrowser.wings.icechunk.reading.manifest_file import ArrayRefs, ManifestFile
+from refbrowser.wings.icechunk.reading.repository import IcechunkRepository, Snapshot, SnapshotNode
+
+#: Manifests among which those of some chunks are looked for one by one.
+_FEW = 16
 
 
-@dataclass(frozen=True, slots=True)
-class LostChunks:
-    """Chunks whose manifest cannot be read.
+@dataclass(slots=True, eq=False)
+class ChunkBox:
+    """The chunks of an array that one manifest tells, as a box of the grid.
 
     Attributes
     ----------
@@ -55,74 +58,130 @@ class LostChunks:
         Its identifier.
     ranges
         First chunk and the one behind the last along each dimension, shape (ndim, 2).
+    error
+        Why they are lost; None while nobody knows that they are.
     """
 
     manifest: str
-    ranges: npt.NDArray[np.int64]
-    error: RefbrowserError
+    ranges: Coords
+    error: RefbrowserError | None = None
 
     @property
     def count(self) -> int:
         """How many they are."""
         return prod(max(stop - start, 0) for start, stop in self.ranges.tolist())
 
-    def holds(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def holds(self, coords: Coords) -> npt.NDArray[np.bool_]:
         """Return which of the chunks at `coords`, shape (n, ndim), they are."""
         inside = (coords >= self.ranges[:, 0]) & (coords < self.ranges[:, 1])
         return np.asarray(inside.all(axis=1), bool)
 
 
-@dataclass(slots=True, eq=False)
 class _Array:
     """What is known of the chunks of an array.
 
     Attributes
     ----------
-    grid, encoding
-        How many chunks it has along each dimension, and how their keys are spelled.
-    expansion
-        Its references alone; None before they were read.
-    lost
-        Chunks of which nothing is known, as boxes of the grid.
+    is_checked
+        Whether all its manifests were decoded once, so that what is lost is known.
     """
 
-    node: SnapshotNode
-    grid: tuple[int, ...]
-    encoding: ChunkKeyEncoding
-    expansion: Expansion | None = None
-    lost: list[LostChunks] = field(default_factory=list)
+    def __init__(self, node: SnapshotNode) -> None:
+        self.node = node
+        self.is_checked = False
 
     @property
     def prefix(self) -> str:
         """What stands before keys of its chunks."""
         return f"{self.node.path}/".removeprefix("/")
 
-    def add(
-        self, gathered: ChunkReferences, told: Sequence[Table] | RefbrowserError, extent: ManifestExtent
-    ) -> None:
-        """Add what a manifest tells of it, or that this is lost."""
-        try:
-            if isinstance(told, RefbrowserError):
-                raise told
-            if len(extent.ranges) != len(self.grid):
-                message = "its chunks have another number of dimensions than the array"
-                raise RefbrowserError(ErrorKind.FORMAT, message)
-            for table in told:
-                gathered.add(self.prefix, self.encoding, table, extent)
-        except RefbrowserError as error:
-            self._lose(extent, error)
+    @cached_property
+    def _grid(self) -> _Grid | None:
+        return _grid(self.node)
 
-    def _lose(self, extent: ManifestExtent, error: RefbrowserError) -> None:
-        """Take note of chunks that are lost."""
+    @property
+    def is_known(self) -> bool:
+        """Whether its metadata tells a grid; else the reader of its metadata tells what is wrong."""
+        return self._grid is not None
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """How many chunks it has along each dimension."""
+        return () if self._grid is None else self._grid[0]
+
+    @property
+    def encoding(self) -> ChunkKeyEncoding:
+        """How the keys of its chunks are spelled."""
+        return ChunkKeyEncoding("default", "/") if self._grid is None else self._grid[1]
+
+    @cached_property
+    def boxes(self) -> list[ChunkBox]:
+        """Its chunks, by the manifests that tell of them; none beyond the grid."""
         whole = np.array([(0, side) for side in self.grid], np.int64).reshape(-1, 2)
-        fits = extent.ranges.shape == whole.shape
-        ranges = np.minimum(extent.ranges, whole[:, 1:]) if fits else whole
-        place = Place(path=f"/{self.node.path}", key=f"manifests/{extent.manifest}")
-        message = f"manifest {extent.manifest} of the array cannot be read: {error.message}"
+        boxes = []
+        for extent in self.node.extents if self.is_known else ():
+            if extent.ranges.shape == whole.shape:
+                boxes.append(ChunkBox(extent.manifest, np.minimum(extent.ranges, whole[:, 1:])))
+            else:
+                box = ChunkBox(extent.manifest, whole)
+                message = "its chunks have another number of dimensions than the array"
+                self.lose(box, RefbrowserError(ErrorKind.FORMAT, message))
+                boxes.append(box)
+        return boxes
+
+    @cached_property
+    def _bounds(self) -> Coords:
+        """The boxes, shape (n, ndim, 2)."""
+        return np.stack([box.ranges for box in self.boxes]) if self.boxes else np.zeros((0, 0, 2), np.int64)
+
+    @property
+    def is_within(self) -> bool:
+        """Whether its manifests tell of no chunks beyond the grid, as its snapshot has it."""
+        return self.is_known and all(
+            len(extent.ranges) == len(self.grid) and (extent.ranges[:, 1] <= self.grid).all()
+            for extent in self.node.extents
+        )
+
+    @property
+    def lost(self) -> Iterator[tuple[ChunkBox, RefbrowserError]]:
+        """Chunks that cannot be told, as boxes of the grid, and why."""
+        return ((box, box.error) for box in self.boxes if box.error is not None)
+
+    def lose(self, box: ChunkBox, error: RefbrowserError) -> None:
+        """Take note of chunks that are lost."""
+        place = Place(path=f"/{self.node.path}", key=f"manifests/{box.manifest}")
+        message = f"manifest {box.manifest} of the array cannot be read: {error.message}"
         # It is not asked for again: whoever opens the repository later may find it.
         advice = error.advice or ("" if error.kind is ErrorKind.FORMAT else "open the repository again")
-        lost = RefbrowserError(error.kind, message, place, advice)
-        self.lost.append(LostChunks(extent.manifest, ranges, lost))
+        box.error = RefbrowserError(error.kind, message, place, advice)
+
+    def touched(self, coords: Coords) -> Iterator[tuple[ChunkBox, npt.NDArray[np.int64]]]:
+        """Yield the boxes that some of the chunks at `coords` lie in, and which of these.
+
+        Parameters
+        ----------
+        coords
+            Shape (n, ndim). The chunks are halved until few boxes meet them: not each box is held against
+            each chunk.
+        """
+        waiting = [np.arange(len(coords))]
+        while waiting:
+            rows = waiting.pop()
+            some = coords[rows]
+            low, high = some.min(axis=0), some.max(axis=0)
+            met = np.flatnonzero(
+                ((self._bounds[:, :, 0] <= high) & (self._bounds[:, :, 1] > low)).all(axis=1)
+            )
+            if len(met) > _FEW and (low < high).any():
+                axis = int(np.argmax(high - low))
+                is_low = some[:, axis] <= (low[axis] + high[axis]) // 2
+                waiting += [rows[~is_low], rows[is_low]]
+                continue
+            for number in met.tolist():
+                box = self.boxes[number]
+                inside = rows[box.holds(some)]
+                if len(inside):
+                    yield box, inside
 
 
 class SnapshotReferences:
@@ -154,40 +213,116 @@ class SnapshotReferences:
         self._token, self._progress, self._remember = token, progress, remember
         self._lock = threading.Lock()
         self._arrays: dict[str, _Array] = {}
-        #: Whether the document has them all: those of single arrays are held no more.
+        #: Manifests that were read, those used last at the end; and why others cannot be.
+        self._kept: OrderedDict[str, ManifestFile] = OrderedDict()
+        self._unreadable: dict[str, RefbrowserError] = {}
+        #: Whether the document has them all: manifests are held no more.
         self._is_whole = False
-        self._empty = self._alone(ManifestBuilder(place))
-        self._without: set[str] = set()
         self._count = 0
         for node in nodes:
             self._count += 1
-            grid = _grid(node) if node.extents else None
-            prefix = f"{node.path}/".removeprefix("/")
-            if not node.extents:
-                self._without.add(prefix)
-            elif grid is not None:  # Else the reader of its metadata tells what is wrong.
-                self._arrays[prefix] = _Array(node, *grid)
+            array = _Array(node)
+            self._arrays[array.prefix] = array
 
-    def of(self, prefix: str) -> tuple[Expansion | None, Sequence[LostChunks]]:
-        """Return the references of an array alone, which are read where they were not, and what is lost.
+    # Chunks
+
+    def columns(self, prefix: str, coords: Coords) -> ReferenceColumns | None:
+        """Return the references of chunks of an array, of which no other manifests are read.
 
         Parameters
         ----------
         prefix
             Of its keys.
+        coords
+            Within its grid, shape (n, ndim).
 
         Returns
         -------
         :
-            None instead of the references where the document has them at hand.
+            None where the document has them at hand.
+        """
+        with self._lock:
+            array = self._arrays.get(prefix)
+            if array is None or self._is_whole:
+                return None
+            found = FoundReferences(len(coords))
+            wanted: dict[str, list[tuple[ChunkBox, npt.NDArray[np.int64]]]] = {}
+            for box, rows in array.touched(coords) if array.boxes and len(coords) else ():
+                wanted.setdefault(box.manifest, []).append((box, rows))
+            decoder = self._decoder()
+            for name, manifest in self._manifests(wanted):
+                for box, rows in wanted[name]:
+                    _find(array, box, manifest, coords, rows, decoder, found)
+            self._remember(decoder.recorded)
+            return found.columns()
+
+    def kinds(self, prefix: str, grid: tuple[int, ...]) -> npt.NDArray[np.uint8] | None:
+        """Return the `ReferenceKind` of every chunk of an array; None where the document has them at hand."""
+        with self._lock:
+            array = self._arrays.get(prefix)
+            if array is None or self._is_whole:
+                return None
+            # One axis more: those of arrays without any are indexed alike.
+            kinds = np.full((*grid, 1), ReferenceKind.MISSING, np.uint8)
+
+            def put(_array: _Array, refs: ArrayRefs, box: ChunkBox) -> None:
+                for block in refs.blocks(box.ranges):
+                    is_inline = RefKinds.of(block.refs).is_inline
+                    found = np.where(is_inline, ReferenceKind.INLINE, ReferenceKind.RANGE)
+                    kinds[(*block.coords.T, np.zeros(len(found), np.int64))] = found
+
+            self._walk([array], put)
+            for box, _ in array.lost:
+                kinds[tuple(slice(start, stop) for start, stop in box.ranges.tolist())] = ReferenceKind.FAULTY
+            return kinds[..., 0]
+
+    def lost(self, prefix: str) -> list[tuple[ChunkBox, RefbrowserError]]:
+        """Return what is known to be lost of an array."""
+        with self._lock:
+            array = self._arrays.get(prefix)
+            return [] if array is None else [*array.lost]
+
+    def stored(self, prefix: str) -> int | None:
+        """Return how many chunks of an array have a reference; None where that is not known.
+
+        The snapshot says it; only where it does not, and few references are left, manifests are read.
         """
         with self._lock:
             array = self._arrays.get(prefix)
             if array is None:
-                return self._empty if prefix in self._without else None, ()
-            if not self._is_whole and array.expansion is None:
-                self._read([array])
-            return array.expansion, array.lost
+                return None
+            told = self._told(array)
+            if told is not None or self._left > LIMITS.references_described:
+                return None if any(array.lost) else told
+            count = 0
+
+            def add(_array: _Array, refs: ArrayRefs, box: ChunkBox) -> None:
+                nonlocal count
+                count += sum(len(block.coords) for block in refs.blocks(box.ranges))
+
+            self._walk([array], add)
+            return None if any(array.lost) else count
+
+    def _told(self, array: _Array) -> int | None:
+        """Return how many references the snapshot says that an array has; None where that is not exact.
+
+        A manifest of several arrays, or of chunks beyond the grid, is counted as a whole.
+        """
+        names = {extent.manifest for extent in array.node.extents}
+        told = self._snapshot.manifests
+        if not names <= told.keys() or any(self._shared[name] > 1 for name in names) or not array.is_within:
+            return None
+        count = sum(told[name].references for name in names)
+        return count if count <= sum(box.count for box in array.boxes) else None
+
+    @cached_property
+    def _shared(self) -> Counter[str]:
+        """How many arrays have each manifest."""
+        return Counter(
+            name
+            for array in self._arrays.values()
+            for name in {extent.manifest for extent in array.node.extents}
+        )
 
     def reference(self, key: str) -> Reference | None:
         """Return the reference of one chunk; None where there is none.
@@ -197,17 +332,20 @@ class SnapshotReferences:
         RefbrowserError
             The manifest that tells of it cannot be read.
         """
-        for prefix, array in self._arrays.items():
-            coords = array.encoding.decode(key.removeprefix(prefix), len(array.grid))
-            if not key.startswith(prefix) or coords is None:
+        slashes = [number + 1 for number, letter in enumerate(key) if letter == "/"]
+        for start in (*reversed(slashes), 0):
+            array = self._arrays.get(key[:start])
+            coords = None if array is None else array.encoding.decode(key[start:], len(array.grid))
+            if array is None or coords is None:
                 continue
-            own, lost = self.of(prefix)
-            for each in lost:
-                if each.holds(np.array([coords], np.int64).reshape(1, -1)).any():
-                    raise each.error
-            found = None if own is None else own.reference(key)
-            return None if isinstance(found, NotDecided) else found
+            if any(map(int.__ge__, coords, array.grid)):
+                return None
+            found = self.columns(array.prefix, np.array([coords], np.int64).reshape(1, -1))
+            told = None if found is None else found.reference(0)
+            return None if isinstance(told, Missing) else told
         return None
+
+    # All of them
 
     def tables(self) -> list[ValueTable]:
         """Return the references of all arrays, for the document to hold them from then on.
@@ -218,23 +356,32 @@ class SnapshotReferences:
             E_BUDGET: there are too many.
         """
         with self._lock:
-            self._read([array for array in self._arrays.values() if array.expansion is None])
-            lost = self._lost_table()
-            own = [array.expansion for array in self._arrays.values() if array.expansion is not None]
-            found = [each.document.refs.table for each in own]
+            decoder = self._decoder()
+            gathered: dict[str, ChunkReferences] = {}
+
+            def gather(array: _Array, refs: ArrayRefs, box: ChunkBox) -> None:
+                if array.prefix not in gathered:
+                    gathered[array.prefix] = ChunkReferences(ManifestBuilder(self._place), decoder)
+                for block in refs.blocks(box.ranges):
+                    gathered[array.prefix].add(array.prefix, array.encoding, block)
+
+            self._walk([*self._arrays.values()], gather)
+            lost = self._lost_table(decoder)
+            found = [gathered[prefix].builder.table() for prefix in self._arrays if prefix in gathered]
             if sum(map(len, found)) + len(lost) + self._count > LIMITS.references:
                 raise too_many()
-            for array in self._arrays.values():
-                array.expansion = None
+            self._remember(decoder.recorded)
+            self._kept.clear()
             self._is_whole = True
-            return [*(table for table in found if isinstance(table, ValueTable)), lost]
+            return [*found, lost]
 
-    def _lost_table(self) -> ValueTable:
+    def _lost_table(self, decoder: RefDecoder) -> ValueTable:
         """Return references that nobody can read, for the chunks that are lost.
 
         In a document they would be taken for chunks that were never written, by other software too.
         """
-        count = sum(each.count for array in self._arrays.values() for each in array.lost)
+        lost = [(array, box) for array in self._arrays.values() for box, _ in array.lost]
+        count = sum(box.count for _, box in lost)
         if count > ICECHUNK_LIMITS.icechunk_lost:
             message = (
                 f"the manifests of {count} chunks cannot be read, more than {ICECHUNK_LIMITS.icechunk_lost}"
@@ -245,98 +392,140 @@ class SnapshotReferences:
                 Place(document=self._place),
                 "Read the other arrays on their own, or open an intact snapshot.",
             )
-        gathered = ChunkReferences(ManifestBuilder(self._place), self._repository.containers)
-        for array in self._arrays.values():
-            for each in array.lost:
-                gathered.add_lost(array.prefix, array.encoding, ManifestExtent(each.manifest, each.ranges))
+        gathered = ChunkReferences(ManifestBuilder(self._place), decoder)
+        for array, box in lost:
+            gathered.add_lost(array.prefix, array.encoding, box.manifest, box.ranges)
         return gathered.builder.table()
 
     @property
     def left(self) -> int:
-        """How many references were not read yet, as the snapshot counts them."""
+        """How many references the document has not read, as the snapshot counts them."""
         with self._lock:
-            return self._left()
+            return self._left
 
+    @property
     def _left(self) -> int:
-        if self._is_whole:
-            return 0
-        unread = (array for array in self._arrays.values() if array.expansion is None)
-        names = {extent.manifest for array in unread for extent in array.node.extents}
-        return sum(self._snapshot.counts.get(name, 0) for name in names)
+        return 0 if self._is_whole else self._total
 
-    def counted(self, prefix: str) -> int | None:
-        """Return how many references the snapshot says that an array has; None where it says nothing of it.
-
-        A manifest of several arrays is counted as a whole.
-        """
-        names = {extent.manifest for extent in self._arrays[prefix].node.extents}
-        shared = (
-            extent.manifest in names
-            for other, array in self._arrays.items()
-            if other != prefix
-            for extent in array.node.extents
-        )
-        counts = self._snapshot.counts
-        return sum(counts[name] for name in names) if names <= counts.keys() and not any(shared) else None
-
-    def leaves(self, prefix: str) -> bool:
-        """Return whether the references of an array are left until somebody looks at a chunk."""
-        with self._lock:
-            array = self._arrays.get(prefix)
-            is_read = array is None or self._is_whole or array.expansion is not None
-            return not is_read and self._left() > LIMITS.references_described
+    @cached_property
+    def _total(self) -> int:
+        told = self._snapshot.manifests
+        return sum(told[name].references for name in self._shared if name in told)
 
     def noted(self, paths: Collection[str] | None) -> list[Finding]:
         """Return what is lost of some arrays, or of all, whose manifests are read where they were not.
 
-        Those of all are only read where they have few references: this is asked to describe a dataset.
+        Of very many references only what was found so far is told: this is asked to describe a dataset.
         """
         with self._lock:
-            is_left = paths is None and self._left() > LIMITS.references_described
             wanted = [
                 array
                 for array in self._arrays.values()
                 if paths is None or any(_concerns(f"/{array.node.path}", path) for path in paths)
             ]
-            if not self._is_whole and not is_left:
-                self._read([array for array in wanted if array.expansion is None])
+            told = self._snapshot.manifests
+            names = {extent.manifest for array in wanted for extent in array.node.extents}
+            left = sum(told[name].references for name in names if name in told)
+            if not self._is_whole and left <= LIMITS.references_described:
+                decoder = self._decoder()
+
+                def check(_array: _Array, refs: ArrayRefs, box: ChunkBox) -> None:
+                    for block in refs.blocks(box.ranges):
+                        decoder.decoded(block.refs, block.manifest)
+
+                unchecked = [array for array in wanted if not array.is_checked]
+                self._walk(unchecked, check)
+                self._remember(decoder.recorded)
+                for array in unchecked:
+                    array.is_checked = True
             return [
                 Finding(
                     severity=Severity.FAULT,
                     kind=ErrorKind.FORMAT,
-                    message=lost.error.message,
+                    message=error.message,
                     place=Place(path=f"/{array.node.path}"),
                 )
                 for array in wanted
-                for lost in array.lost
+                for _, error in array.lost
             ]
 
-    def _read(self, arrays: Sequence[_Array]) -> None:
-        """Read the manifests of arrays, each once."""
-        wanted: dict[str, dict[bytes, list[tuple[_Array, ManifestExtent]]]] = {}
-        gathered: dict[str, ChunkReferences] = {}
-        for array in arrays:
-            gathered[array.prefix] = ChunkReferences(
-                ManifestBuilder(self._place), self._repository.containers
-            )
-            # Of a reading that was cancelled.
-            array.lost = []
-            for extent in array.node.extents:
-                wanted.setdefault(extent.manifest, {}).setdefault(array.node.id, []).append((array, extent))
-        for number, (name, manifest) in enumerate(self._repository.manifests(list(wanted))):
-            self._token.check()
-            self._progress(number, len(wanted), note="manifests")
-            tables = _arrays_of(manifest, name, self._snapshot.counts.get(name))
-            for at, pairs in wanted[name].items():
-                told = tables if isinstance(tables, RefbrowserError) else tables.get(at, _NOT_TOLD)
-                for array, extent in pairs:
-                    array.add(gathered[array.prefix], told, extent)
-        for array in arrays:
-            self._remember(gathered[array.prefix].recorded)
-            array.expansion = self._alone(gathered[array.prefix].builder)
+    # Manifests
 
-    def _alone(self, builder: ManifestBuilder) -> Expansion:
-        return builder.document(name=self._place).expansion
+    def _decoder(self) -> RefDecoder:
+        return RefDecoder(self._place, self._repository.containers)
+
+    def _walk(self, arrays: Sequence[_Array], visit: Callable[[_Array, ArrayRefs, ChunkBox], None]) -> None:
+        """Visit the references of arrays, of each manifest together; what cannot be read is lost."""
+        wanted: dict[str, list[tuple[_Array, ChunkBox]]] = {}
+        for array in arrays:
+            for box in array.boxes:
+                if box.error is None:
+                    wanted.setdefault(box.manifest, []).append((array, box))
+        for number, (name, manifest) in enumerate(self._manifests(wanted)):
+            self._progress(number, len(wanted), note="manifests")
+            for array, box in wanted[name]:
+                try:
+                    if isinstance(manifest, RefbrowserError):
+                        raise manifest
+                    visit(array, manifest.refs(array.node.id, len(array.grid)), box)
+                except RefbrowserError as error:
+                    if error.kind is ErrorKind.BUDGET and not isinstance(manifest, RefbrowserError):
+                        raise
+                    array.lose(box, error)
+
+    def _manifests(self, names: Collection[str]) -> Iterator[tuple[str, ManifestFile | RefbrowserError]]:
+        """Yield manifests, or why they cannot be read; those that are not kept are read, some together."""
+        new = [name for name in names if name not in self._kept and name not in self._unreadable]
+        for name in set(names).difference(new):
+            if name in self._kept:
+                self._kept.move_to_end(name)
+            yield name, self._kept[name] if name in self._kept else self._unreadable[name]
+        for name, root in self._repository.manifests(new, self._snapshot.manifests):
+            self._token.check()
+            try:
+                if isinstance(root, RefbrowserError):
+                    raise root
+                told = self._snapshot.manifests.get(name)
+                manifest = ManifestFile.of(root, name, None if told is None else told.references)
+            except RefbrowserError as error:
+                self._unreadable[name] = error
+                yield name, error
+                continue
+            self._kept[name] = manifest
+            yield name, manifest
+            while len(self._kept) > 1 and self._size > ICECHUNK_LIMITS.icechunk_kept:
+                self._kept.popitem(last=False)
+
+    @property
+    def _size(self) -> int:
+        return sum(manifest.size for manifest in self._kept.values())
+
+
+def _find(
+    array: _Array,
+    box: ChunkBox,
+    manifest: ManifestFile | RefbrowserError,
+    coords: Coords,
+    rows: npt.NDArray[np.int64],
+    decoder: RefDecoder,
+    found: FoundReferences,
+) -> None:
+    """Add what a manifest tells of chunks, those at the rows of `coords` that lie in its box."""
+    if box.error is None:
+        try:
+            if isinstance(manifest, RefbrowserError):
+                raise manifest
+            own = manifest.refs(array.node.id, len(array.grid))
+            parts = [
+                (rows[at], decoder.decoded(refs, manifest.root))
+                for at, refs in own.found(coords[rows], box.ranges)
+            ]
+            for at, decoded in parts:
+                found.add(at, decoded)
+        except RefbrowserError as error:
+            array.lose(box, error)
+    if box.error is not None:
+        found.add_lost(rows, box.error)
 
 
 def _concerns(about: str, path: str) -> bool:
@@ -353,70 +542,34 @@ class SnapshotManifest(ExpansionManifest):
 
     def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
         """Return the references of the chunks at `coords`, shape (n, ndim), in that order."""
-        own, lost = self.references.of(self.prefix)
-        columns = (own or self.expansion).chunk_columns(self.prefix, coords, self.encoding)
-        for each in lost:
-            rows = np.flatnonzero(each.holds(coords))
+        own = self.references.columns(self.prefix, coords)
+        if own is not None:
+            return own
+        columns = ExpansionManifest.columns(self, coords)
+        for box, error in self.references.lost(self.prefix):
+            rows = np.flatnonzero(box.holds(coords))
             kind, url = columns.kind.copy(), columns.url.copy()
             kind[rows], url[rows] = ReferenceKind.FAULTY, -1
-            faults = {**columns.faults, **dict.fromkeys(rows.tolist(), each.error)}
+            faults = {**columns.faults, **dict.fromkeys(rows.tolist(), error)}
             columns = replace(columns, kind=kind, url=url, faults=faults)
         return columns
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Return the `ReferenceKind` of every chunk, in the shape of the grid."""
-        own, lost = self.references.of(self.prefix)
-        kinds = (own or self.expansion).chunk_kinds(self.prefix, self.grid_shape, self.encoding)
-        for each in lost:
-            kinds[tuple(slice(start, stop) for start, stop in each.ranges.tolist())] = ReferenceKind.FAULTY
+        own = self.references.kinds(self.prefix, self.grid_shape)
+        if own is not None:
+            return own
+        kinds = ExpansionManifest.kinds(self)
+        for box, _ in self.references.lost(self.prefix):
+            kinds[tuple(slice(start, stop) for start, stop in box.ranges.tolist())] = ReferenceKind.FAULTY
         return kinds
 
     def stored(self) -> int | None:
-        """Return how many chunks have a reference, or None where some are lost.
-
-        Where very many were not read yet, the snapshot says it.
-        """
-        if self.references.leaves(self.prefix):
-            return self.references.counted(self.prefix)
-        own, lost = self.references.of(self.prefix)
-        if lost:
-            return None
-        return (own or self.expansion).stored_chunks(self.prefix, self.grid_shape, self.encoding)
+        """Return how many chunks have a reference, or None where some are lost, or nobody knows it."""
+        return self.references.stored(self.prefix)
 
 
 _Grid = tuple[tuple[int, ...], ChunkKeyEncoding]
-#: A snapshot names the manifests of an array that tell of it.
-_NOT_TOLD = damaged("it does not describe the array")
-
-
-def _arrays_of(
-    manifest: Table | RefbrowserError, name: str, count: int | None
-) -> dict[bytes, list[Table]] | RefbrowserError:
-    """Return what a manifest tells of arrays, by their identifiers; or why it cannot be read.
-
-    Parameters
-    ----------
-    count
-        Of its references, as the snapshot has it; its file has no checksum.
-    """
-    if isinstance(manifest, RefbrowserError):
-        return manifest
-    found: dict[bytes, list[Table]] = {}
-    try:
-        own = manifest.struct(0, ID)
-        if own is None or id_text(own) != name:
-            raise damaged("it is a different manifest")
-        tables = manifest.tables(1)
-        if len(tables) > LIMITS.store_documents:
-            raise damaged("it describes too many arrays")
-        for row in range(len(tables)):
-            found.setdefault(tables[row].struct(0, NODE_ID) or b"", []).append(tables[row])
-        has = sum((table.vector(1, 4) or (0, 0))[1] for each in found.values() for table in each)
-        if count is not None and has != count:
-            raise damaged(f"it has {has} references, and the snapshot records {count}")
-    except RefbrowserError as error:
-        return error
-    return found
 
 
 def _grid(node: SnapshotNode) -> _Grid | None:
