@@ -234,6 +234,18 @@ BUILT_IN = (
         renamed={"--name": "--label"},
     ),
     Tool(
+        name="commit",
+        heading=Heading.MAKE,
+        words="commit changes to a branch of an Icechunk repository, merged with those of others",
+        examples=(
+            "refbrowser export sea_surface.json sea.icechunk --to icechunk --array /ocean/lat",
+            "refbrowser commit sea.icechunk --set-attr /ocean/lat:units=degrees_north -m 'Mend units'",
+        ),
+        verb="refbrowser.wings.icechunk.verbs.commit_verb",
+        request="refbrowser.wings.icechunk.changing.request:CommitRequest",
+        public="refbrowser.wings.icechunk.changing.public:commit",
+    ),
+    Tool(
         name="export",
         heading=Heading.WRITE,
         words="write a dataset in another format",

@@ -23,6 +23,12 @@ class IcechunkLimits(LimitTable):
     icechunk_lost: int = limit(
         1_000_000, "chunks", "chunks whose manifest cannot be read that are listed one by one"
     )
+    icechunk_commits: int = limit(
+        20,
+        "commits",
+        "commits of others that one is merged with, one after the other, before it gives up",
+    )
+    icechunk_wait: int = limit(60, "seconds", "time to wait for another commit to a repository on this disk")
 
 
 ICECHUNK_LIMITS = IcechunkLimits()

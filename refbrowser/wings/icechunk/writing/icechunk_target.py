@@ -405,7 +405,7 @@ class IcechunkTarget(StoreTarget):
                 self._sources[url] = _Source(
                     location,
                     found.st_size,
-                    _next_second(found.st_mtime),
+                    next_second(found.st_mtime),
                     stale=self._stale(place, FileIdentity.of(found).as_object()),
                 )
             except FileNotFoundError:
@@ -661,7 +661,7 @@ def _there(path: str, made: RepositoryPlace, advice: str) -> RefbrowserError:
     return TargetExistsError(ErrorKind.IO, message, Place(path=str(made.target)), advice)
 
 
-def _next_second(seconds: float) -> datetime:
+def next_second(seconds: float) -> datetime:
     """Return a time in whole seconds, which is all that a repository keeps, that is not before another."""
     return datetime.fromtimestamp(math.ceil(seconds), UTC)
 
@@ -688,4 +688,4 @@ def _time_of(text: str) -> datetime | None:
         except ValueError:
             return None
     found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-    return _next_second(found.timestamp())
+    return next_second(found.timestamp())

@@ -8,7 +8,7 @@ name. Of credentials nothing is stored: a repository says where its sources are,
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,52 @@ def told_of(target: str) -> Iterator[None]:
         raise RefbrowserError(ErrorKind.IO, message, Place(path=target)) from error
 
 
+def storage_of(target: str, settings: ConnectionSettings) -> Any:
+    """Return how the library reaches a repository.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: it is a whole bucket, or is reached in a way in which nothing can be written.
+    """
+    icechunk = library()
+    if not in_object_store(target):
+        if "://" in target and not target.startswith("file://"):
+            message = "nothing can be written to such an address"
+            advice = "name the bucket that the repository is in"
+            raise RefbrowserError(ErrorKind.USAGE, message, Place(url=target), advice)
+        return icechunk.local_filesystem_storage(target.removeprefix("file://"))
+    parts = split_url(target)
+    key = parts.path.strip("/")
+    if not key:
+        message = "the target is a whole bucket"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(url=target), "name a folder in it")
+    bucket = {"bucket": parts.origin.host, "prefix": key}
+    if parts.scheme == "s3":
+        return icechunk.s3_storage(**bucket, **s3_options(settings), **s3_keys(settings))
+    if parts.scheme == "gs":
+        return icechunk.gcs_storage(**bucket, **google_keys(settings), config=google_options(settings))
+    facts = azure_facts(parts.origin, settings)
+    return icechunk.azure_storage(
+        account=facts["AccountName"],
+        container=parts.origin.host.partition("@")[0],
+        prefix=key,
+        **azure_keys(facts),
+        config=azure_service(facts),
+    )
+
+
+def with_containers(config: Any, containers: Iterable[Container]) -> bool:
+    """Add virtual chunk containers that a configuration lacks; tells whether it did. Those there stay."""
+    icechunk = library()
+    there = set(config.virtual_chunk_containers or ())
+    new = [each for each in containers if each.prefix not in there]
+    for container in new:
+        made = icechunk.VirtualChunkContainer(container.prefix, container.store(icechunk))
+        config.set_virtual_chunk_container(made)
+    return bool(new)
+
+
 class RepositoryPlace(Making):
     """A repository in which a snapshot is made, that one of its branches gets at the end.
 
@@ -112,35 +158,11 @@ class RepositoryPlace(Making):
         self._exists = False
         if self.is_remote or os.path.isdir(self.target):
             with told_of(self.target):
-                self._stored = self._storage(self.target)
+                self._stored = storage_of(self.target, self._settings)
                 self._exists = bool(library().Repository.exists(self._stored))
         self._repository: Any = None
         #: The snapshot that the branch has before, where there is the branch.
         self._tip: str | None = None
-
-    def _storage(self, target: str) -> Any:
-        """Return how the library reaches the repository."""
-        icechunk, settings = library(), self._settings
-        if not self.is_remote:
-            return icechunk.local_filesystem_storage(target)
-        parts = split_url(target)
-        key = parts.path.strip("/")
-        if not key:
-            message = "the target is a whole bucket"
-            raise RefbrowserError(ErrorKind.USAGE, message, Place(url=target), "name a folder in it")
-        bucket = {"bucket": parts.origin.host, "prefix": key}
-        if parts.scheme == "s3":
-            return icechunk.s3_storage(**bucket, **s3_options(settings), **s3_keys(settings))
-        if parts.scheme == "gs":
-            return icechunk.gcs_storage(**bucket, **google_keys(settings), config=google_options(settings))
-        facts = azure_facts(parts.origin, settings)
-        return icechunk.azure_storage(
-            account=facts["AccountName"],
-            container=parts.origin.host.partition("@")[0],
-            prefix=key,
-            **azure_keys(facts),
-            config=azure_service(facts),
-        )
 
     @property
     def exists(self) -> bool:
@@ -193,14 +215,10 @@ class RepositoryPlace(Making):
         self._containers = containers
         with told_of(self.target):
             if not self._exists and not self.is_remote:
-                self._stored = self._storage(self.where)
+                self._stored = storage_of(self.where, self._settings)
             known = icechunk.Repository.fetch_config(self._stored) if self._exists else None
             config = known or icechunk.RepositoryConfig.default()
-            there = set(config.virtual_chunk_containers or ())
-            for container in containers:
-                if container.prefix not in there:
-                    made = icechunk.VirtualChunkContainer(container.prefix, container.store(icechunk))
-                    config.set_virtual_chunk_container(made)
+            with_containers(config, containers)
             granted = {each.prefix: each.granted(icechunk) for each in containers}
             opened = icechunk.Repository.open if self._exists else icechunk.Repository.create
             credentials = icechunk.containers_credentials(granted)

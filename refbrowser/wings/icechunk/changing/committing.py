@@ -1,0 +1,398 @@
+"""Commits to a branch: on its newest snapshot, whoever has moved it, and never in the place of another's.
+
+The library swaps the branch only where it still leads to the snapshot that was merged with. On a disk it
+cannot: there all commits of this program wait for each other, and each looks afterwards whether it is there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.zarr.documents import NODE_V3
+from refbrowser.io.files.atomic import check_unprotected
+from refbrowser.io.origins import split_url
+from refbrowser.model.report import Report
+from refbrowser.references.merging.merge import Choice, Conflict
+from refbrowser.references.merging.merged_members import ABSENT, same_meaning
+from refbrowser.wings.icechunk.changing.applying import Applied, apply_changes, locations_of
+from refbrowser.wings.icechunk.changing.change_set import ChangeSet, metadata_in
+from refbrowser.wings.icechunk.changing.merged_changes import MergedChanges, Settled, merged_changes, place_of
+from refbrowser.wings.icechunk.changing.snapshot_tree import SnapshotTree
+from refbrowser.wings.icechunk.icechunk_limits import ICECHUNK_LIMITS
+from refbrowser.wings.icechunk.writing.containers import containers_of
+from refbrowser.wings.icechunk.writing.repository_place import (
+    MAIN,
+    library,
+    storage_of,
+    told_of,
+    with_containers,
+)
+
+#: Seconds between two looks at a lock.
+_PAUSE = 0.05
+#: Characters of a message that is made of what changes.
+_MESSAGE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitOrder:
+    """How changes are committed.
+
+    Attributes
+    ----------
+    branch
+        That gets the commit; empty for the one that is open.
+    message
+        Empty for what changes, in words.
+    favor, settled
+        As `merged_changes` has them.
+    dry_run
+        Nothing is written.
+    """
+
+    branch: str = ""
+    message: str = ""
+    favor: Choice | None = None
+    settled: Settled = field(default_factory=dict)
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Committed(Report):
+    """What was committed, or would be.
+
+    Attributes
+    ----------
+    target, branch
+        The repository, and its branch.
+    base, tip, snapshot
+        The snapshot that was changed, the newest of the branch that it was merged with, and what was
+        committed; empty where nothing was.
+    changes
+        What was changed of `tip`.
+    conflicts
+        That nobody has settled: nothing was committed then.
+    chunks, copied
+        As `Applied` has them.
+    """
+
+    target: str
+    branch: str
+    base: str
+    tip: str
+    message: str
+    changes: ChangeSet
+    conflicts: Sequence[Conflict] = ()
+    snapshot: str = ""
+    chunks: int = 0
+    copied: int = 0
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether others had committed since."""
+        return self.base != self.tip
+
+    def lines(self) -> Iterator[str]:
+        """Yield what became of it, and what changes."""
+        what = f"committed {self.snapshot}" if self.snapshot else "not committed"
+        yield f"{self.target}: {what}, branch {self.branch}"
+        yield from (f"  {path}: {line}" for path, line in self.changes.lines())
+        yield from (f"  conflict: {place_of(each)}" for each in self.conflicts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "target": self.target,
+            "branch": self.branch,
+            "base": self.base,
+            "tip": self.tip,
+            "snapshot": self.snapshot or None,
+            "message": self.message,
+            "changes": self.changes.to_json(),
+            "conflicts": [_conflict_json(each) for each in self.conflicts],
+            "chunks": self.chunks,
+            "copied": self.copied,
+        }
+
+
+def _conflict_json(conflict: Conflict) -> dict[str, Any]:
+    """Return a conflict as JSON; a side that does not have it has no member."""
+    sides = {choice.value: conflict.value(choice) for choice in Choice}
+    there = {side: value for side, value in sides.items() if value is not ABSENT}
+    return {"place": place_of(conflict), **there}
+
+
+def message_of(changes: ChangeSet) -> str:
+    """Return what changes, in one line."""
+    lines = [f"{path}: {what}" if path != "/" else what for path, what in changes.lines()]
+    more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
+    return f"{lines[0][:_MESSAGE]}{more}" if lines else ""
+
+
+def branch_of(dataset: Dataset, branch: str = "") -> str:
+    """Return the branch that a commit goes to: the one that is named, or the one that is open.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: none is named, and a tag or snapshot is open.
+    """
+    chosen = SnapshotTree(dataset).origin.chosen
+    kind, _, name = chosen.partition(" ")
+    if branch or kind == "branch":
+        return branch or name or MAIN
+    message = f"{chosen} is open, and commits go to a branch"
+    raise RefbrowserError(ErrorKind.USAGE, message, advice="name one: --to-branch NAME")
+
+
+def commit_changes(
+    dataset: Dataset, changes: ChangeSet, order: CommitOrder, control: JobControl | None = None
+) -> Committed:
+    """Commit changes of the snapshot that is open, merged with what others have committed since.
+
+    Parameters
+    ----------
+    dataset
+        Of the snapshot; what may be read of it, and how, holds for its newer ones.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_IO`: the repository cannot be written, or too many others commit; `E_META`, `E_USAGE`: a change
+        cannot be made.
+    """
+    return _Committing(dataset, order, control or JobControl()).commit(changes)
+
+
+def commit_steps(
+    dataset: Dataset,
+    steps: Sequence[tuple[ChangeSet, str]],
+    order: CommitOrder,
+    control: JobControl | None = None,
+) -> list[Committed]:
+    """Commit several changes, each of what is left by those before it, with a message each.
+
+    Ends where one has conflicts; steps that change nothing make no commit.
+    """
+    control = control or JobControl()
+    made: list[Committed] = []
+    opened = dataset
+    try:
+        for changes, message in steps:
+            if changes.is_empty:
+                continue
+            found = commit_changes(opened, changes, replace(order, message=message), control)
+            made.append(found)
+            if found.conflicts or not found.snapshot:
+                break
+            if opened is not dataset:
+                opened.close()
+            opened = open_snapshot(dataset, found.snapshot, control)
+    finally:
+        if opened is not dataset:
+            opened.close()
+    return made
+
+
+def open_snapshot(dataset: Dataset, snapshot: str, control: JobControl) -> Dataset:
+    """Open another snapshot of the repository of a dataset, as that is read."""
+    allowed = tuple(str(each) for each in dataset.access.allowed)
+    settings = dict(dataset.access.settings)
+    request = OpenRequest(dataset.path, allow=allowed, options={"snapshot": snapshot}, settings=settings)
+    return open_dataset(request, control)
+
+
+@dataclass(slots=True)
+class _Committing:
+    dataset: Dataset
+    order: CommitOrder
+    control: JobControl
+    branch: str = field(init=False)
+    _repository: Any = field(init=False)
+
+    def commit(self, changes: ChangeSet) -> Committed:
+        icechunk = library()
+        self.branch = branch_of(self.dataset, self.order.branch)
+        target = self.dataset.path
+        with told_of(target), _alone(target, self.control) if not self.order.dry_run else _nobody():
+            self._repository = self._open(icechunk)
+            for _ in range(ICECHUNK_LIMITS.icechunk_commits):
+                self.control.check()
+                found = self._try(changes, icechunk)
+                if found is not None:
+                    return found
+        message = f"others have committed {ICECHUNK_LIMITS.icechunk_commits} times meanwhile"
+        raise RefbrowserError(ErrorKind.IO, message, Place(document=target), "try again")
+
+    def _open(self, icechunk: Any) -> Any:
+        target = self.dataset.path
+        if "://" not in target:
+            check_unprotected(target)
+        settings = self.dataset.access.connection(split_url(target).origin)
+        return icechunk.Repository.open(storage_of(target, settings))
+
+    def _try(self, changes: ChangeSet, icechunk: Any) -> Committed | None:
+        """Commit to the branch as it is; None where somebody else did so meanwhile."""
+        base = SnapshotTree(self.dataset)
+        opened = base.origin.snapshot.facts.id
+        is_new = self.branch not in self._repository.list_branches()
+        tip = opened if is_new else self._repository.lookup_branch(self.branch)
+        with _opened(self.dataset, tip, self.control) as newest:
+            tree = SnapshotTree(newest)
+            merged = (
+                MergedChanges(changes)
+                if tip == opened
+                else merged_changes(changes, base, tree, self.order.favor, self.order.settled)
+            )
+            told = merged.changes
+            found = Committed(
+                target=self.dataset.path,
+                branch=self.branch,
+                base=opened,
+                tip=tip,
+                message=self.order.message or message_of(told),
+                changes=told,
+                conflicts=tuple(merged.conflicts),
+            )
+            if merged.conflicts or self.order.dry_run or told.is_empty:
+                return found
+            locations = locations_of(told, tree, self.dataset.access)
+            self._add_containers(locations)
+            if is_new:
+                self._repository.create_branch(self.branch, opened)
+            session = self._repository.writable_session(self.branch)
+            if session.snapshot_id != tip:
+                return None
+            done = apply_changes(session, told, tree, self.dataset.access, self.control)
+            _check(session, told)
+            if not session.has_uncommitted_changes:
+                return found
+            try:
+                snapshot = session.commit(found.message)
+            except icechunk.ConflictError:
+                return None
+        return self._there(found, snapshot, done)
+
+    def _add_containers(self, locations: Sequence[Any]) -> None:
+        """Let the configuration say where virtual chunks lie, before any refers to there."""
+        icechunk = library()
+        if not locations:
+            return
+        containers = containers_of(locations, self.dataset.access)
+        config = self._repository.config
+        prefixes = list(config.virtual_chunk_containers or ())
+        containers = [
+            each for each in containers if not any(each.prefix.startswith(known) for known in prefixes)
+        ]
+        if with_containers(config, containers):
+            granted = {each.prefix: each.granted(icechunk) for each in containers}
+            credentials = icechunk.containers_credentials(granted)
+            self._repository = self._repository.reopen(
+                config=config, authorize_virtual_chunk_access=credentials
+            )
+            self._repository.save_config()
+
+    def _there(self, found: Committed, snapshot: str, done: Applied) -> Committed | None:
+        """Return what was committed; None where another program has put its own in its place."""
+        newest = islice(self._repository.ancestry(branch=self.branch), ICECHUNK_LIMITS.icechunk_commits)
+        if all(each.id != snapshot for each in newest):
+            return None
+        return replace(found, snapshot=snapshot, chunks=done.chunks, copied=done.copied)
+
+
+def _check(session: Any, changes: ChangeSet) -> None:
+    """Compare the metadata that a session has with what it was to get."""
+    from zarr.core.buffer import default_buffer_prototype
+    from zarr.core.sync import sync
+
+    for each in changes.nodes:
+        key = f"{each.path}/{NODE_V3}".removeprefix("/")
+        found = sync(session.store.get(key, default_buffer_prototype()))
+        now = None if found is None else metadata_in(each.path, found.to_bytes())
+        if each.after is None and now is None:
+            continue
+        if now is None or each.after is None or not _agrees(each.after, now):
+            message = "Icechunk keeps other metadata than was to be committed"
+            raise RefbrowserError(ErrorKind.META, message, Place(path=each.shown))
+
+
+def _agrees(wanted: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Tell whether all that is wanted is there; the library may add what is the usual."""
+    return all(same_meaning(value, now.get(name)) for name, value in wanted.items())
+
+
+@contextmanager
+def _opened(dataset: Dataset, snapshot: str, control: JobControl) -> Iterator[Dataset]:
+    if SnapshotTree(dataset).origin.snapshot.facts.id == snapshot:
+        yield dataset
+        return
+    with open_snapshot(dataset, snapshot, control) as found:
+        yield found
+
+
+@contextmanager
+def _nobody() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def _alone(target: str, control: JobControl) -> Iterator[None]:
+    """Let no other commit of this program into a repository on this disk; buckets need no such thing.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_IO`: others are at it for too long.
+    """
+    lock = _lock_of(target)
+    if lock is None:
+        yield
+        return
+    descriptor, take = lock
+    try:
+        until = time.monotonic() + ICECHUNK_LIMITS.icechunk_wait
+        while not take(descriptor):
+            control.check()
+            if time.monotonic() > until:
+                message = f"another commit goes on for {ICECHUNK_LIMITS.icechunk_wait} s"
+                raise RefbrowserError(ErrorKind.IO, message, Place(path=target), "try again")
+            time.sleep(_PAUSE)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock_of(target: str) -> tuple[int, Callable[[int], bool]] | None:
+    """Return what is locked, and what tries to; None where there is nothing to lock, or no way to."""
+    if "://" in target:
+        return None
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        # The folder itself: nothing is left in it, and the system lets go of it when a process ends.
+        descriptor = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise RefbrowserError(ErrorKind.IO, quoted(error.strerror), Place(path=target)) from error
+
+    def take(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True  # File systems without locks.
+        return True
+
+    return descriptor, take

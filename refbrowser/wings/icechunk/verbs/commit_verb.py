@@ -1,0 +1,93 @@
+"""Commit changes to a branch of an Icechunk repository; exit code 2 when others changed the same otherwise.
+
+What others have committed since is kept: what they changed elsewhere is merged, where both changed a place to
+other values nothing is committed until it is said whose counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from refbrowser.cli.console import ProgressBar, plain, tell, write_json, write_line
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_request,
+    job_control,
+    open_dataset,
+    said_of_fields,
+)
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.wings.icechunk.changing.committing import Committed
+
+#: The exit code when conflicts are left.
+CONFLICTS = 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    from refbrowser.wings.icechunk.changing.request import CommitRequest
+
+    parser.add_argument("path", metavar="REPO", help="an Icechunk repository")
+    add_request(parser, CommitRequest)
+    add_json(parser)
+    add_reading(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Commit and report."""
+    from refbrowser.wings.icechunk.changing.public import commit
+    from refbrowser.wings.icechunk.changing.request import CommitRequest
+
+    said = said_of_fields(arguments, CommitRequest)
+    settled = dict(map(_settled, said.pop("settle", ())))
+    arguments.template = []
+    with open_dataset(arguments, token) as dataset, ProgressBar("committing") as bar:
+        found = commit(dataset, **said, settled=settled, progress=job_control(token, bar))
+    if arguments.json:
+        write_json(found.to_json())
+    else:
+        _write_text(found, is_dry=bool(said.get("dry_run")))
+    return CONFLICTS if found.conflicts else 0
+
+
+def _settled(text: str) -> tuple[str, str]:
+    place, equals, side = text.rpartition("=")
+    if not equals or side not in ("ours", "theirs"):
+        message = f"{quoted(text)} is not of the form PLACE=ours or PLACE=theirs"
+        raise RefbrowserError(ErrorKind.USAGE, message)
+    return place, side
+
+
+def _write_text(found: Committed, *, is_dry: bool) -> None:
+    from refbrowser.references.merging.merge import Choice
+    from refbrowser.tools.merge.merge_words import conflict_sides
+    from refbrowser.wings.icechunk.changing.merged_changes import place_of
+
+    for path, line in found.changes.lines():
+        write_line(plain(f"{path}: {line}"))
+    for conflict in found.conflicts:
+        tell(f"refbrowser: conflict: {plain(place_of(conflict))}")
+        for choice, text in zip(Choice, conflict_sides(conflict), strict=True):
+            tell(f"refbrowser:   {choice.value}: {plain(text)}")
+    write_line(plain(_summary(found, is_dry=is_dry)))
+
+
+def _summary(found: Committed, *, is_dry: bool) -> str:
+    from refbrowser.words import counted
+
+    where = f"{found.target}, branch {found.branch}"
+    merged = ", merged with what others have committed since" if found.is_merged else ""
+    copied = f", {counted(found.copied, 'chunk')} written again" if found.copied else ""
+    if found.conflicts:
+        count = counted(len(found.conflicts), "conflict")
+        return f"{where}: nothing committed, {count}. Give --favor, or --settle PLACE=ours|theirs for each."
+    if found.snapshot:
+        return f"{where}: snapshot {found.snapshot}{merged}{copied}"
+    if found.changes.is_empty:
+        return f"{where}: nothing to commit"
+    return f"{where}: would be committed{merged}" if is_dry else f"{where}: nothing committed"

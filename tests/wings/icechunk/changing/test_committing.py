@@ -1,0 +1,213 @@
+"""Commits to repositories, as the library itself, zarr-python and xarray read them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import refbrowser
+from refbrowser.cli import main
+from refbrowser.errors import RefbrowserError
+
+icechunk = pytest.importorskip("icechunk")
+pytest.importorskip("xarray")
+
+from repositories_made import (  # noqa: E402 - the library may be missing
+    OWN,
+    VIRTUAL,
+    colleague_commits,
+    library_dataset,
+    library_group,
+    library_repository,
+    messages,
+    metadata_of,
+    repository_in,
+)
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return repository_in(tmp_path)
+
+
+def test_attributes_names_and_deletions(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = set(os.listdir(path / "manifests")), set(os.listdir(path / "chunks"))
+    options = ["--set-attr", "v:units=degC", "--set-attr", ":n=[1, 2]", "--set-attr", "v:long_name="]
+    assert main(["commit", str(path), *options, "-m", "mended"]) == 0
+    assert "attribute units" in capsys.readouterr().out
+    group = library_group(path)
+    assert dict(group["v"].attrs) == {"units": "degC"}
+    assert dict(group.attrs) == {"title": "a test", "kept": 1, "n": [1, 2]}
+    # Metadata alone writes no manifest and no chunk.
+    assert (set(os.listdir(path / "manifests")), set(os.listdir(path / "chunks"))) == before
+    assert main(["commit", str(path), "--rename", "/:x=lon", "--rename", "v=temp", "--delete", "g"]) == 0
+    dataset = library_dataset(path)
+    assert dataset["temp"].dims == ("y", "lon")
+    assert np.array_equal(dataset["temp"].values, VIRTUAL)
+    assert sorted(library_group(path)) == ["temp", "x"]
+    assert messages(path)[0] == "/v: renamed to /temp and 3 more"
+    assert messages(path)[1:3] == ["mended", "made"]
+    # What was committed before is as it was.
+    old = library_repository(path).lookup_snapshot
+    first = [each.id for each in library_repository(path).ancestry(branch="main")][2]
+    assert old(first).message == "made"
+    with refbrowser.open(path, snapshot=first, allow=[str(path.parent)]) as dataset:
+        assert np.array_equal(dataset["/v"][...], VIRTUAL)
+
+
+def test_nothing_is_committed_by_a_dry_run_or_without_changes(path: Path) -> None:
+    known = messages(path)
+    found = refbrowser.commit(path, set_attr="v:units=C", rename="g=h", dry_run=True)
+    assert found.snapshot == ""
+    assert [*found.changes.lines()] == [
+        ("/g", "renamed to /h"),
+        ("/v", 'attribute units: "K" -> "C"'),
+    ]
+    assert refbrowser.commit(path, set_attr="v:units=K").snapshot == ""
+    assert messages(path) == known
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"set_attr": "nothing:units=K"}, "no group or array"),
+        ({"set_attr": "v:nothing="}, "no attribute"),
+        ({"set_attr": "units=K"}, "not of the form"),
+        ({"rename": "v=x"}, "cannot be renamed"),
+        ({"rename": "v=no/where"}, "no group"),
+        ({"rename": "/:nothing=t"}, "dimension"),
+        ({"delete": "/"}, "root"),
+        ({"delete": "nothing"}, "no group or array"),
+    ],
+)
+def test_what_cannot_be_is_refused(path: Path, asked: dict[str, Any], told: str) -> None:
+    with pytest.raises(RefbrowserError, match=told):
+        refbrowser.commit(path, **asked)
+    assert messages(path)[0] == "made"
+
+
+def test_own_and_inline_chunks_go_along_with_a_new_name(path: Path) -> None:
+    found = refbrowser.commit(path, rename=["g/own=g/other", "x=g/x"])
+    group = library_group(path)
+    assert np.array_equal(group["g/other"][:], OWN)
+    assert np.array_equal(group["g/x"][:], np.arange(6))
+    assert "own" not in group["g"]
+    # Those that lie in the repository itself; inline ones need no copy.
+    assert found.copied == 3
+
+
+def test_virtual_chunks_lie_elsewhere(path: Path) -> None:
+    place = path.parent / "elsewhere"
+    place.mkdir()
+    (path.parent / "data.bin").rename(place / "data.bin")
+    assert refbrowser.commit(path, move_prefix=f"{path.parent}/data={place}/data").chunks == 4
+    assert np.array_equal(library_group(path)["v"][...], VIRTUAL)
+    assert np.array_equal(library_group(path)["g/own"][...], OWN)
+
+
+def test_what_others_committed_is_kept(path: Path) -> None:
+    def change(group: Any) -> None:
+        group["v"].attrs["units"] = "degC"
+        group["x"].attrs["units"] = "m"
+        group.create_array("new", shape=(3,), dtype="i4")[:] = 7
+        group["g/own"][0] = -1
+
+    with refbrowser.open(path) as dataset:
+        theirs = colleague_commits(path, change)
+        found = refbrowser.commit(dataset, set_attr=["v:comment=ours", "/:title=new"], rename="g/own=g/mine")
+    assert (found.tip, found.is_merged) == (theirs, True)
+    group = library_group(path)
+    assert dict(group["v"].attrs) == {"units": "degC", "long_name": "v", "comment": "ours"}
+    assert group["x"].attrs["units"] == "m"
+    assert group["new"][:].tolist() == [7, 7, 7]
+    assert group["g/mine"][:2].tolist() == [-1, 1]
+    assert messages(path)[1:] == ["a colleague's", "made", "Repository initialized"]
+
+
+def test_conflicts_are_told_and_settled(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def change(group: Any) -> None:
+        group["v"].attrs["units"] = "theirs"
+        group.attrs["title"] = "theirs"
+
+    first = library_repository(path).lookup_branch("main")
+    colleague_commits(path, change)
+    known = messages(path)
+    ours = ["commit", str(path), "--snapshot", first, "--to-branch", "main"]
+    ours += ["--set-attr", "v:units=ours", "--set-attr", "/:title=ours", "--set-attr", "x:a=1"]
+    assert main(ours) == 2
+    told = capsys.readouterr().err
+    assert all(each in told for each in ("/v:attributes/units", "base: K", "ours: ours", "theirs: theirs"))
+    assert messages(path) == known
+    assert main([*ours, "--json"]) == 2
+    said = json.loads(capsys.readouterr().out)
+    assert [each["place"] for each in said["conflicts"]] == ["/v:attributes/units", "/:attributes/title"]
+    settled = ["--settle", "/v:attributes/units=ours", "--settle", "/:attributes/title=theirs"]
+    assert main([*ours, *settled]) == 0
+    group = library_group(path)
+    assert (group["v"].attrs["units"], group.attrs["title"], group["x"].attrs["a"]) == ("ours", "theirs", 1)
+
+
+def test_a_deletion_never_takes_what_others_added(path: Path) -> None:
+    with refbrowser.open(path) as dataset:
+        colleague_commits(path, lambda group: group["g"].create_array("new", shape=(3,), dtype="i4"))
+        refbrowser.commit(dataset, delete="g")
+    assert sorted(library_group(path)["g"]) == ["new"]
+    with refbrowser.open(path) as dataset:
+        colleague_commits(path, lambda group: group["v"].attrs.update({"units": "C"}))
+        found = refbrowser.commit(dataset, delete="v")
+        assert (found.snapshot, len(found.conflicts)) == ("", 1)
+        refbrowser.commit(dataset, delete="v", favor="theirs")
+        assert "v" in library_group(path)
+        assert refbrowser.commit(dataset, delete="v", favor="ours").snapshot
+    assert "v" not in library_group(path)
+
+
+def test_ours_of_what_others_deleted_is_refused(path: Path) -> None:
+    def delete(group: Any) -> None:
+        del group["v"]
+
+    with refbrowser.open(path) as dataset:
+        colleague_commits(path, delete)
+        assert refbrowser.commit(dataset, set_attr="v:units=C").conflicts
+        with pytest.raises(RefbrowserError, match="others have deleted it"):
+            refbrowser.commit(dataset, set_attr="v:units=C", favor="ours")
+        assert not refbrowser.commit(dataset, set_attr="v:units=C", favor="theirs").snapshot
+
+
+def test_a_new_branch_starts_at_what_is_open(path: Path) -> None:
+    assert refbrowser.commit(path, set_attr="v:units=C", to_branch="trial").branch == "trial"
+    assert library_group(path, "trial")["v"].attrs["units"] == "C"
+    assert library_group(path)["v"].attrs["units"] == "K"
+    library_repository(path).create_tag("t", library_repository(path).lookup_branch("main"))
+    with pytest.raises(RefbrowserError, match="commits go to a branch"):
+        refbrowser.commit(path, set_attr="v:units=C", tag="t")
+
+
+_WRITER = """
+import sys, refbrowser
+path, name = sys.argv[1:]
+for number in range(6):
+    refbrowser.commit(path, set_attr=[f"v:{name}{number}={number}"], message=f"{name}{number}")
+"""
+
+
+def test_writers_at_the_same_time_lose_nothing(path: Path) -> None:
+    writers = [
+        subprocess.Popen([sys.executable, "-c", _WRITER, str(path), name], stderr=subprocess.PIPE, text=True)
+        for name in ("a", "b", "c")
+    ]
+    for writer in writers:
+        assert writer.wait(120) == 0, writer.stderr and writer.stderr.read()
+    attributes = dict(library_group(path)["v"].attrs)
+    assert {f"{name}{number}" for name in "abc" for number in range(6)} <= attributes.keys()
+    assert len(messages(path)) == 20
+    assert metadata_of(path, "v")["shape"] == [4, 6]
