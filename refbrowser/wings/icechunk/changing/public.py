@@ -41,7 +41,8 @@ def commit(
         Its path or URL, or the dataset of a snapshot of it: what others have committed since that was opened
         is kept.
     set_attr
-        Attributes as ``PATH:NAME=VALUE``, of the root ``:NAME=VALUE``: text, or JSON; nothing after ``=`` removes one.
+        Attributes as ``PATH:NAME=VALUE``, of the root ``:NAME=VALUE``: text, or JSON; nothing after ``=``
+        removes one.
     rename
         Paths as ``OLD=NEW``; dimensions as ``PATH:DIM=NEW``, or ``/:DIM=NEW`` in all arrays.
     delete

@@ -17,7 +17,8 @@ class CommitRequest:
         default=(),
         metadata=option(
             "--set-attr [VAR]:NAME=VALUE",
-            "an attribute of the array or group VAR, or of the root: text, or JSON; without VALUE it is removed (repeatable)",
+            "an attribute of the array or group VAR, or of the root: text, or JSON; without VALUE it is "
+            "removed (repeatable)",
             about="Attributes as ``PATH:NAME=VALUE``; of the root ``:NAME=VALUE``.",
             kind=Kind.TEXTS,
         ),
