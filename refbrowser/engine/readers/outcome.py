@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Verdict(StrEnum):
+class ReaderVerdict(StrEnum):
     """What becomes of an array in a reader.
 
     Attributes
@@ -32,11 +32,11 @@ class Verdict(StrEnum):
     @property
     def reads(self) -> bool | None:
         """Whether values are read as they are stored; None where it is not known."""
-        return None if self is Verdict.UNKNOWN else self is Verdict.DECODES
+        return None if self is ReaderVerdict.UNKNOWN else self is ReaderVerdict.DECODES
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Trial:
     """What an installed reader made of an array when it was tried.
 
     Attributes
@@ -47,7 +47,7 @@ class Outcome:
         Of the reader that was tried.
     array
         Absolute path of the array.
-    outcome
+    verdict
         What became of it.
     reason
         What the reader said, or where its values differ; empty where it decodes.
@@ -56,5 +56,5 @@ class Outcome:
     reader: str
     version: str
     array: str
-    outcome: Verdict
+    verdict: ReaderVerdict
     reason: str = ""

@@ -20,7 +20,7 @@ from refbrowser.cli.options import (
     open_dataset,
     said_of_fields,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -126,17 +126,10 @@ def _fixed(dataset: Dataset, result: AuditResult, arguments: argparse.Namespace,
 
 def _check(arguments: argparse.Namespace) -> None:
     """Raise `E_USAGE` for codes that are none, and reports of unknown form, before anything is done."""
-    from refbrowser.engine.audit.audit_result import WARNING
-    from refbrowser.engine.audit.reader_notes import NOTES
-    from refbrowser.findings.kinds import KINDS
+    from refbrowser.tools.audit.report.audit_report import check_codes
     from refbrowser.tools.audit.report.audit_reports import check_report
 
-    for code in arguments.fail_on:
-        if code != WARNING and code not in KINDS and code not in NOTES:
-            raise RefbrowserError(
-                ErrorKind.USAGE, f"there are no findings of the code {quoted(code)}",
-                advice="refbrowser audit --json prints the codes of its findings; the manual lists them all",
-            )  # fmt: skip
+    check_codes(arguments.fail_on)
     for path in arguments.report:
         check_report(path)
     if (arguments.write or arguments.output) and not arguments.fix:

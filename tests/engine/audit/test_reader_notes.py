@@ -11,13 +11,13 @@ import pytest
 from damaged_sets import sound
 
 import refbrowser
-from refbrowser.engine.audit.reader_notes import NOTES, reader_notes
+from refbrowser.engine.audit.reader_notes import note_codes, reader_notes
 from refbrowser.references.document.document import ReferenceDocument
 
 
 def noted(document: dict[str, Any]) -> dict[str, int]:
     found = reader_notes(ReferenceDocument.of(json.dumps(document).encode()))
-    assert {note.code for note in found} <= set(NOTES)
+    assert {note.code for note in found} <= set(note_codes())
     return {note.code: note.count for note in found}
 
 
