@@ -20,8 +20,9 @@ from refbrowser.model.cf import TimeUnits
 
 Ints = npt.NDArray[np.int64]
 
-_DATE = r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d)?)?Z?)?)?)?"
-_WORDS = re.compile(rf"(?P<name>[^=]+)=(?P<begin>{_DATE})?:(?P<end>{_DATE})?:(?P<step>[^:]+)", re.ASCII)
+#: A date as words of axes have it, as far as somebody likes to write it.
+DATE = r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d)?)?Z?)?)?)?"
+_WORDS = re.compile(rf"(?P<name>[^=]+)=(?P<begin>{DATE})?:(?P<end>{DATE})?:(?P<step>[^:]+)", re.ASCII)
 _PARTS = re.compile(r"\d+")
 _STEP = re.compile(r"(\d{1,9})? ?([A-Za-z]+)", re.ASCII)
 #: As ISO 8601 writes durations, days and more, and parts of days.
@@ -135,8 +136,8 @@ class AxisWords:
             `E_USAGE`: a date is not in the calendar; the end lies before the beginning; an end is left out
             and nothing is there.
         """
-        begin = _begin(self.begin, calendar) if self.begin else self._first(calendar, there)
-        end = _behind(self.end, calendar) if self.end else self._last(there) + 1
+        begin = instant_of(self.begin, calendar) if self.begin else self._first(calendar, there)
+        end = instant_behind(self.end, calendar) if self.end else self._last(there) + 1
         _check_day(begin, calendar, self.step)
         size = int(TimeAxis(calendar, begin, self.step, 0).positions(np.array([end - 1], np.int64))[0][0]) + 1
         if size < 1:
@@ -255,18 +256,14 @@ def instant_of(text: str, calendar: str) -> int:
     RefbrowserError
         `E_USAGE`: it is not in the calendar.
     """
-    return _begin(text, calendar)
-
-
-def _begin(text: str, calendar: str) -> int:
     parts = _parts(text)
     return _instant([*parts, *_FIRST[len(parts) :]], text, calendar)
 
 
-def _behind(text: str, calendar: str) -> int:
-    """Return the instant behind all that a date names."""
+def instant_behind(text: str, calendar: str) -> int:
+    """Return the instant behind all that a date names; raises as `instant_of`."""
     parts = _parts(text)
-    begin = _begin(text, calendar)
+    begin = instant_of(text, calendar)
     if len(parts) > 2:
         return begin + (DAY, LENGTHS["hours"], LENGTHS["minutes"], LENGTHS["seconds"])[len(parts) - 3]
     year, month = parts[0], (parts[1] if len(parts) > 1 else 12)

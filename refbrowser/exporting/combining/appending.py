@@ -27,11 +27,11 @@ from refbrowser.exporting.combining.combination import (
 )
 from refbrowser.exporting.combining.combine import CombinedProof, gather, named_places, plan_of
 from refbrowser.exporting.combining.combined import OF_DIMENSIONS, Plan, blocked, combined_document
+from refbrowser.exporting.combining.file_set import FileSet
 from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.mismatches import Mismatch, named
 from refbrowser.exporting.combining.properties import (
     ArrayProperties,
-    FileSet,
     ScannedSource,
     Values,
     all_coords,

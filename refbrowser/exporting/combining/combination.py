@@ -11,6 +11,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named, short
+from refbrowser.exporting.combining.renaming import Names
 from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.option_fields import OPTIONS_WITHIN, Kind, documented, option
@@ -18,7 +19,7 @@ from refbrowser.formats.reference_forms import form_of
 from refbrowser.formats.registry import referring
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.cf import TimeUnits
-from refbrowser.model.time_axis import AxisWords
+from refbrowser.model.time_axis import DATE, AxisWords
 from refbrowser.words import either
 
 #: In place of a file: each that a blocking difference names as the odd one.
@@ -182,6 +183,22 @@ class Combination:
         "``DIM=FROM:TO:STEP``: dimensions that are regular axes of time (`AxisWords.parse`); files are laid "
         "along them.",
     )
+    select: tuple[str, ...] = _some(
+        "--select DIM=FROM:TO",
+        "take this part only: dates (time=2015-01:2016-12), values (lat=40:50) or positions (x=[0:100]); "
+        "it begins where a chunk does",
+        "``DIM=FROM:TO``: what is taken along dimensions (`DimensionRange.parse`).",
+    )
+    rename: tuple[str, ...] = _some(
+        "--rename OLD=NEW",
+        "rename arrays and dimensions of this name",
+        "``OLD=NEW``: arrays and dimensions that get other names.",
+    )
+    chunks: tuple[str, ...] = _some(
+        "--chunks [VAR:]DIM=N",
+        "cut chunks that are not compressed into chunks of N along their outermost dimension",
+        "``DIM=N`` or ``ARRAY:DIM=N``: chunks without codecs are cut into smaller ones (`ChunkCut.parse`).",
+    )
     new_dims: tuple[str, ...] = _some(
         "--new-dim NAME=FROM",
         r"lay them along a new dimension with values from name:PATTERN with a group, such as name:run(\d+), "
@@ -214,10 +231,16 @@ class Combination:
         axes = [text.partition("=")[0] for text in self.axis]
         concat = (*self.concat, *(name for name in axes if name not in {*self.concat, *new}))
         object.__setattr__(self, "concat", concat)
+        if not (concat or new) and (self.select or self.rename or self.chunks):
+            # A part of one file, or one with other names.
+            object.__setattr__(self, "merge", True)
 
     def check(self) -> None:
         """Raise `E_USAGE` where something that is said has no meaning."""
         self.regular_axes()
+        self.ranges()
+        self.cuts()
+        self.names()
         new = [each.name for each in self.new_dimensions()]
         twice = [name for name in {*self.concat, *new} if [*self.concat, *new].count(name) > 1]
         if not (self.concat or new or self.merge):
@@ -245,6 +268,18 @@ class Combination:
         if twice := [name for name in names if names.count(name) > 1]:
             raise _usage(f"the axis {quoted(twice[0])} is said twice")
         return found
+
+    def ranges(self) -> list[DimensionRange]:
+        """Return what is taken along dimensions."""
+        return [DimensionRange.parse(text) for text in self.select]
+
+    def cuts(self) -> list[ChunkCut]:
+        """Return how chunks are cut smaller."""
+        return [ChunkCut.parse(text) for text in self.chunks]
+
+    def names(self) -> Names:
+        """Return the new names of arrays and dimensions."""
+        return Names.parse(self.rename)
 
     def new_dimensions(self) -> list[NewDimension]:
         """Return the new dimensions."""
@@ -295,6 +330,7 @@ class Combination:
             dimensions=self.concat,
             inline=self.inline_var,
             valued=valued,
+            selected=tuple(each.name for each in self.ranges() if each.positions is None),
             allow=self.allow,
             storage_options=self.storage_options,
             settings=self.settings,
@@ -490,6 +526,84 @@ class NewDimension:
         if self.is_date:
             return _seconds(match.groupdict())
         return match[1]
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionRange:
+    """What is taken along a dimension.
+
+    Attributes
+    ----------
+    begin, end
+        Dates, or values of the coordinate; the end is taken, too, and as a date all of the day, month or year
+        that it names. Empty where there is no bound.
+    positions
+        Positions, as Python slices; None where dates or values are said.
+    """
+
+    name: str
+    begin: str
+    end: str
+    positions: slice | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> DimensionRange:
+        """Return what ``DIM=FROM:TO``, ``DIM=DATE`` or ``DIM=[A:B]`` says.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: it is none of these.
+        """
+        match = _RANGE.fullmatch(text.strip())
+        if match is None or not (match["first"] is not None or match["begin"] or match["end"]):
+            raise _usage(f"{quoted(text)} is not of the form DIM=FROM:TO", _RANGE_EXAMPLE)
+        if match["first"] is not None:
+            ends = (int(each) if each else None for each in (match["first"], match["last"]))
+            return cls(match["name"], "", "", slice(*ends))
+        begin = match["begin"] or ""
+        return cls(match["name"], begin, match["end"] or "" if match["colon"] else begin)
+
+
+_LABEL = rf"{DATE}|[-+]?[\d.]+(?:[eE][-+]?\d+)?"
+_RANGE = re.compile(
+    rf"(?P<name>[^=]+)=(?:\[(?P<first>-?\d*):(?P<last>-?\d*)\]"
+    rf"|(?P<begin>{_LABEL})?(?:(?P<colon>:)(?P<end>{_LABEL})?)?)",
+    re.ASCII,
+)
+_RANGE_EXAMPLE = "for example time=2015-01:2016-12, lat=40:50, time=2016 or x=[0:100]"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkCut:
+    """Chunks that are to be cut smaller.
+
+    Attributes
+    ----------
+    array
+        Name or path; empty for all that can be.
+    dimension, side
+        Along which, and how long they are then.
+    """
+
+    array: str
+    dimension: str
+    side: int
+
+    @classmethod
+    def parse(cls, text: str) -> ChunkCut:
+        """Return what ``DIM=N`` or ``ARRAY:DIM=N`` says.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: it is neither.
+        """
+        array, _, rest = text.rpartition(":")
+        dimension, equals, side = rest.partition("=")
+        if not (equals and dimension and re.fullmatch(r"[1-9]\d{0,17}", side, re.ASCII)):
+            raise _usage(f"{quoted(text)} is not of the form DIM=N", "for example time=1, or t:time=1")
+        return cls(array, dimension, int(side))
 
 
 def is_safe(source: str) -> bool:

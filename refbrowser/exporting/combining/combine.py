@@ -21,6 +21,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsErr
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
 from refbrowser.exporting.combining.file_positions import divide, file_ends, no_dimension, placed_axes
+from refbrowser.exporting.combining.file_set import FileSet
 from refbrowser.exporting.combining.holes import Hole, hole_mismatches, holes_of
 from refbrowser.exporting.combining.led_sources import with_lead
 from refbrowser.exporting.combining.made_references import sources_of
@@ -32,10 +33,11 @@ from refbrowser.exporting.combining.mismatches import (
     mismatches_of,
     of_files,
 )
-from refbrowser.exporting.combining.properties import FileSet, ScannedSource, ScanSettings, is_named
-from refbrowser.exporting.combining.regular_axis import on_regular_axes
+from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named
+from refbrowser.exporting.combining.regular_axis import Gaps, on_regular_axes
 from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scans
 from refbrowser.exporting.combining.scan_sources import ScanTask, StateTask, scan, states_of
+from refbrowser.exporting.combining.selected_parts import cut_smaller, selected, without_gaps
 from refbrowser.exporting.combining.times import counted
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest, loss_lines
@@ -295,7 +297,7 @@ def plan_of(files: FileSet, request: Combination) -> Plan:
         if not odd:
             break
         gone |= {source: _why(plan, source) for source in odd}
-    plan.left_out = list(gone.items())
+    plan.left_out = [*gone.items(), *plan.left_out]
     return plan
 
 
@@ -304,17 +306,32 @@ def _why(plan: Plan, source: str) -> str:
 
 
 def _planned(files: list[ScannedSource], request: Combination) -> Plan:
-    files = in_one_form(files)
+    files, told = cut_smaller(in_one_form(files), request)
+    files, gone, off = selected(files, request)
+    plan, gaps = _laid(files, request)
+    if gaps:
+        # A file whose own times have holes lies in parts.
+        parts, within = without_gaps(files, gaps, request)
+        off += within
+        plan, _ = _laid(parts, request)
+    plan.left_out = gone
+    plan.mismatches = sorted([*off, *plan.mismatches, *told], key=lambda each: not each.is_blocking)
+    return plan
+
+
+def _laid(files: list[ScannedSource], request: Combination) -> tuple[Plan, Gaps]:
+    """Return the plan of files, and the files whose own times have holes on a regular axis."""
     arrays = arrays_of(files, request)
+    names = [name for array in arrays for told in array.groups() for name in told.dimensions]
+    request.names().check([each.path for each in arrays], names)
     axes, found = placed_axes(files, arrays, request)
-    axes, off = on_regular_axes(axes, files, arrays, request)
+    axes, off, gaps = on_regular_axes(axes, files, arrays, request)
     found += off
     divided = divide(arrays, axes)
     told = [*mismatches_of(files, arrays, request), *found, *file_ends(files, arrays, axes), *divided]
     holes = holes_of(arrays, axes)
     told += hole_mismatches(holes, files, arrays, axes, request)
-    told.sort(key=lambda each: not each.is_blocking)
-    return Plan(request, files, [], arrays, axes, told, holes)
+    return Plan(request, files, [], arrays, axes, told, holes), gaps
 
 
 def lacks(files: FileSet, request: Combination) -> bool:
@@ -582,7 +599,7 @@ class CombinedProof:
             return
         if not prod(told.shape) or (array.role == "same" and number != array.files[array.owner]):
             return
-        node = made.hierarchy.find(array.path)
+        node = made.hierarchy.find(plan.request.names().path(array.path))
         if not isinstance(node, ArrayNode):
             return
         starts, inner = [], []
@@ -600,7 +617,9 @@ class CombinedProof:
         begin = tuple(slice(0, side) for side in sides)
         end = tuple(slice(length - side, length) for length, side in zip(told.shape, sides, strict=True))
         source = file.hierarchy.find(told.path)
-        if not isinstance(source, ArrayNode) or (array.role == "inlined" and source.shape != told.shape):
+        first = {name: at for name, at in plan.files[number].begins.items() if name in told.dimensions}
+        is_whole = not first and array.role == "inlined"
+        if not isinstance(source, ArrayNode) or (is_whole and source.shape != told.shape):
             # The coordinate of a dimension that only the document has.
             return
         source = file.document.by_library(source) or source
@@ -614,13 +633,10 @@ class CombinedProof:
                 slice(at + each.start, at + each.stop) for at, each in zip(starts[extra:], own, strict=True)
             )
             index = (*(slice(at, at + 1) for at in starts[:extra]), *moved)
+            index_of_file = tuple(_moved(own[at], first.get(told.dimensions[at], 0)) for at in places)
             try:
                 expected = np.asarray(
-                    file.session.read(
-                        source,
-                        file.access,
-                        Selection.from_index(tuple(own[at] for at in places), source.shape),
-                    )
+                    file.session.read(source, file.access, Selection.from_index(index_of_file, source.shape))
                 )
                 found = np.asarray(
                     made.session.read(node, made.access, Selection.from_index(index, node.shape))
@@ -641,3 +657,7 @@ class CombinedProof:
             if not is_same(found.reshape(expected.shape), expected):
                 raise different(array.path, f"{quoted(plan.files[number].source)} has other values")
             self.compared += 1
+
+
+def _moved(part: slice, start: int) -> slice:
+    return slice(part.start + start, part.stop + start)

@@ -19,6 +19,7 @@ from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination
+from refbrowser.exporting.combining.file_parts import divided_rows, size_of_rows
 from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.holes import Hole, HoleFill, has_holes, hole_fill
 from refbrowser.exporting.combining.metadata_of_v3 import array_in_v3
@@ -35,6 +36,7 @@ from refbrowser.exporting.combining.properties import (
     bounds_of,
     coords_of,
 )
+from refbrowser.exporting.combining.renaming import RenamedManifest
 from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.exporting.saving.kerchunk_metadata import with_filters_alone
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
@@ -46,7 +48,6 @@ from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import ChunkGrid, RegularChunkGrid, grid_of
 from refbrowser.references.content.origins import FileOrigin
-from refbrowser.references.content.table import WHOLE
 from refbrowser.references.content.value_table import json_of
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 
@@ -200,6 +201,16 @@ def blocked(plan: Plan) -> RefbrowserError:
     )
 
 
+def _builder(plan: Plan, place: str) -> ManifestBuilder:
+    """Return what gathers the document; under other names where some are said."""
+    names = plan.request.names()
+    if not names.new:
+        return ManifestBuilder(place)
+    arrays = frozenset(each.path.strip("/") for each in plan.arrays)
+    new = frozenset(axis.path.strip("/") for axis in plan.axes if axis.is_new)
+    return RenamedManifest(place, names=names, arrays=arrays | new)
+
+
 class _Combining:
     def __init__(self, plan: Plan, token: CancelToken, keys: Mapping[str, ChunkKeyEncoding]) -> None:
         self.plan, self.token, self.other_keys = plan, token, keys
@@ -212,7 +223,7 @@ class _Combining:
             self.form = "zarr-v3"
         self._check_codecs()
         urls = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
-        self.manifest = ManifestBuilder(_folder_of(urls))
+        self.manifest = _builder(plan, _folder_of(urls))
         self.numbers: list[npt.NDArray[np.int32] | None] = [None] * len(plan.files)
         self.starts: list[Ints | None] = [None] * len(plan.files)
         self.room = LIMITS.inlined_members
@@ -537,11 +548,11 @@ class _Rows:
         held = np.flatnonzero(length == HELD)
         data = [columns.inline[start + row] for row in stay[held].tolist()]
         if self._array.divided and self._array.role == "placed":
-            divided = _divided(told, self._axis(told), self._array.divided, coords, offset, length)
+            divided = divided_rows(told, self._axis(told), self._array.divided, coords, offset, length)
             coords, offset, length, of_row = divided
             url, held = url[of_row], np.flatnonzero(length == HELD)
             # Of rows that hold their bytes the offset is that in these.
-            size = _size_of_rows(told, self._axis(told), self._array.divided)
+            size = size_of_rows(told, self._axis(told), self._array.divided)
             by_row = {row: columns.inline[start + row] for row in np.unique(of_row[held]).tolist()}
             data = [
                 by_row[int(of_row[row])][int(offset[row]) : int(offset[row]) + size] for row in held.tolist()
@@ -591,26 +602,6 @@ class _Rows:
                 self._grids.clear()
             found = self._grids[shape] = all_coords(shape)
         return found[positions]
-
-
-def _size_of_rows(told: ArrayProperties, axis: int, rows: int) -> int:
-    return rows * prod(told.chunks[axis + 1 :]) * told.itemsize
-
-
-def _divided(
-    told: ArrayProperties, axis: int, rows: int, coords: Ints, offset: Ints, length: Ints
-) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return rows of chunks that are divided along an axis, and the row that each is of."""
-    count, size = told.chunks[axis] // rows, _size_of_rows(told, axis, rows)
-    inner = np.tile(np.arange(count), len(coords))
-    of_row = np.repeat(np.arange(len(coords)), count)
-    found = coords[of_row]
-    found[:, axis] = found[:, axis] * count + inner
-    begin = np.where(length[of_row] == HELD, 0, np.where(length[of_row] == WHOLE, 0, offset[of_row]))
-    begin = begin + inner * size
-    lengths = np.where(length[of_row] == HELD, HELD, size)
-    stay = found[:, axis] * rows < told.shape[axis]
-    return found[stay], begin[stay], lengths[stay], of_row[stay]
 
 
 def _common(groups: Iterable[tuple[int, Attributes]]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.dataset import Dataset, damage_of
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.rewritten_document import is_relative
 from refbrowser.exporting.saving.kerchunk_metadata import is_said_twice
 from refbrowser.exporting.saving.portable_document import portable_document
@@ -141,6 +141,8 @@ class ScanSettings:
         Names or paths of arrays whose values are to stand in the document.
     valued
         Those whose first value is wanted.
+    selected
+        Dimensions whose coordinates tell what is taken of them.
     opening
         Options of opening, as `OpenRequest.options` has them.
     """
@@ -148,6 +150,7 @@ class ScanSettings:
     dimensions: tuple[str, ...] = ()
     inline: tuple[str, ...] = ()
     valued: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
@@ -214,6 +217,8 @@ class ScannedSource:
     states
         What tells it, and files of this computer that it refers to, from what is there later, by path or URL;
         empty where that is not known.
+    begins
+        Where the part of a file begins that is taken, along dimensions of which not all is.
     """
 
     source: str
@@ -224,6 +229,7 @@ class ScannedSource:
     digests: dict[str, bytes] = field(default_factory=dict)
     losses: tuple[str, ...] = ()
     states: States = ()
+    begins: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -581,12 +587,13 @@ def arrays_read(
         is_along = bool(along & set(each.dimensions))
         is_small = len(each.dimensions) == 1 and prod(each.shape) * max(each.itemsize, 8) <= small
         # With new dimensions alone the data is laid along these.
+        is_asked = each.is_coordinate and each.name in looking.selected
         is_compared = bool(looking.dimensions) or each.path in described
         if named or (is_along and (owner.is_coordinate or is_small)):
             if named or not each.problem or each.itemsize or is_small:
                 found.append(ArrayRead(each, False, True))
-        elif not is_along and prod(each.shape) <= COMPARED and is_compared:
-            fits = prod(each.shape) * max(each.itemsize, 8) <= SMALL
+        elif not is_along and prod(each.shape) <= COMPARED and (is_compared or is_asked):
+            fits = is_asked or prod(each.shape) * max(each.itemsize, 8) <= SMALL
             found.append(ArrayRead(each, True, fits and (each.is_coordinate or bool(each.problem))))
     return found
 
@@ -636,56 +643,6 @@ def coords_of(grid_shape: tuple[int, ...], positions: Ints) -> Ints:
 def all_coords(grid_shape: tuple[int, ...]) -> Ints:
     """Return the coordinates of all chunks of a grid, of one that is not large."""
     return coords_of(grid_shape, np.arange(prod(grid_shape)))
-
-
-@dataclass(slots=True, eq=False)
-class FileSet:
-    """What was found in all files, in the order in which they were named.
-
-    Attributes
-    ----------
-    left_out
-        Files that were not looked at, or cannot be read, with why.
-    journal
-        The document in whose journal it is, too; empty where it is in none.
-    """
-
-    looking: ScanSettings
-    files: list[ScannedSource] = field(default_factory=list)
-    left_out: list[tuple[str, str]] = field(default_factory=list)
-    journal: str = ""
-    _same: dict[Any, Any] = field(default_factory=dict)
-
-    def add(self, file: ScannedSource) -> None:
-        """Add a file; what it says that another one said is kept once."""
-        keep = self._same.setdefault
-        file.arrays = keep(file.arrays, tuple(keep(each, each) for each in file.arrays))
-        file.groups = keep(file.groups, file.groups)
-        file.chunks.counts = keep(file.chunks.counts, file.chunks.counts)
-        file.digests = {path: keep(each, each) for path, each in file.digests.items()}
-        for path in file.digests.keys() & file.values.keys():
-            file.values[path] = keep((path, file.digests[path]), file.values[path])
-        self.files.append(file)
-
-    def sort_as(self, sources: list[str]) -> None:
-        """Put files into the order in which they were named."""
-        order = {source: number for number, source in enumerate(sources)}
-        self.files.sort(key=lambda each: order[each.source])
-
-    def named(self, text: str) -> list[str]:
-        """Return the files that a text names, as `is_named` tells.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_USAGE`: there is none.
-        """
-        sources = [*(each.source for each in self.files), *(source for source, _ in self.left_out)]
-        found = [source for source in sources if is_named(source, text)]
-        if not found:
-            message = f"there is no file {quoted(text)} among those to combine"
-            raise RefbrowserError(ErrorKind.USAGE, message)
-        return found
 
 
 def is_named(source: str, text: str) -> bool:

@@ -24,6 +24,8 @@ from refbrowser.model.time_axis import AxisWords, TimeAxis, instant_text, instan
 _TOLD = 20
 #: How files' times that are not on the axis are taken, as `Combination.accept` says it.
 NEAREST, WITHIN = "jitter", "within"
+#: Of files by number, the dimension along which their own times have holes, and the places behind these.
+Gaps = dict[int, tuple[str, list[int]]]
 
 
 def on_regular_axes(
@@ -31,8 +33,10 @@ def on_regular_axes(
     files: Sequence[ScannedSource],
     arrays: Sequence[ArrayOfFiles],
     request: Combination,
-) -> tuple[list[PlacedAxis], list[Mismatch]]:
+) -> tuple[list[PlacedAxis], list[Mismatch], Gaps]:
     """Return the dimensions with those among them regular of which that is asked, and what is wrong with it.
+
+    Files whose own times have holes are not laid; they are to be taken in parts.
 
     Raises
     ------
@@ -41,11 +45,14 @@ def on_regular_axes(
     """
     words = {each.name: each for each in request.regular_axes()}
     found: list[Mismatch] = []
+    gaps: Gaps = {}
     laid = [
-        _Laying(axis, words[axis.name], files, arrays, request).laid(found) if axis.name in words else axis
+        _Laying(axis, words[axis.name], files, arrays, request, gaps).laid(found)
+        if axis.name in words
+        else axis
         for axis in axes
     ]
-    return laid, found
+    return laid, found, gaps
 
 
 class _Laying:
@@ -58,8 +65,9 @@ class _Laying:
         files: Sequence[ScannedSource],
         arrays: Sequence[ArrayOfFiles],
         request: Combination,
+        gaps: Gaps,
     ) -> None:
-        self.axis, self.words, self.request = axis, words, request
+        self.axis, self.words, self.request, self.gaps = axis, words, request, gaps
         self.sources: list[list[str]] = [[] for _ in axis.lengths]
         for file, part in zip(files, axis.of_file, strict=True):
             if part >= 0:
@@ -151,7 +159,12 @@ class _Laying:
         """Tell of times that do not follow each other in a file, and of two files at one time."""
         before = len(found)
         for part, at in enumerate(places):
-            if len(at) > 1 and not (np.diff(at) == 1).all() and len(found) - before < _TOLD:
+            steps = np.diff(at)
+            if (steps > 1).any() and (steps > 0).all():
+                places_behind = (np.flatnonzero(steps > 1) + 1).tolist()
+                numbers = (number for number, own in enumerate(self.axis.of_file) if own == part)
+                self.gaps |= dict.fromkeys(numbers, (self.axis.name, places_behind))
+            elif not (steps == 1).all() and len(found) - before < _TOLD:
                 odd = self.sources[part]
                 message = (
                     f"{self.axis.name}: times of {named(odd)} do not follow each other on the axis of step "
@@ -160,7 +173,7 @@ class _Laying:
                 found.append(
                     mismatch_along("hole", self.axis.name, message, odd, [Remedy("leave_out", odd[0])])
                 )
-        if len(found) > before:
+        if len(found) > before or self.gaps:
             return True
         order = self._order(places)
         for one, other in pairwise(order):

@@ -92,7 +92,15 @@ class ScanJournal:
         name = f"{_stem(target)}-{own}-{start_mark(own)}-{secrets.token_hex(4)}.looks"
         self.path = folder / name
         said = sorted((name, str(value)) for name, value in looking.opening.items())
-        head = [_VERSION, __version__, looking.dimensions, looking.inline, looking.valued, said]
+        head = [
+            _VERSION,
+            __version__,
+            looking.dimensions,
+            looking.inline,
+            looking.valued,
+            looking.selected,
+            said,
+        ]
         end = 0
         with _changed:
             if resume:

@@ -296,7 +296,14 @@ class _Likeness:
     def _key(self, source: str, keys: tuple[str, ...]) -> Any:
         looking = self._looking
         # What a file is taken for may depend on how its name ends.
-        return source.rpartition(".")[2], looking.dimensions, looking.inline, looking.valued, keys
+        return (
+            source.rpartition(".")[2],
+            looking.dimensions,
+            looking.inline,
+            looking.valued,
+            looking.selected,
+            keys,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from refbrowser.exporting.combining.mismatches import Mismatch
     from refbrowser.exporting.option_fields import ExportOptions
 
+#: What says that files become one document, or that one of them does in parts or under other names.
+_COMBINES = {"concat", "axis", "new_dims", "merge", "select", "rename", "chunks"}
 #: What cannot be kept that is told of each document.
 _SHOWN = 5
 _RELOCKED = "the lock beside it was renewed: the files are locked as they are now"
@@ -91,7 +93,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         "client": compute_of(arguments),
         **said_of_opening(arguments),
     }
-    if said.keys() & {"concat", "axis", "new_dims", "merge"} or is_led(arguments.files):
+    if said.keys() & _COMBINES or is_led(arguments.files):
         return _run_combined(arguments, said, token)
     for name, each in declared(Combination).items():
         if each.heading and name in said:
@@ -247,6 +249,7 @@ def _combined_json(report: CombineReport) -> dict[str, object]:
 
 
 def _write_combined(report: CombineReport) -> None:
+    from refbrowser.exporting.combining.selected_parts import NOT_SELECTED
     from refbrowser.words import counted_plain
 
     sizes = ", ".join(report.size_texts())
@@ -257,10 +260,14 @@ def _write_combined(report: CombineReport) -> None:
         f"{counted_plain(report.arrays, 'array')}, {counted_plain(report.references, 'reference')}; "
         f"{counted_plain(report.compared, 'chunk')} compared with files{unread}"
     )
-    for source, why in report.left_out[:_TOLD]:
+    unselected = [source for source, why in report.left_out if why == NOT_SELECTED]
+    left_out = [each for each in report.left_out if each[1] != NOT_SELECTED]
+    if unselected:
+        write_line(f"{counted_plain(len(unselected), 'file')} hold nothing of what is selected")
+    for source, why in left_out[:_TOLD]:
         write_line(f"left out: {plain(source)}: {plain(why)}")
-    if len(report.left_out) > _TOLD:
-        write_line(f"left out: and {len(report.left_out) - _TOLD} more")
+    if len(left_out) > _TOLD:
+        write_line(f"left out: and {len(left_out) - _TOLD} more")
     for loss in report.losses[:_TOLD]:
         write_line(f"  not kept: {plain(loss)}")
     for line in report.opened_by:

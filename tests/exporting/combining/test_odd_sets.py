@@ -17,7 +17,8 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combine import combined_document, gather, plan_of
-from refbrowser.exporting.combining.properties import FileSet, looked_at
+from refbrowser.exporting.combining.file_set import FileSet
+from refbrowser.exporting.combining.properties import looked_at
 
 FILES, ROWS, ODD_ONE = 5, 4, 2
 Refs = dict[str, Any]

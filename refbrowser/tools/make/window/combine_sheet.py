@@ -18,7 +18,7 @@ from refbrowser.tools.make.window.files_sheet import FilesSheet
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.exporting.combining.properties import FileSet
+    from refbrowser.exporting.combining.file_set import FileSet
     from refbrowser.formats.lead import Lead
     from refbrowser.tools.make.combining import Found
     from refbrowser.tools.make.window.combine_work import Made

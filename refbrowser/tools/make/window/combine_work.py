@@ -11,7 +11,7 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.combine import CombineReport
-from refbrowser.exporting.combining.properties import FileSet
+from refbrowser.exporting.combining.file_set import FileSet
 from refbrowser.io.origins import local_path
 from refbrowser.references.document.fold import FoldReferences
 from refbrowser.references.document.history import History
