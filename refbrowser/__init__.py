@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.make.public import combine, make
     from refbrowser.tools.merge.public import merge
     from refbrowser.tools.move.public import move, places
-    from refbrowser.tools.read.public import write_values
+    from refbrowser.tools.read.public import compute, write_values
     from refbrowser.tools.sample.public import sample
     from refbrowser.tools.samples.public import samples
     from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
@@ -64,6 +64,7 @@ __all__ = [
     "check",
     "check_many",
     "combine",
+    "compute",
     "cost",
     "diff",
     "expand",
@@ -109,6 +110,7 @@ _PLACES = {
     "to_virtualizarr": "refbrowser.manifest_stores",
     "with_attributes": "refbrowser.api",
     "with_packing": "refbrowser.api",
+    "compute": "refbrowser.tools.read.public",
     "write_values": "refbrowser.tools.read.public",
 }
 _MODULES = {"ncstream", "zarr_draft"}

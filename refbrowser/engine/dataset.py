@@ -320,7 +320,7 @@ class Dataset(_Members):
                 Place(document=self.path),
                 similar or ("" if format is None else format.parts),
             )
-        with _open(self):
+        with while_open(self):
             return self.session.read_reference(key, reference, self.access, token or CancelToken())
 
     def cdl(self, limit: int | None = None, token: CancelToken | None = None) -> str:
@@ -508,7 +508,7 @@ class Array(Displayed, ArrayProtocol):
             return self.read(Selection.from_index(index, self.shape))[()]
         from refbrowser.engine.indexing import read_index  # Most indexes are simple.
 
-        with _open(self.dataset):
+        with while_open(self.dataset):
             return read_index(self.dataset.session, self.node, self.dataset.access, index)
 
     @property
@@ -525,7 +525,7 @@ class Array(Displayed, ArrayProtocol):
         session, access = self.dataset.session, self.dataset.access
         if control is not None:
             return session.read(self.node, access, selection, cancel=control.token, progress=control.progress)
-        with _open(self.dataset):
+        with while_open(self.dataset):
             return session.read(self.node, access, selection)
 
     def _values(self, selection: Selection) -> npt.NDArray[Any]:
@@ -569,7 +569,7 @@ class Array(Displayed, ArrayProtocol):
                 failed = ended.failed
                 box[place] = True if failed is None else failed.reshape(-1, *(1,) * (box.ndim - 1))
 
-        with _open(self.dataset):
+        with while_open(self.dataset):
             values = self.dataset.session.read(
                 self.node,
                 self.dataset.access,
@@ -645,12 +645,12 @@ class OuterIndex:
         from refbrowser.engine.indexing import read_outer_index
 
         dataset = self._array.dataset
-        with _open(dataset):
+        with while_open(dataset):
             return read_outer_index(dataset.session, self._array.node, dataset.access, index)
 
 
 @contextmanager
-def _open(dataset: Dataset) -> Iterator[None]:
+def while_open(dataset: Dataset) -> Iterator[None]:
     """Say that a dataset was closed where something is read of it, also while that goes on."""
     closed = ClosedError(
         ErrorKind.USAGE, "the dataset was closed", Place(document=dataset.path), "open it again"

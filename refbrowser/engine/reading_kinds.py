@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from refbrowser.engine.reading.reader import Reading
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.values import Pieces, Rows
+from refbrowser.model.values import Chunks, NoValues, Pieces, Rows
 
 
 def reading_of(node: ArrayNode) -> Reading:
@@ -28,7 +28,13 @@ def reading_of(node: ArrayNode) -> Reading:
             from refbrowser.engine.reading.pieces import PieceReading
 
             return PieceReading(node, source)
-        case _:
+        case Chunks() | NoValues():
             from refbrowser.engine.reading.chunks import ChunkReading
 
             return ChunkReading(node)
+        case _:
+            from refbrowser.engine.derived.derived_reading import DerivedReading
+            from refbrowser.engine.derived.derived_values import Derived
+
+            assert isinstance(node.values, Derived)
+            return DerivedReading(node, node.values)

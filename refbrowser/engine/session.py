@@ -50,6 +50,7 @@ class Session(Resources):
         progress: Progress | None = None,
         export: bool = False,
         priority: int = 0,
+        passing: bool = False,
     ) -> npt.NDArray[Any]:
         """Read a selection of an array; returns when every chunk has ended.
 
@@ -70,6 +71,8 @@ class Session(Resources):
             Try failing requests longer, and keep nothing in the cache.
         priority
             Lower goes first.
+        passing
+            Keep nothing in the cache.
 
         Raises
         ------
@@ -84,7 +87,7 @@ class Session(Resources):
             out = room_for(selection, node)
         elif out.shape != selection.shape:
             raise ValueError(f"an output of shape {out.shape} where {selection.shape} is expected")
-        options = ReadOptions(on_part, cancel, progress, export, priority)
+        options = ReadOptions(on_part, cancel, progress, export, priority, passing)
         box, total = selection.box(out), grid.count(selection)
         self.read_parts(node, access, [PartTable(grid, selection)], box, options, total=total)
         return out
@@ -106,7 +109,7 @@ class Session(Resources):
         grid = readable_grid(node)
         chunk_size = int(np.prod(grid.largest, dtype=object)) * box.dtype.itemsize
         keep = (
-            not options.export
+            not (options.export or options.passing)
             and total <= KEPT_CHUNKS
             and min(total * chunk_size, box.nbytes * 4) <= self.cache.capacity // CACHE_SHARE
         )

@@ -196,6 +196,17 @@ class Packing:
             result[mask] = np.nan
         return result
 
+    def decode_own(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return what `decode` does of values that nobody else has: they may be changed, and be the result."""
+        is_result = values.dtype in (np.float32, np.float64) and values.dtype.isnative and not self.is_scaled
+        if not is_result or self.valid_min is not None or self.valid_max is not None:
+            return self.decode(values)
+        for missing in self.missing:
+            mask = values == missing
+            if mask.any():
+                values[mask] = np.nan
+        return values
+
     def masked(self, values: npt.NDArray[Any]) -> np.ma.MaskedArray[Any, Any]:
         """Return stored values, not scaled, masked where they are missing."""
         if values.dtype.kind not in "iufc":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,9 +131,15 @@ class Selection:
 
     def of_axis(self, axis: int) -> Selection:
         """Return what is selected along one axis, of an array that has that axis alone."""
-        taken = self.axes[axis]
-        dropped = frozenset({0} if axis in self.dropped else ())
-        return Selection((taken,), dropped, frozenset({0} if axis in self.backwards else ()))
+        return self.of_axes((axis,))
+
+    def of_axes(self, axes: Sequence[int]) -> Selection:
+        """Return what is selected along some axes, of an array that has just these, in this order."""
+        return Selection(
+            tuple(self.axes[axis] for axis in axes),
+            frozenset(place for place, axis in enumerate(axes) if axis in self.dropped),
+            frozenset(place for place, axis in enumerate(axes) if axis in self.backwards),
+        )
 
     def box(self, result: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return a view of `result` (of `shape`) with all axes kept and ascending.

@@ -65,6 +65,7 @@ SECTIONS = {
         "lock",
         "moving",
         "comparing",
+        "computing",
         "bytes",
         "export",
     ),

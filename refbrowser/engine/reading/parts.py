@@ -67,6 +67,8 @@ class ReadOptions:
         Try failing requests longer, and keep nothing in the cache.
     priority
         Lower goes first.
+    passing
+        Keep nothing in the cache: nobody asks for these chunks again.
     """
 
     on_part: Callable[[EndedPart], None] | None = None
@@ -74,6 +76,7 @@ class ReadOptions:
     progress: Progress | None = None
     export: bool = False
     priority: int = 0
+    passing: bool = False
 
 
 Ints = npt.NDArray[np.int64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.api import Path, Progress, control_of, dataset_of, path_of
@@ -10,7 +10,57 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import native_errors
 
 if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Array
     from refbrowser.exporting.request import Loss
+
+
+@native_errors()
+def compute(
+    dataset: Dataset,
+    expression: str,
+    datasets: Mapping[str, Dataset] | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Array:
+    """Return an array that is computed of others, part by part when it is read.
+
+    Parameters
+    ----------
+    dataset
+        What the expression is about.
+    expression
+        Arrays by their paths, numbers, ``+ - * / **``, comparisons, and functions: ``/t2m - 273.15``,
+        ``mean(/t2m, time)``, ``sqrt(/u**2 + /v**2)``, ``/t2m[time=2024-07] - by_position(/t2m[time=2024-01],
+        time)``, ``where(/sst > 290, /sst, nan)``. ``NAME = ...`` names the array. Values are the physical
+        ones, NaN where they are missing; dimensions go together by their names, and must have the same
+        coordinates. The manual lists the functions.
+    datasets
+        More datasets by labels: their arrays are ``LABEL::/array``.
+    progress
+        As `open` has it; of what is read to select and compare coordinates.
+
+    Returns
+    -------
+    Array
+        Of a dataset of its own, ``array.dataset``, with its coordinates, which `export` writes. It is read
+        while the datasets are open.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: the text is no expression, names what is not there, or puts together what does not fit:
+        other units, sizes or coordinates.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> with refbrowser.open("sea_surface.json") as dataset:
+    ...     print(refbrowser.compute(dataset, "mean(/ocean/sst, lat, lon)").shape)
+    (12,)
+    """
+    from refbrowser.views.derived.computed import computed
+
+    return computed(expression, {**(datasets or {}), "": dataset}, control_of(progress).token)
 
 
 @native_errors()

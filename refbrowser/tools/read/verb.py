@@ -24,10 +24,11 @@ from refbrowser.cli.options import (
     chosen_array,
     job_control,
     open_dataset,
+    open_dataset_at,
     selection_of,
     take_link,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -39,6 +40,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     add_array(parser)
     add_select(parser)
+    parser.add_argument(
+        "--compute",
+        metavar="EXPRESSION",
+        help="what is read is computed of arrays: '/t2m - 273.15', 'mean(/t2m, time)', 'sqrt(/u**2 + /v**2)'",
+    )
+    parser.add_argument(
+        "--with",
+        metavar="LABEL=PATH",
+        action="append",
+        default=[],
+        dest="labelled",
+        help="open this beside PATH; the expression names its arrays LABEL::/array (repeatable)",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -64,9 +78,13 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         question_of,
     )
 
-    form, link = _form(arguments), take_link(arguments)
-    with open_dataset(arguments, token) as dataset:
-        array, part = chosen_array(dataset, link, arguments)
+    form = _form(arguments)
+    if arguments.labelled and not arguments.compute:
+        raise RefbrowserError(ErrorKind.USAGE, "--with goes with --compute")
+    with ExitStack() as opened:
+        array, part = (
+            _computed(arguments, token, opened) if arguments.compute else _stored(arguments, token, opened)
+        )
         selection = selection_of(array, part, token)
         if form in EXPORTED:
             return _export(array, selection, arguments, token)
@@ -84,9 +102,32 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             with ProgressBar("reading") as bar:
                 held = held_values(array, selection, form, job_control(token, bar))
                 portions = stack.enter_context(held)
-            tell_findings(dataset.access.memory.warnings)
+            tell_findings(array.dataset.access.memory.warnings)
             _write(portions, arguments.output)
     return 0
+
+
+def _stored(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> tuple[Array, str]:
+    link = take_link(arguments)
+    return chosen_array(opened.enter_context(open_dataset(arguments, token)), link, arguments)
+
+
+def _computed(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> tuple[Array, str]:
+    """Return the array that ``--compute`` says, and the selection of it."""
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.tools.read.public import compute
+
+    if arguments.array:
+        message = "--compute says which arrays are read; ARRAY is one more"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="give one of both")
+    dataset = opened.enter_context(open_dataset(arguments, token))
+    labelled = {}
+    for each in arguments.labelled:
+        label, equals, path = each.partition("=")
+        if not (label and equals and path):
+            raise RefbrowserError(ErrorKind.USAGE, f"--with {quoted(each)} is not LABEL=PATH")
+        labelled[label] = opened.enter_context(open_dataset_at(path, arguments, token))
+    return compute(dataset, arguments.compute, labelled, progress=JobControl(token)), arguments.select
 
 
 def _form(arguments: argparse.Namespace) -> str:

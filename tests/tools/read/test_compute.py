@@ -1,0 +1,64 @@
+"""``read --compute``: what an expression says is read as arrays are; the manual lists all of the grammar."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import refbrowser
+from refbrowser.cli import main
+from refbrowser.model.expressions.functions import CONSTANTS, ELEMENT_FUNCTIONS, REDUCTIONS
+from refbrowser.model.expressions.grammar import BY_POSITION, UNITS
+
+
+@pytest.fixture
+def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    return refbrowser.sample()
+
+
+def test_what_an_expression_says_is_read(sample: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with refbrowser.open(sample) as dataset:
+        expected = refbrowser.compute(dataset, "mean(/ocean/sst, lat, lon)")[...]
+        kelvin = refbrowser.compute(dataset, "/ocean/sst + 1")[2, :3, :4]
+    assert main(["read", sample, "--compute", "mean(/ocean/sst, lat, lon)", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == expected.tolist()
+    arguments = ["--compute", "/ocean/sst + 1", "--select", "time@2,lat@0:3,lon@0:4", "-o", "a.npy"]
+    assert main(["read", sample, *arguments]) == 0
+    np.testing.assert_array_equal(np.load("a.npy"), kelvin)
+
+
+def test_arrays_of_another_file_have_its_label(sample: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "max(/ocean/sst - b::/ocean/sst)"
+    assert main(["read", sample, "--compute", text, "--with", f"b={sample}", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["/ocean/sst", "--compute", "1"], "ARRAY is one more"),
+        (["--compute", "/ocean/sst +"], "is missing here (character 13 of"),
+        (["--compute", "b::/x", "--with", "b"], "is not LABEL=PATH"),
+        (["--compute", "b::/x"], "there is no dataset 'b'"),
+        (["--with", "b=c", "/ocean/sst"], "--with goes with --compute"),
+    ],
+)
+def test_what_cannot_be_computed_ends_with_2(
+    arguments: list[str], words: str, sample: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", sample, *arguments, "--json"]) == 2
+    told = capsys.readouterr()
+    assert words in told.out + told.err
+
+
+def test_the_manual_lists_the_grammar() -> None:
+    page = Path(refbrowser.__file__).parents[1] / "resources" / "manual" / "computing.md"
+    table = re.findall(r"^\| (`.*?) \|", page.read_text(), re.MULTILINE)
+    names = set(re.findall(r"[a-z_]\w*", " ".join(table)))
+    known = {*ELEMENT_FUNCTIONS, *REDUCTIONS, *CONSTANTS, UNITS, BY_POSITION}
+    assert known <= names
