@@ -197,7 +197,7 @@ class Packing:
         return result
 
     def decode_own(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return what `decode` does of values that nobody else has: they may be changed, and be the result."""
+        """Return what `decode` does of values that nobody else has: these may be changed in place."""
         is_result = values.dtype in (np.float32, np.float64) and values.dtype.isnative and not self.is_scaled
         if not is_result or self.valid_min is not None or self.valid_max is not None:
             return self.decode(values)

@@ -144,6 +144,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.sampled_from(NAMES), JSON),
     st.sampled_from(["i1", "<u2", ">i8", "<f2", "<f4", "<f8", "<c8"]),
