@@ -74,7 +74,7 @@ def rewritten(
             for each in there:
                 path, told = each.array.path, _told(each, number)
                 found[path][number] = {
-                    coords: _encoded(nodes[path], shape, dataset, told, coords)
+                    coords: _encoded(nodes[path], shape, dataset, told, coords, file.begins)
                     for coords, shape in wanted[path]
                 }
     return found
@@ -130,14 +130,21 @@ def _unfilled(each: RewrittenArray, number: int, file: ScannedSource) -> Iterato
 
 
 def _encoded(
-    node: ArrayNode, shape: Coords, dataset: Dataset, told: ArrayProperties, coords: Coords
+    node: ArrayNode,
+    shape: Coords,
+    dataset: Dataset,
+    told: ArrayProperties,
+    coords: Coords,
+    begins: Mapping[str, int],
 ) -> bytes:
-    """Return the elements of a chunk of a file as a chunk of another shape."""
+    """Return the elements of a chunk of a file, or of a part of it, as a chunk of another shape."""
     source = dataset.hierarchy.find(told.path)
     if not isinstance(source, ArrayNode) or source.dtype != node.dtype:
         message = "chunks that are not filled at the end of a file cannot be written again"
         raise RefbrowserError(ErrorKind.META, message, Place(path=told.path, document=dataset.path))
-    ends = zip(told.grid.origin(coords), told.grid.extent(coords), strict=True)
+    first = (begins.get(name, 0) for name in told.dimensions)
+    starts = (begin + at for begin, at in zip(first, told.grid.origin(coords), strict=True))
+    ends = zip(starts, told.grid.extent(coords), strict=True)
     box = Selection(tuple(range(start, start + side) for start, side in ends))
     values: npt.NDArray[Any] = dataset.session.read(source, dataset.access, box)
     chunk = np.full(shape, node.fill_element)

@@ -146,6 +146,16 @@ def test_a_hole_within_a_chunk_is_refused(tmp_path: Path) -> None:
     )
 
 
+def test_ends_of_parts_that_are_not_filled_are_those_of_the_files(tmp_path: Path) -> None:
+    files = [
+        document(tmp_path / f"{number}.json", days_of(first, 10), chunk=4)
+        for number, first in enumerate(("2016-01-01", "2016-01-11"))
+    ]
+    part = made(files, tmp_path / "p.json", concat=("time",), select=("time=2016-01-05:",))
+    assert part["t"].chunks == ((4, 2, 4, 4, 2), 3)
+    assert np.array_equal(part["t"][...], values_of(days_of("2016-01-05", 16), "f4"))
+
+
 # Other names
 
 
