@@ -78,6 +78,11 @@ class Limits(LimitTable):
     lock_values: int = limit(8_000_000, "values", "values of one lock")
     lock_objects: int = limit(2_500_000, "objects", "lists and objects of one lock")
     expect_size: int = limit(16 * MIB, "bytes", "file that says what a document should hold")
+    expect_blocks: int = limit(1_000_000, "steps", "blocks of chunks that are held against others")
+    expect_runs: int = limit(2_000_000, "runs", "runs of times or rows that are counted one by one")
+    expect_times: int = limit(50_000_000, "times", "times of one axis that are held against what is expected")
+    expect_axes: int = limit(1_000, "axes", "axes of times that one document should hold")
+    expect_files: int = limit(1_000_000, "files", "files that are listed and held against what is expected")
     # HTTP
     http_connect: float = limit(10, "s", "time to connect")
     http_connect_again: float = limit(1, "s", "wait for a connection before a second is tried beside it")

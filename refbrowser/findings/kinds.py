@@ -337,6 +337,64 @@ NOT_DECIDED = _set(
     meaning="the search stopped at its limit: there may be more",
 )
 
+# Known where it is said what should be there
+
+EXPECTED_MISSING = _set(
+    code="expected-missing",
+    severity=FAULT,
+    error=ErrorKind.META,
+    title="expected data that are missing",
+    meaning="they read as fill, or are not on the axis at all",
+    advice="Make or append what is missing; or change what is expected, where it never was there.",
+)
+EXPECTED_LATE = _set(
+    code="expected-late",
+    severity=FAULT,
+    error=ErrorKind.META,
+    title="data that are due and not there yet",
+    meaning="the set ends earlier than it should by now",
+    advice="Append them when they come; or allow them to be later (late).",
+)
+EXPECTED_INCOMPLETE = _set(
+    code="expected-incomplete",
+    severity=FAULT,
+    error=ErrorKind.META,
+    title="periods of which chunks are missing",
+    meaning="the missing chunks read as fill",
+    advice="Make the references of their files again.",
+)
+EXPECTED_DOUBLED = _set(
+    code="expected-doubled",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="more than is expected of one time",
+    meaning="selecting that time gives several values, or fails in xarray",
+    advice="Remove one of each.",
+)
+EXPECTED_EXTRA = _set(
+    code="expected-extra",
+    severity=WARNING,
+    error=ErrorKind.META,
+    title="what is there and not expected",
+    meaning="nothing is wrong with it; it may be there by mistake",
+    advice="Remove it, or change what is expected.",
+)
+EXPECTED_UNDECIDED = _set(
+    code="expected-undecided",
+    severity=FAULT,
+    error=ErrorKind.BUDGET,
+    title="expectation that cannot be decided",
+    meaning="something that is expected may be missing",
+)
+EXPECTATION_INVALID = _set(
+    code="expectation-invalid",
+    severity=FAULT,
+    error=ErrorKind.SCHEMA,
+    title="expectation that cannot be used",
+    meaning="nothing is held against it",
+    advice="Correct the file beside the document, or write it again: refbrowser expect DOC.",
+)
+
 # Known by the kind of error alone
 
 TEXT_NOT_JSON = _set(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refbrowser.engine.expectations.expectation_sources import ExpectationSources, expectation_sources
 from refbrowser.engine.findings.chunk_table import ChunkOwner, ChunkTable, Ints, coords_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.option_fields import Item, Kind, documented, option
@@ -137,6 +138,29 @@ class AuditRequest:
             tip="Compare each file with the lock beside the document",
         ),
     )
+    expect: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--expect WHAT",
+            "what should be there: 'every month from 2015' [to 2024-12] [of VAR,VAR] [in PATTERN], "
+            "time=2015-01:2024-12:month, DOC.expect.json, a document with its rules, or branch=NAME "
+            "(repeatable; what DOC.expect.json says where it is not given)",
+            about="What should be there, in words, or files that say so; what is said beside the document "
+            "where it is empty.",
+            kind=Kind.TEXTS,
+            many=True,
+            title="What should be there",
+        ),
+    )
+    late: str = field(
+        default="",
+        metadata=option(
+            "--late TIME",
+            "how long after its end a period may be missing: 10d, 12h, P1M",
+            about="How long after its end an expected period may be missing, as ``10d``.",
+            title="May be late by",
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +246,8 @@ class AuditPlan:
         Files that are compared with the lock, as the document spells them.
     cost
         What it costs.
+    expected
+        What should be there.
     """
 
     request: AuditRequest
@@ -231,6 +257,7 @@ class AuditPlan:
     chosen: tuple[ChosenChunks, ...] = ()
     locked: tuple[str, ...] = ()
     cost: AuditCost = field(default_factory=AuditCost)
+    expected: ExpectationSources = field(default_factory=ExpectationSources)
 
 
 def plan_audit(dataset: Dataset, request: AuditRequest) -> AuditPlan:
@@ -239,11 +266,17 @@ def plan_audit(dataset: Dataset, request: AuditRequest) -> AuditPlan:
     Raises
     ------
     RefbrowserError
-        `E_USAGE`: there is no such array, the sample is no number of chunks, or the document has no lock.
+        `E_USAGE`: there is no such array, the sample is no number of chunks, the document has no lock, or
+        what is expected says nothing.
     """
     if request.sample < 1:
         raise RefbrowserError(ErrorKind.USAGE, f"{request.sample} is not a number of chunks: give 1 or more")
     nodes = _nodes(dataset, request.arrays)
+    expected = expectation_sources(dataset, request.expect, request.late)
+    return replace(_plan(dataset, request, nodes), expected=expected)
+
+
+def _plan(dataset: Dataset, request: AuditRequest, nodes: list[ArrayNode]) -> AuditPlan:
     if not (request.level.asks or request.lock):
         return AuditPlan(request, ChunkTable())
     paths = {node.path for node in nodes}

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.audit.audit_plan import BlockedOrigin, Level
 from refbrowser.engine.audit.reader_notes import ReaderNote
+from refbrowser.engine.expectations.expected_results import ExpectedResult
 from refbrowser.engine.findings.chunk_table import ChunkMarks, Ints
 from refbrowser.errors import Severity
 from refbrowser.findings.finding import Finding, FindingKind
@@ -171,6 +172,8 @@ class AuditResult(Report):
         empty where nothing is.
     read
         The chunks of each array that were read, as numbers in C order of its grid, in parts.
+    expected
+        What each variable and pattern of files has of what should be there.
     is_edited
         Whether the document was edited since files were asked about and chunks were read.
     """
@@ -189,6 +192,7 @@ class AuditResult(Report):
     asked: list[FindingGroup] = field(default_factory=list)
     states: dict[str, str] = field(default_factory=dict)
     read: dict[str, list[Ints]] = field(default_factory=dict)
+    expected: tuple[ExpectedResult, ...] = ()
     is_edited: bool = False
 
     def lines(self) -> Iterator[str]:

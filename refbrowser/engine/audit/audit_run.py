@@ -6,6 +6,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ from refbrowser.engine.audit.audit_tasks import AuditTask, FileState, Outcome, T
 from refbrowser.engine.audit.reader_notes import reader_notes
 from refbrowser.engine.audit.state_findings import StateFindings
 from refbrowser.engine.compute import HERE, Compute, check_workers
+from refbrowser.engine.expectations.expectation_sources import expectation_findings
+from refbrowser.engine.expectations.holding import Held
 from refbrowser.engine.findings.chunk_table import coords_of, stored_sizes
 from refbrowser.engine.findings.dataset_findings import dataset_findings
 from refbrowser.engine.frozen_dataset import why_here
@@ -117,6 +120,8 @@ class AuditRun:
         As `plan_audit` made it of the same dataset.
     compute
         Where files are asked about and chunks are read.
+    now
+        By when it is due what should be there; when the audit began where it is None.
     """
 
     def __init__(
@@ -124,10 +129,13 @@ class AuditRun:
         dataset: Dataset,
         plan: AuditPlan,
         compute: Compute = HERE,
+        now: datetime | None = None,
     ) -> None:
         self._dataset, self._plan, self._compute = dataset, plan, compute
+        self._now = now or datetime.now(UTC)
         self._grouping, self._asked = Grouping(), Grouping()
         self._result = AuditResult(plan.request.level, blocked=plan.cost.blocked)
+        self._held = Held(self._result.marks)
         self._known: dict[str, ObjectIdentity] = {}
         #: Files that could not be asked about: chunks of them are told with them.
         self._dead: set[str] = set()
@@ -145,6 +153,7 @@ class AuditRun:
             groups=self._grouping.groups(),
             asked=self._asked.groups(),
             marks=result.marks.copy(),
+            expected=tuple(self._held.results),
             states=dict(result.states),
             read={path: list(parts) for path, parts in result.read.items()},
             seconds=time.monotonic() - self._began,
@@ -165,6 +174,9 @@ class AuditRun:
             self._grouping.add(finding)
             yield finding
         self._result.notes = reader_notes(self._dataset.document)
+        for finding in self._of_expectation(control):
+            self._keep(finding)
+            yield finding
         try:
             for finding in self._beyond_set(control):
                 self._keep(finding)
@@ -184,6 +196,21 @@ class AuditRun:
             yield from self._of_lock(control)
         if self._plan.request.level.asks:
             yield from self._of_journal(control)
+
+    def _of_expectation(self, control: JobControl) -> Iterator[Finding]:
+        """Yield what differs from what should be there; what may not be looked at is no part of it."""
+        plan = self._plan
+        if not plan.expected:
+            return
+        lists = plan.request.level.asks
+        found = expectation_findings(
+            self._dataset, plan.expected, self._held, control, self._now, lists=lists
+        )
+        for finding in found:
+            if finding.kind is ErrorKind.BLOCKED:
+                self._block(FileState(finding.place.url or "", advice=finding.advice))
+            else:
+                yield finding
 
     def _of_lock(self, control: JobControl) -> Iterator[Finding]:
         """Yield what comparing files with the lock tells, but what asking for their state tells as well."""

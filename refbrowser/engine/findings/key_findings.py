@@ -50,6 +50,7 @@ from refbrowser.references.text.json_text import NodeKind, pointer
 if TYPE_CHECKING:
     from refbrowser.formats.expansion_manifest import ExpansionManifest
     from refbrowser.model.nodes import Hierarchy
+    from refbrowser.references.content.content import DocumentContent
     from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 
@@ -217,7 +218,7 @@ def _removal(document: Document, group: Group, codes: np.ndarray[Any, np.dtype[n
     return RemoveReferences(runs_of(places))
 
 
-def chunk_codes(document: Document) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
+def chunk_codes(document: DocumentContent) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
     """Return the packed coordinates of all chunk keys of refs, by group."""
     refs, table = document.refs, document.refs.table
     gone = np.concatenate([refs.removed, np.array([*refs.replaced], np.int64)])

@@ -14,7 +14,6 @@ from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import CombinedProof, gather, plan_of
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
 from refbrowser.exporting.combining.led_sources import with_lead
-from refbrowser.exporting.saving.name_patterns import is_pattern
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.lead import Lead, is_led
@@ -29,6 +28,7 @@ from refbrowser.formats.sniffing import (
     found_in_file,
 )
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.name_patterns import is_pattern
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
 from refbrowser.references.content.origins import Fact, FileOrigin

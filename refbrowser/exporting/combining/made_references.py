@@ -18,7 +18,6 @@ from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.exporting.request import ArrayChoice, ExportRequest, loss_lines
 from refbrowser.exporting.saving.chosen_arrays import chosen_of
 from refbrowser.exporting.saving.lock_beside import renew_lock
-from refbrowser.exporting.saving.name_patterns import fitting, is_pattern
 from refbrowser.exporting.saving.reference_proof import Proof, proved
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.exporting.targets.references import ReferencesTarget
@@ -28,6 +27,7 @@ from refbrowser.formats.parquet_text import PARQUET
 from refbrowser.formats.reference_forms import FORMS, JSON, form_of
 from refbrowser.formats.registry import form_named, places_named
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetching.name_patterns import fitting, is_pattern
 from refbrowser.io.files.hidden_siblings import remove_leftovers_of
 from refbrowser.io.origins import (
     ConnectionSettings,

@@ -26,6 +26,8 @@ def audit(
     sample: int = 10,
     resume: bool = False,
     lock: bool = False,
+    expect: str | Iterable[str] = (),
+    late: str = "",
     allow: Iterable[str] = (),
     progress: Progress | None = None,
     told: Callable[[AuditPlan], None] = lambda plan: None,
@@ -48,6 +50,12 @@ def audit(
         Go on where an audit of the same document was interrupted.
     lock
         Compare the files with the lock of the document, whatever the level.
+    expect
+        What should be there, in words (``every month from 2015``, ``time=2015-01:2024-12:month``), a file
+        that says so, another document of which each chunk is expected, or ``branch=NAME``; what is said
+        beside the document when empty.
+    late
+        How long after its end an expected period may be missing: ``10d``.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress
@@ -69,8 +77,9 @@ def audit(
     """
     with dataset_of(dataset, allow) as opened:
         planned = plan_audit(
-            opened, level=level, arrays=arrays, sample=sample, resume=resume, lock=lock, client=client
-        )
+            opened, level=level, arrays=arrays, sample=sample, resume=resume, lock=lock, expect=expect,
+            late=late, client=client,
+        )  # fmt: skip
         told(planned.plan)
         for _ in planned.findings(progress):
             pass
@@ -86,6 +95,8 @@ def plan_audit(
     sample: int = 10,
     resume: bool = False,
     lock: bool = False,
+    expect: str | Iterable[str] = (),
+    late: str = "",
     client: Any = None,
 ) -> PlannedAudit:
     """Return an audit whose cost is known before anything is read, and whose findings come one by one.
@@ -94,7 +105,7 @@ def plan_audit(
     ----------
     dataset
         An opened dataset.
-    level, arrays, sample, resume, lock, client
+    level, arrays, sample, resume, lock, expect, late, client
         As `audit` has them.
 
     Returns
@@ -120,7 +131,7 @@ def plan_audit(
     from refbrowser.engine.compute import Compute
     from refbrowser.tools.audit.planned_audit import PlannedAudit
 
-    request = AuditRequest(Level.named(level), texts_of(arrays), sample, resume, lock)
+    request = AuditRequest(Level.named(level), texts_of(arrays), sample, resume, lock, texts_of(expect), late)
     return PlannedAudit(dataset, request, Compute.of(client))
 
 

@@ -60,6 +60,7 @@ def result_json(document: str, result: AuditResult, cost: AuditCost, exit_code: 
             "seconds": round(result.seconds, 3),
         },
         "groups": [_group_json(group) for group in result.groups],
+        "expected": [each.to_json() for each in result.expected],
         "notes": [asdict(note) for note in result.notes],
         "blocked": [asdict(each) for each in result.blocked],
     }

@@ -95,7 +95,7 @@ def test_cells_are_no_formulas() -> None:
 def test_the_shape_of_json() -> None:
     found = result_json("d.json", result_of(("a", "a")), AuditCost(urls=9), 2)
     assert json.loads(json.dumps(found)) == found
-    first = "document level complete exit_code faults warnings counts cost read groups notes blocked"
+    first = "document level complete exit_code faults warnings counts cost read groups expected notes blocked"
     assert list(found) == first.split()
     (group,) = found["groups"]
     assert (group["code"], group["count"], len(group["findings"])) == ("url-dead", 6, 2)

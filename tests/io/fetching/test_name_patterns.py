@@ -12,9 +12,9 @@ import pytest
 
 from refbrowser.errors import AbsentError, RefbrowserError
 from refbrowser.exporting.combining.made_references import sources_of
-from refbrowser.exporting.saving.name_patterns import fitting, is_pattern
 from refbrowser.io.buckets.bucket import Bucket
 from refbrowser.io.buckets.bucket_calls import ObjectFacts
+from refbrowser.io.fetching.name_patterns import fitting, is_pattern
 from refbrowser.io.origins import Origin, parse_storage_options
 
 KEYS = ("nc/2020/a.nc", "nc/2021/b.nc", "nc/2021/b.nc.json", "nc/c.nc", "nc/d[1].nc", "other.nc")

@@ -1,0 +1,176 @@
+"""Holding names of files against a pattern with dates: those of references, and those of a listing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refbrowser.engine.expectations.expected_results import ExpectedResult
+from refbrowser.engine.expectations.holding import Held, expected_slots
+from refbrowser.engine.locking import files_of
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
+from refbrowser.findings.finding import Finding
+from refbrowser.findings.kinds import (
+    EXPECTED_DOUBLED,
+    EXPECTED_EXTRA,
+    EXPECTED_LATE,
+    EXPECTED_MISSING,
+    EXPECTED_UNDECIDED,
+)
+from refbrowser.io.fetching.name_patterns import fitting
+from refbrowser.limits import LIMITS
+from refbrowser.model.calendars import DAY
+from refbrowser.model.time_axis import instant_of
+from refbrowser.references.expectations.expectation import ExpectedAxis
+from refbrowser.references.expectations.file_pattern import FilePattern
+from refbrowser.references.expectations.slots import (
+    SlotState,
+    match_times,
+    run_words,
+    runs_of_slots,
+    unit_of,
+)
+from refbrowser.words import counted
+
+if TYPE_CHECKING:
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.io.access.access import Access
+    from refbrowser.references.document.document import Document
+
+#: Names that are told one by one.
+_TOLD = 5
+#: Of names the dates are those of the usual calendar.
+_CALENDAR = "standard"
+
+
+def hold_references(
+    document: Document, axis: ExpectedAxis, held: Held, control: JobControl, now: datetime
+) -> Iterator[Finding]:
+    """Hold the files that a document refers to against a pattern; yield what differs.
+
+    Codes: as `hold_listing`.
+    """
+    place = Place(document=document.name)
+    try:
+        names = files_of(document, control.check)
+    except RefbrowserError as error:
+        yield _not_decided(axis, error, held, place)
+        return
+    # Other files that it refers to are no matter of the pattern.
+    fitting_names = [name for name in names if _date_of(axis, name) is not None]
+    yield from _hold(axis, fitting_names, f"references to {axis.files}", held, place, now)
+
+
+def hold_listing(
+    base: str, access: Access, axis: ExpectedAxis, held: Held, control: JobControl, now: datetime
+) -> Iterator[Finding]:
+    """List the place of a pattern, and hold the names there against it; yield what differs.
+
+    Codes: ``expected-missing``, ``expected-late``, ``expected-doubled``, ``expected-extra``, and
+    ``expected-undecided`` where it cannot be listed (`E_BLOCKED` where it may not be).
+
+    Parameters
+    ----------
+    base
+        The folder or URL that a relative pattern is in, with a ``/`` at its end.
+    """
+    pattern = axis.pattern
+    assert pattern is not None
+    folder = pattern.folder if _is_absolute(pattern.folder) else f"{base}{pattern.folder}"
+    place = Place(url=folder or base)
+    try:
+        location = access.locate(f"{folder}x")
+        if not access.permits(location):
+            message = f"it is not allowed to list {folder}"
+            raise RefbrowserError(ErrorKind.BLOCKED, message, place, location.origin.how_to_allow)
+        found = fitting(f"{folder}{_glob(pattern)}", access.settings, control.token)
+        names = [*islice(found, LIMITS.expect_files + 1)]
+        if len(names) > LIMITS.expect_files:
+            message = f"there are more than {LIMITS.expect_files:,} files (expect_files)"
+            raise RefbrowserError(ErrorKind.BUDGET, message, place)
+    except AbsentError:
+        names = []
+    except RefbrowserError as error:
+        yield _not_decided(axis, error, held, place)
+        return
+    yield from _hold(axis, names, f"files {axis.files}", held, place, now)
+
+
+def _is_absolute(folder: str) -> bool:
+    return folder.startswith("/") or "://" in folder
+
+
+def _glob(pattern: FilePattern) -> str:
+    """Return what lists the place of a pattern: of the folders with dates those that fit, and all in them."""
+    parts = pattern.text[len(pattern.folder) :].split("/")
+    return "/".join([*("*" if re.search(r"[{*]", part) else part for part in parts[:-1]), "*"])
+
+
+def _not_decided(axis: ExpectedAxis, error: RefbrowserError, held: Held, place: Place) -> Finding:
+    held.results.append(ExpectedResult(axis.files, undecided=error.message))
+    message = f"{axis.files}: {error.message}"
+    return EXPECTED_UNDECIDED.finding(message, place, error=error.kind, advice=error.advice)
+
+
+def _hold(
+    axis: ExpectedAxis, names: Iterable[str], subject: str, held: Held, place: Place, now: datetime
+) -> Iterator[Finding]:
+    """Hold names against a pattern."""
+    dated: list[tuple[str, int]] = []
+    strange: list[str] = []
+    for name in names:
+        instant = _date_of(axis, name)
+        if instant is None:
+            strange.append(name)
+        else:
+            dated.append((name, instant))
+    instants = np.array([instant for _, instant in dated], np.int64)
+    expected = expected_slots(axis, _CALENDAR, instants, now)
+    matched = match_times(expected, instants)
+    runs = expected.runs_of_missing(matched.there)
+    doubled = runs_of_slots(SlotState.DOUBLED, matched.doubled)
+    extra = [dated[at][0] for at in matched.extra.tolist()] + strange
+    missing = sum(run.length for run in runs)
+    held.results.append(
+        ExpectedResult(
+            subject, None, expected, (*runs, *doubled), expected.due, missing, extra=len(extra)
+        )
+    )  # fmt: skip
+    unit = unit_of(expected.axis.step)
+    for state, kind in ((SlotState.MISSING, EXPECTED_MISSING), (SlotState.LATE, EXPECTED_LATE)):
+        some = [run for run in runs if run.state is state]
+        count = sum(run.length for run in some)
+        if count:
+            what = f"no file of {expected.words(count)}" if state is SlotState.MISSING else (
+                f"the files of {expected.words(count)} are late"
+            )  # fmt: skip
+            yield kind.finding(f"{subject}: {what}: {run_words(expected.axis, some)}", place, count=count)
+    if doubled:
+        count = len(matched.doubled)
+        message = f"{subject}: several files of {counted(count, unit)}: {run_words(expected.axis, doubled)}"
+        yield EXPECTED_DOUBLED.finding(message, place, count=count)
+    if extra:
+        shown = ", ".join(name.rpartition("/")[2] for name in extra[:_TOLD])
+        more = f" and {len(extra) - _TOLD:,} more" if len(extra) > _TOLD else ""
+        message = f"{subject}: {counted(len(extra), 'file')} not expected: {shown}{more}"
+        yield EXPECTED_EXTRA.finding(message, place, count=len(extra))
+
+
+def _date_of(axis: ExpectedAxis, name: str) -> int | None:
+    """Return the instant of the date in a name; None where it does not match, or there is no such date."""
+    pattern = axis.pattern
+    assert pattern is not None
+    depth = len(pattern.parts)
+    date = pattern.date_of("/".join(name.split("?")[0].split("/")[-depth:]))
+    if date is None:
+        return None
+    day, _, later = date.partition("+")
+    try:
+        return instant_of(day, _CALENDAR) + int(later or 0) * DAY
+    except RefbrowserError:
+        return None
