@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 
@@ -22,6 +23,9 @@ from refbrowser.model.values import columns_of_kinds
 
 #: Elements that are computed together, at most.
 _TOGETHER = 1 << 21
+#: Groups that are computed at once.
+_AT_ONCE = 2
+_NOTHING = memoryview(b"")
 
 
 class DerivedReading(Reading):
@@ -80,16 +84,32 @@ class DerivedBatch(Batch[Groups]):
         kinds = np.full(len(owners), ReferenceKind.DERIVED, np.uint8)
         yield Groups(columns_of_kinds(kinds), owners, stops)
 
-    def cost(self, rows: Groups, row: int, size: int) -> int:
-        """Return the bytes of a group: while one waits for its arrays, others are computed.
+    def run(self) -> None:
+        """Compute every part: while one group waits for its arrays, another one is computed.
 
-        The pool is that of the derived array: what decodes chunks of the arrays has its own.
+        The decode pool would not do: groups that wait in it for chunks of arrays of the same session would
+        leave no thread to decode these.
         """
-        return (
-            (rows.stops[row] - rows.owners[row])
-            * prod(self.reader.node.grid.largest)
-            * self.reader.box.itemsize
-        )
+        try:
+            for rows in self.rows():
+                with ThreadPoolExecutor(_AT_ONCE, "derived") as threads:
+                    groups = range(len(rows.owners))
+                    for _ in threads.map(lambda row, rows=rows: self._group(rows, row), groups):
+                        self.reader.check()
+        finally:
+            if self._notes is not None:
+                self._notes.give_up()
+
+    def _group(self, rows: Groups, row: int) -> None:
+        self.reader.token.check()
+        self.reader.check()
+        if self._notes is not None:
+            self._notes.asked(range(rows.owners[row], rows.stops[row]))
+        self._decode(rows, row, _NOTHING, None)
+
+    def cost(self, rows: Groups, row: int, size: int) -> int:
+        """Return 0: chunks of the arrays are decoded in the pool, and joined here."""
+        return 0
 
     def lay(self, rows: Groups, row: int, data: memoryview, cache_key: Hashable | None) -> None:
         """Compute a group; where that fails each part of it, so that one lost chunk costs its part alone."""

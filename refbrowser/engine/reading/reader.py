@@ -488,7 +488,7 @@ class Batch(ABC, Generic[W]):
             reader.check()
             if self._notes is not None:
                 self._notes.asked([rows.owners[row]])
-            self._take(rows, row, _NO_BYTES, None)
+            self._decode(rows, row, _NO_BYTES, None)
 
     def _from_cache(self, rows: W, row: int, keys: dict[int, Hashable]) -> bool:
         kept = self.reader.session.cache.get(keys[row]) if row in keys else None
