@@ -380,8 +380,9 @@ class Format:
         ``check(dataset, control)`` returns what is wrong with what is stored; ``portable(dataset, control)``
         returns a document that other software follows, and what that lost; ``foreseen(dataset)`` yields of
         that what is known before; ``name(part)`` returns the name that a part of a path stands for;
-        ``append(arguments, token)``, which one format has, is the verb ``append`` for its files and returns
-        the exit code.
+        ``add_files(target, request, control, compute, told, chosen)`` adds files of data to what is at a
+        path, as `refbrowser.append` does; ``append(arguments, token)``, which one format has, is the verb
+        ``append`` for its files and returns the exit code.
 
         Of the window: ``document(document)`` returns a `refbrowser.app.controller.document_files.FormatPart`,
         what is known of a document beside its references; ``commands(host)`` returns a

@@ -517,6 +517,7 @@ ICECHUNK = Format(
             rank=13,
         ),
     ),
+    facets={"add_files": f"{_ICECHUNK}.changing.appending:append_to_repository"},
     pages=(
         Page(
             name="snapshots",

@@ -97,6 +97,8 @@ class Appended(Report):
         Entries that were added or changed.
     compared, unread
         Chunks whose values were those of their files, and those that could not be read.
+    snapshot
+        Of a repository: what was committed.
     """
 
     target: str
@@ -109,6 +111,7 @@ class Appended(Report):
     references: int = 0
     compared: int = 0
     unread: int = 0
+    snapshot: str = ""
 
     def lines(self) -> Iterator[str]:
         """Yield what was added, what differs in it, and what was left out."""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.api import Path, Progress, StorageOptions, control_of, path_of, settings_of, texts_of
-from refbrowser.errors import native_errors
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, native_errors
+from refbrowser.loading import load
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.appending import Appended
@@ -32,6 +33,9 @@ def append(
     set_attr: str | Iterable[str] = (),
     time_units: str = "",
     force: bool = False,
+    message: str = "",
+    to_branch: str = "",
+    native: bool = False,
     skip_bad: bool = False,
     allow: Iterable[str] = (),
     storage_options: StorageOptions = (),
@@ -40,12 +44,12 @@ def append(
     progress: Progress | None = None,
     told: Callable[[Plan], None] = lambda plan: None,
 ) -> Appended:
-    """Add files of data to a reference document; its lock goes along.
+    """Add files of data to a reference document, or to a branch of a repository as a commit.
 
     Parameters
     ----------
     document
-        The document.
+        The document, whose lock goes along, or the repository.
     files
         Paths, URLs, patterns of paths, and ``@FILE`` with one of these a line.
     target
@@ -58,6 +62,10 @@ def append(
         As `combine` has them.
     force
         Replace a target that is there.
+    message, to_branch
+        Of the commit to a repository: empty for what is added, and for ``main``.
+    native
+        Copy chunks into the repository instead of referring to the files.
     skip_bad
         Leave out files that cannot be read.
     allow, storage_options, stale
@@ -101,4 +109,25 @@ def append(
         storage_options=settings_of(storage_options, [path, *named, *texts_of(allow)]),
         stale=stale,
     )
+    chosen = {"message": message, "to_branch": to_branch, "native": native}
+    to_store = _adding(path)
+    if to_store is not None:
+        return to_store(path, request, control_of(progress), Compute.of(client), told, chosen)
+    if any(chosen.values()):
+        text = "--message, --to-branch and --native are for Icechunk repositories"
+        raise RefbrowserError(ErrorKind.USAGE, text, Place(document=path))
     return append_files(path, request, control_of(progress), Compute.of(client), told)
+
+
+def _adding(path: str) -> Callable[..., Appended] | None:
+    """Return what adds files to what is at a path, where its format does that in a way of its own."""
+    from refbrowser.formats.format import Score, Seen
+    from refbrowser.formats.registry import BUILT_IN
+
+    seen = Seen.of(path)
+    for format in BUILT_IN:
+        named = format.facets.get("add_files")
+        if named is not None and format.sniff is not None and format.sniff(seen) >= Score.SUFFIX:
+            found: Callable[..., Appended] = load(named)
+            return found
+    return None

@@ -8,6 +8,7 @@ from refbrowser.exporting.combining.combination import Combination
 from refbrowser.formats.option_fields import Kind, documented, like, option
 
 _STREAMS = "streams"
+_REPOSITORIES = "Icechunk repositories"
 
 
 @documented
@@ -69,6 +70,36 @@ class Addition:
             heading=_STREAMS,
             kind=Kind.NUMBER,
             limits=(0, 9),
+        ),
+    )
+    message: str = field(
+        default="",
+        metadata=option(
+            "--message TEXT",
+            "of the commit (default: what is added)",
+            short="-m",
+            about="Of the commit to a repository; empty for what is added, in words.",
+            heading=_REPOSITORIES,
+        ),
+    )
+    to_branch: str = field(
+        default="",
+        metadata=option(
+            "--to-branch NAME",
+            "the branch to commit to (default: main)",
+            about="The branch of a repository to commit to; empty for ``main``.",
+            heading=_REPOSITORIES,
+        ),
+    )
+    native: bool = field(
+        default=False,
+        metadata=option(
+            "--native",
+            "copy chunks into the repository (default: refer to the files)",
+            about="Copy chunks into the repository instead of referring to the files.",
+            heading=_REPOSITORIES,
+            kind=Kind.TICK,
+            means=True,
         ),
     )
     force: bool = field(

@@ -1,4 +1,4 @@
-"""Add files to a reference document, or the values of a dataset to a stream, without writing it anew."""
+"""Add files to a reference document or a repository, or the values of a dataset to a stream, at its end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from refbrowser.tools.append.request import Addition
 
     parser.add_argument(
-        "document", metavar="TARGET", help="a reference document, or a stream, which is changed in place"
+        "document",
+        metavar="TARGET",
+        help="a reference document, an Icechunk repository, or a stream, which is changed in place",
     )
     parser.add_argument(
         "files",
@@ -121,11 +123,12 @@ def _to_document(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _write_added(report: Appended) -> None:
     files = counted_plain(report.files, "file")
     unread = f", {report.unread} cannot be read" if report.unread else ""
+    commit = f"snapshot {report.snapshot}; " if report.snapshot else ""
     changed = counted_plain(abs(report.references), "reference")
     changed += f" {'less' if report.references < 0 else 'more'}"
     write_line(
         f"{plain(report.target)}: {files} added; {plain(report.along)}: {report.before} before, "
-        f"{report.after} now; {changed}; "
+        f"{report.after} now; {commit}{changed}; "
         f"{report.compared} chunks compared with files{unread}"
     )
     for source, why in report.left_out:

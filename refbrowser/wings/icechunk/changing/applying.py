@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.documents import NODE_V3
@@ -87,26 +88,45 @@ def _is_own(url: str, tree: SnapshotTree) -> bool:
 
 
 def apply_changes(
-    session: Any, changes: ChangeSet, tree: SnapshotTree, access: Access, control: JobControl
+    session: Any,
+    changes: ChangeSet,
+    tree: SnapshotTree,
+    dataset: Dataset,
+    control: JobControl,
+    *,
+    copies: bool = False,
 ) -> Applied:
     """Make changes in a session of the snapshot that a tree is of.
+
+    Parameters
+    ----------
+    dataset
+        What the changes are of: as it is read, new references are.
+    copies
+        Chunks are copied into the repository, not referred to.
 
     Raises
     ------
     RefbrowserError
         A chunk cannot be referred to, or its manifest not be read.
     """
-    return _Applying(session, tree, access, control, changes.prefixes).apply(changes)
+    return _Applying(session, tree, dataset, control, changes.prefixes, copies).apply(changes)
 
 
 @dataclass(slots=True)
 class _Applying:
     session: Any
     tree: SnapshotTree
-    access: Access
+    dataset: Dataset
     control: JobControl
     prefixes: Sequence[Prefix]
+    copies: bool
     done: Applied = field(default_factory=Applied)
+
+    @property
+    def access(self) -> Access:
+        """What may be read, and how."""
+        return self.dataset.access
 
     def apply(self, changes: ChangeSet) -> Applied:
         moved: set[str] = set()
@@ -181,7 +201,7 @@ class _Applying:
                 self._remove(key)
             elif isinstance(value, Inline):
                 self._set(key, value.data)
-            elif isinstance(value, ByteRange | WholeFile) and _is_own(value.url, self.tree):
+            elif isinstance(value, ByteRange | WholeFile) and (self.copies or _is_own(value.url, self.tree)):
                 self._set(key, self._bytes_of(value))
                 self.done.copied += 1
             elif isinstance(value, ByteRange | WholeFile):
@@ -192,7 +212,7 @@ class _Applying:
         self.control.progress(self.done.chunks, None)
 
     def _bytes_of(self, value: ByteRange | WholeFile) -> bytes:
-        """Return the bytes of a chunk of the repository itself."""
+        """Return the bytes of a chunk."""
         offset, length = (value.offset, value.length) if isinstance(value, ByteRange) else (0, -1)
         kind = ReferenceKind.RANGE if isinstance(value, ByteRange) else ReferenceKind.WHOLE
         columns = ReferenceColumns(
@@ -202,7 +222,7 @@ class _Applying:
             np.array([length], np.int64),
             (value.url,),
         )
-        dataset = self.tree.dataset
+        dataset = self.dataset
         (answer,) = dataset.session.fetch_all(columns, dataset.access, token=self.control.token, export=True)
         if isinstance(answer, RefbrowserError):
             raise answer

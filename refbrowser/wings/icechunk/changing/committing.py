@@ -56,6 +56,8 @@ class CommitOrder:
         Empty for what changes, in words.
     favor, settled
         As `merged_changes` has them.
+    copies
+        Chunks are copied into the repository, not referred to.
     dry_run
         Nothing is written.
     """
@@ -64,6 +66,7 @@ class CommitOrder:
     message: str = ""
     favor: Choice | None = None
     settled: Settled = field(default_factory=dict)
+    copies: bool = False
     dry_run: bool = False
 
 
@@ -266,14 +269,14 @@ class _Committing:
             )
             if merged.conflicts or self.order.dry_run or told.is_empty:
                 return found
-            locations = locations_of(told, tree, self.dataset.access)
-            self._add_containers(locations)
+            if not self.order.copies:
+                self._add_containers(locations_of(told, tree, self.dataset.access))
             if is_new:
                 self._repository.create_branch(self.branch, opened)
             session = self._repository.writable_session(self.branch)
             if session.snapshot_id != tip:
                 return None
-            done = apply_changes(session, told, tree, self.dataset.access, self.control)
+            done = apply_changes(session, told, tree, self.dataset, self.control, copies=self.order.copies)
             _check(session, told)
             if not session.has_uncommitted_changes:
                 return found

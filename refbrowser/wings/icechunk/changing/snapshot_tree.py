@@ -7,16 +7,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr import v3
+from refbrowser.formats.zarr.shapes import parse_shape
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.reference import Missing, Reference
+from refbrowser.model.reference import Missing, Reference, ReferenceColumns, ReferenceKind
 from refbrowser.references.document.document import Document
 from refbrowser.wings.icechunk.changing.change_set import Coords, Metadata, metadata_in, moved_path
 from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin
 from refbrowser.wings.icechunk.reading.repository import SnapshotNode
+
+#: References that are made into values at a time.
+_PAGE = 50_000
 
 
 def origin_of(document: Document) -> IcechunkOrigin:
@@ -57,6 +62,11 @@ class TreeNode:
     def is_array(self) -> bool:
         """Whether it is an array."""
         return self.metadata.get("node_type") == "array"
+
+    @property
+    def prefix(self) -> str:
+        """What the keys of its chunks begin with, in the snapshot."""
+        return f"{self.stored.path}/".removeprefix("/")
 
     @property
     def manifests(self) -> frozenset[str]:
@@ -147,31 +157,35 @@ class SnapshotTree:
         """
         if not node.is_array or not node.stored.extents:
             return
-        prefix = f"{node.stored.path}/".removeprefix("/")
-        encoding = encoding_of(node.metadata)
-        own, lost = self.origin.references.of(prefix)
-        if lost:
-            raise lost[0].error
-        expansion = self.dataset.document.expansion if own is None else own
-        for row in range(expansion.rows):
-            key, value = expansion.item(row)
-            if key is None or not key.startswith(prefix) or isinstance(value, RefbrowserError | Missing):
-                continue
-            coords = encoding.decode(key[len(prefix) :], len(node.metadata.get("shape", ())))
-            if coords is not None:
-                yield coords, value
+        metadata = node.metadata
+        grid = v3.parse_chunk_grid(parse_shape(metadata["shape"]), metadata["chunk_grid"]).grid_shape
+        kinds = self.origin.references.kinds(node.prefix, grid)
+        if kinds is None:
+            kinds = self.dataset.document.expansion.chunk_kinds(node.prefix, grid, encoding_of(metadata))
+        stored = np.argwhere(kinds != ReferenceKind.MISSING).reshape(-1, len(grid))
+        for start in range(0, len(stored), _PAGE):
+            coords = stored[start : start + _PAGE]
+            columns = self._columns(node, coords)
+            for row, at in enumerate(coords.tolist()):
+                yield tuple(at), columns.reference(row)
 
     def references_at(self, node: TreeNode, coords: Sequence[Coords]) -> dict[Coords, Reference | None]:
-        """Return the references of some chunks; None where there is none."""
+        """Return the references of some chunks; None where there is none.
+
+        Raises
+        ------
+        RefbrowserError
+            One of them cannot be read.
+        """
         if not node.stored.extents or not coords:
             return dict.fromkeys(coords)
-        prefix = f"{node.stored.path}/".removeprefix("/")
-        own, lost = self.origin.references.of(prefix)
-        if lost:
-            raise lost[0].error
-        expansion = self.dataset.document.expansion if own is None else own
-        at = np.array(coords, np.int64).reshape(len(coords), -1)
-        columns = expansion.chunk_columns(prefix, at, encoding_of(node.metadata))
+        columns = self._columns(node, np.array(coords, np.int64).reshape(len(coords), -1))
         found = (columns.reference(row) for row in range(len(columns)))
         pairs = zip(coords, found, strict=True)
         return {each: None if isinstance(value, Missing) else value for each, value in pairs}
+
+    def _columns(self, node: TreeNode, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
+        own = self.origin.references.columns(node.prefix, coords)
+        if own is not None:
+            return own
+        return self.dataset.document.expansion.chunk_columns(node.prefix, coords, encoding_of(node.metadata))
