@@ -25,7 +25,7 @@ class CombineOrder:
         Paths and URLs of files, patterns of paths, and lists.
     concat
         Dimensions with commas between; where there are none, they are found.
-    new_dims
+    new_dims, axis, select, rename
         As the command line takes them, with ``;`` between.
     target
         The document that is written; empty for one that is shown, and proposed as `name`.
@@ -40,6 +40,9 @@ class CombineOrder:
     sources: tuple[str, ...]
     concat: str = ""
     new_dims: str = ""
+    axis: str = ""
+    select: str = ""
+    rename: str = ""
     target: str = ""
     name: str = ""
     merge: bool = False
@@ -59,6 +62,9 @@ class CombineOrder:
             target=os.path.abspath(os.path.expanduser(self.target)) if self.target else "",
             concat=_split(self.concat, ","),
             new_dims=_split(self.new_dims, ";"),
+            axis=_split(self.axis, ";"),
+            select=_split(self.select, ";"),
+            rename=_split(self.rename, ";"),
             merge=self.merge,
             sort=self.sort,
             fold=self.fold,

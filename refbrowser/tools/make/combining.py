@@ -30,7 +30,7 @@ _SAMPLE = 6
 #: Files that are listed, and that are drawn along the dimension.
 LISTED, DRAWN = 500, 10_000
 #: What is wrong with how files lie along a dimension.
-_PLACES = ("gap", "overlap", "double", "disorder")
+_PLACES = ("gap", "overlap", "double", "disorder", "off axis", "outside", "hole", "select", "time units")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,11 @@ def look(order: CombineOrder, kept: FileSet | None, control: JobControl) -> Foun
     request = order.request()
     sources = sources_of(order.sources, request.settings, control.token)
     known: tuple[str, ...] = ()
-    if not (request.concat or request.new_dims or request.merge):
+    is_said = request.concat or request.new_dims or order.merge
+    # A part of a single file is taken along no dimension.
+    if not is_said and (len(sources) > 1 or not request.merge):
         along, known = plain_dimension(sources, request, control)
-        request = replace(request, concat=(along,))
+        request = replace(request, concat=(along,), merge=False)
     # Those that are left out are looked at too: they can be taken back.
     whole = replace(request, leave_out=())
     if kept is None or lacks(kept, request) or _sources(kept) != set(sources):
@@ -136,6 +138,7 @@ def plain_dimension(
         request,
         sources=tuple(sources[at] for at in some),
         merge=True,
+        select=(), rename=(), chunks=(),
         leave_out=(), leave_out_var=(), inline_var=(), take_as=(), time_units="", accept=(),
     )  # fmt: skip
     files = gather(sample, control)
@@ -194,6 +197,10 @@ def _summary(plan: Plan, harmless: int, *, added: bool) -> str:
     files = counted_spaced(count, "file")
     if blocking:
         which = plural(blocking, "difference")
+        if blocking == 1 and not plan.blocking[0].common:
+            # It has no column that is wide enough.
+            message = one_line(plan.blocking[0].message)
+            return f"{files}: 1 difference to settle: {message}. Nothing is written before you decide."
         return f"{files}: {count_text(blocking)} {which} to settle. Nothing is written before you decide."
     if added:
         axis = plan.axes[0]
@@ -201,7 +208,12 @@ def _summary(plan: Plan, harmless: int, *, added: bool) -> str:
             f"{files} to be added: {one_line(axis.name)} grows from {count_text(axis.lengths[0])} "
             f"to {count_text(axis.size)}."
         )
-    sizes = ", ".join(f"{one_line(axis.name)} {count_text(axis.size)}" for axis in plan.axes)
+    missing = {each.dimension: each.count for each in plan.holes if not each.path}
+    sizes = ", ".join(
+        f"{one_line(axis.name)} {count_text(axis.size)}"
+        + (f" ({count_text(missing[axis.name])} missing)" if axis.name in missing else "")
+        for axis in plan.axes
+    )
     arrays = f"{count_text(len(plan.arrays))} arrays"
     noted = f" {count_text(harmless)} harmless differences are noted." if harmless > 1 else ""
     noted = " A harmless difference is noted." if harmless == 1 else noted
@@ -256,6 +268,10 @@ def _rows(plan: Plan) -> tuple[list[FileRow], tuple[tuple[float, float], ...]]:
         pair = [of_source[source] for source in each.files if source in of_source]
         if each.kind == "gap" and len(pair) == 2:
             gaps.append((min(row.end for row in pair), max(row.start for row in pair)))
+    if axis.regular is not None:
+        there = set(axis.of_file)
+        holes = (part for part in range(len(axis.lengths)) if part not in there)
+        gaps += [(float(starts[part]), float(ends[part])) for part in holes]
     rows.sort(key=lambda row: row.start)
     return rows, tuple(gaps)
 
@@ -315,7 +331,7 @@ def settled(found: Found, request: Combination) -> Found:
     plan = found.plan
     if plan.blocking:
         raise blocked(plan)
-    plan.request = replace(request, concat=plan.request.concat)
+    plan.request = replace(request, concat=plan.request.concat, merge=plan.request.merge)
     return found
 
 

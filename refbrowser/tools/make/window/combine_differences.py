@@ -153,8 +153,13 @@ class DifferencesList(_Rows):
         odd = "; ".join(
             f"{value.value} in {count_text(len(value.files))}: {_names(value.files)}" for value in each.odd
         )
-        if not common:
+        if not common and not each.is_blocking:
             # Told whole: it is no value that some have and others do not.
+            row = self._row([each.message], group)
+            row.setFirstColumnSpanned(True)
+            row.color(0, "muted")
+            return
+        if not common:
             odd = each.message.removeprefix(f"{each.path}: ")
         row = self._row([each.path, each.name, common, odd], group)
         for column in range(_REMEDY):

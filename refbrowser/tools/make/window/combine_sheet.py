@@ -6,7 +6,16 @@ import os
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFileDialog, QFormLayout, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QWidget,
+)
 
 from refbrowser.app.controller.documents import Documents
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
@@ -62,6 +71,31 @@ class CombineSheet(FilesSheet):
         self._new = self._make_line("combineNewDimension", "A new dimension, NAME=FROM", pattern)
         self._new.textChanged.connect(lambda _text: self._changed())
         along = self._along_line(self._along, "&New dimension", self._new)
+        self._axis = self._asked(
+            "combineRegularAxis",
+            "Regular axis, DIM=FROM:TO:STEP",
+            "holes stay holes: time=2015-01-01:2024-12-31:1D, or time=::month",
+            "Files, variables and times that are missing stay holes on a regular axis of time, and are named",
+        )
+        self._select = self._asked(
+            "combineSelect",
+            "Part that is taken, DIM=FROM:TO",
+            "time=2015-01:2016-12; lat=40:50; x=[0:100]",
+            "Dates, values or [positions]; the part begins where a chunk does. Separate several with ;",
+        )
+        self._rename = self._asked(
+            "combineRename",
+            "New names, OLD=NEW",
+            "t2m=tas; lat=latitude",
+            "Arrays and dimensions of the first name get the second. Separate several with ;",
+        )
+        part = QHBoxLayout()
+        part.setSpacing(theme.MEDIUM)
+        part.addWidget(self._select, 1)
+        names = QLabel("&Rename")
+        names.setBuddy(self._rename)
+        part.addWidget(names)
+        part.addWidget(self._rename, 1)
         self._sort = self._check("combineSort", "Put files in the order of their coordinates")
         self._sort.setToolTip("Otherwise they keep the order in which they were added")
         self._merge = self._check("combineMerge", "Files may have different variables")
@@ -83,16 +117,34 @@ class CombineSheet(FilesSheet):
         where.addWidget(self._force)
         self._show_target(False)
         self._fields = (
-            *(self._along, self._new, self._sort, self._merge, self._fold, self._force),
+            *(
+                self._along,
+                self._new,
+                self._axis,
+                self._select,
+                self._rename,
+                self._sort,
+                self._merge,
+                self._fold,
+                self._force,
+            ),
             *(self._straight, self._target, self._browse),
         )
         rows = (
             ("A&long", along, self._along),
+            ("A&xis", self._axis, self._axis),
+            ("Par&t", part, self._select),
             ("", self._make_ticks_line((self._sort, self._merge, self._fold)), None),
             ("", where, None),
             ("Runs", self._make_where("Where files are read", "Change where files are read"), None),
         )
         return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
+
+    def _asked(self, name: str, described: str, placeholder: str, tip: str) -> QLineEdit:
+        line = self._make_line(name, described, placeholder)
+        line.setToolTip(tip)
+        line.textChanged.connect(lambda _text: self._changed())
+        return line
 
     def take_lead(self, lead: Lead) -> None:
         """Add the files that one names, and fill in what it says of them."""
@@ -119,6 +171,9 @@ class CombineSheet(FilesSheet):
             sources=self.sources(),
             concat="" if along == self._own_along and self._kept is None else along,
             new_dims=self._new.text(),
+            axis=self._axis.text(),
+            select=self._select.text(),
+            rename=self._rename.text(),
             target=self._target.text().strip() if self._straight.isChecked() else "",
             name=self._own_target,
             merge=self._merge.isChecked(),

@@ -252,7 +252,8 @@ def test_what_cannot_be_combined_or_is_there_is_said(
     qtbot.waitUntil(lambda: "to settle" in said(sheet))
     told = {row[1]: row for row in lines(sheet.differences) if len(row) > 1}
     assert told["overlap"][3] == "sst_01.nc overlaps sst_00.nc"
-    assert told["gap"][3] == "about 7 values are missing between sst_01.nc and sst_02.nc"
+    gap = "time: about 7 values are missing between sst_01.nc and sst_02.nc"
+    assert [row[0].strip() for row in lines(sheet.differences) if "missing" in row[0]] == [gap]
     files = lines(sheet.files)
     assert [row[0] for row in files] == ["sst_00.nc", "sst_01.nc", "sst_02.nc", "sst_cut.nc"]
     assert "ends within" in files[3][4]
@@ -453,3 +454,57 @@ def test_a_comparison_that_was_cancelled_goes_on(
     qtbot.waitUntil(lambda: bool(window.documents.all()), timeout=20_000)
     settle()
     qtbot.waitUntil(lambda: not list((state_folder() / "combining").glob("*")), timeout=20_000)
+
+
+def typed(sheet: CombineSheet, name: str, text: str) -> None:
+    line = sheet.findChild(QLineEdit, name)
+    assert line is not None
+    line.setText(text)
+
+
+@pytest.mark.slow
+def test_holes_stay_on_a_regular_axis_and_parts_get_other_names(
+    window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [month(tmp_path, each) for each in (0, 1, 3, 4)]
+    drop(window, *(QUrl.fromLocalFile(str(path)) for path in paths))
+    sheet = window.findChild(CombineSheet)
+    assert sheet is not None
+    start = button(sheet, "combineStartButton")
+    qtbot.waitUntil(start.isEnabled, timeout=20_000)
+    assert said(sheet).startswith("4 files as one: time 12; 3 arrays.")
+
+    # The hole is told, drawn, and kept.
+    typed(sheet, "combineRegularAxis", "time=2001-01-01:2001-01-16:1D")
+    qtbot.waitUntil(lambda: said(sheet).startswith("4 files as one: time 16 (4 missing); 3 arrays."))
+    told = ["".join(row) for row in lines(sheet.differences)]
+    assert any("4 of 16 times are missing: 2001-01-07 to 2001-01-09, 2001-01-16" in each for each in told)
+    strip = sheet.findChild(AxisStrip)
+    assert strip is not None
+    assert "gaps: 2, in trouble: 0" in strip.accessibleName()
+
+    # Times that are not on the axis are named, and one click takes them as they are.
+    typed(sheet, "combineRegularAxis", "time=2001-01-01:2001-01-16:2D")
+    qtbot.waitUntil(lambda: said(sheet).startswith("4 files: 1 difference to settle: time: times are not on the axis of step '2D'"))
+    assert any("not on the axis of step '2D'" in "".join(row) for row in lines(sheet.differences))
+    typed(sheet, "combineRegularAxis", "time=2001:1D")
+    qtbot.waitUntil(lambda: "not of the form NAME=FROM:TO:STEP" in said(sheet))
+
+    typed(sheet, "combineRegularAxis", "time=2001-01-04:2001-01-16:1D")
+    typed(sheet, "combineSelect", "time=2001-01-04:")
+    typed(sheet, "combineRename", "sst=temperature; x=place")
+    qtbot.waitUntil(lambda: said(sheet).startswith("3 files as one: time 13 (4 missing)"))
+    assert lines(sheet.files)[-1] == ["sst_00.nc", "", "", "", "not selected"]
+    start.click()
+    qtbot.waitUntil(lambda: window.findChild(CombineSheet) is None)
+    settle()
+    made = window.documents.all()[-1]
+    dataset = made.dataset
+    assert dataset is not None
+    assert sorted(dataset.arrays) == ["/place", "/temperature", "/time"]
+    assert dataset["temperature"].shape == (13, 4)
+    assert made.document is not None
+    refs = json.loads(made.document.to_bytes())["refs"]
+    assert sorted(key for key in refs if key.startswith("temperature/") and "z" not in key) == sorted(
+        f"temperature/{row}.0" for row in (0, 1, 2, 6, 7, 8, 9, 10, 11)
+    )
