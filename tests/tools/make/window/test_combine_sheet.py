@@ -485,7 +485,8 @@ def test_holes_stay_on_a_regular_axis_and_parts_get_other_names(
 
     # Times that are not on the axis are named, and one click takes them as they are.
     typed(sheet, "combineRegularAxis", "time=2001-01-01:2001-01-16:2D")
-    qtbot.waitUntil(lambda: said(sheet).startswith("4 files: 1 difference to settle: time: times are not on the axis of step '2D'"))
+    begin = "4 files: 1 difference to settle: time: times are not on the axis of step '2D'"
+    qtbot.waitUntil(lambda: said(sheet).startswith(begin))
     assert any("not on the axis of step '2D'" in "".join(row) for row in lines(sheet.differences))
     typed(sheet, "combineRegularAxis", "time=2001:1D")
     qtbot.waitUntil(lambda: "not of the form NAME=FROM:TO:STEP" in said(sheet))
