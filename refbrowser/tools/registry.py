@@ -104,6 +104,7 @@ BUILT_IN = (
             "refbrowser read sea_surface.json /ocean/lat --json",
         ),
         verb="refbrowser.tools.read.verb",
+        commands="refbrowser.tools.read.window.commands:ComputeCommands",
         synonyms=("get",),
     ),
     Tool(

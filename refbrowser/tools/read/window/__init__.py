@@ -1,0 +1,1 @@
+"""The sheet that computes arrays, and the command that shows it."""
