@@ -83,6 +83,7 @@ class Limits(LimitTable):
     expect_times: int = limit(50_000_000, "times", "times of one axis that are held against what is expected")
     expect_axes: int = limit(1_000, "axes", "axes of times that one document should hold")
     expect_files: int = limit(1_000_000, "files", "files that are listed and held against what is expected")
+    declared_arrays: int = limit(100_000, "arrays", "arrays of which properties are declared")
     # HTTP
     http_connect: float = limit(10, "s", "time to connect")
     http_connect_again: float = limit(1, "s", "wait for a connection before a second is tried beside it")

@@ -395,6 +395,25 @@ EXPECTATION_INVALID = _set(
     advice="Correct the file beside the document, or write it again: refbrowser expect DOC.",
 )
 
+# Known where it is said what arrays are like
+
+NOT_AS_DECLARED = _set(
+    code="not-as-declared",
+    severity=FAULT,
+    error=ErrorKind.META,
+    title="property that is not as declared",
+    meaning="what relies on the declared type, chunks, codecs or units fails or misreads",
+    advice="Correct the array, or what the file beside the document declares.",
+)
+DECLARATIONS_INVALID = _set(
+    code="declarations-invalid",
+    severity=FAULT,
+    error=ErrorKind.SCHEMA,
+    title="declarations that cannot be used",
+    meaning="no array is held against them",
+    advice="Correct the member declares of the file beside the document.",
+)
+
 # Known by the kind of error alone
 
 TEXT_NOT_JSON = _set(
@@ -655,6 +674,16 @@ VALUE_OUTSIDE_RANGE = _sample(
     meaning="readers of CF mask them; often bytes, scale or type are wrong",
     advice="If the numbers make no sense, bytes of another chunk or type are read. If they do, "
     "correct valid_range.",
+)
+
+VALUE_NOT_AS_DECLARED = _sample(
+    code="value-not-as-declared",
+    severity=FAULT,
+    error=ErrorKind.META,
+    title="values outside the declared range",
+    meaning="often bytes, scale or units are wrong",
+    advice="If the numbers make no sense, bytes of another chunk or type are read, or packing or units are "
+    "wrong. If they do, correct the declared range.",
 )
 
 #: Every kind of finding, by its code.

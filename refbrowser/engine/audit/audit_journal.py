@@ -132,6 +132,7 @@ def _mark_of(dataset: Dataset, plan: AuditPlan) -> str:
     said = (
         __version__, digest.hexdigest(), dict(document.templates.values), str(request.level),
         sorted(request.arrays), request.sample, plan.cost.urls, plan.cost.chunks,
+        [plan.bounds_of(chosen.path) for chosen in plan.chosen],
     )  # fmt: skip
     return json.dumps(said)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refbrowser.engine.declarations.declarations_beside import declarations_of
 from refbrowser.engine.expectations.expectation_sources import ExpectationSources, expectation_sources
 from refbrowser.engine.findings.chunk_table import ChunkOwner, ChunkTable, Ints, coords_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -18,6 +19,7 @@ from refbrowser.io.access.access import storage_url
 from refbrowser.io.plan import LOCAL, Link, plan_ranges
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.references.declarations.declared_arrays import Bounds, Declarations
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
@@ -161,6 +163,18 @@ class AuditRequest:
             title="May be late by",
         ),
     )
+    declares: str = field(
+        default="",
+        metadata=option(
+            "--declares FILE",
+            "hold arrays against the properties that this file declares, and values that are read against "
+            "their range (default: PATH.expect.json, where it is there)",
+            about="A file whose member ``declares`` says what arrays are like; that beside the document "
+            "where it is empty.",
+            title="Declared properties",
+            tip="A file that says which properties arrays should have; empty for the one beside the document",
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +262,8 @@ class AuditPlan:
         What it costs.
     expected
         What should be there.
+    declared
+        What arrays are held against; why that is nothing where the file beside the document is of no use.
     """
 
     request: AuditRequest
@@ -258,6 +274,12 @@ class AuditPlan:
     locked: tuple[str, ...] = ()
     cost: AuditCost = field(default_factory=AuditCost)
     expected: ExpectationSources = field(default_factory=ExpectationSources)
+    declared: Declarations | RefbrowserError = field(default_factory=Declarations)
+
+    def bounds_of(self, path: str) -> Bounds | None:
+        """Return the declared bounds of the values of an array; None where there are none."""
+        found = self.declared.bounded(path) if isinstance(self.declared, Declarations) else None
+        return None if found is None else found.bounds
 
 
 def plan_audit(dataset: Dataset, request: AuditRequest) -> AuditPlan:
@@ -267,8 +289,22 @@ def plan_audit(dataset: Dataset, request: AuditRequest) -> AuditPlan:
     ------
     RefbrowserError
         `E_USAGE`: there is no such array, the sample is no number of chunks, the document has no lock, or
-        what is expected says nothing.
+        what is expected says nothing; the file with declared properties that is named cannot be read, or is
+        none.
     """
+    return replace(_plan_of(dataset, request), declared=_declared(dataset, request))
+
+
+def _declared(dataset: Dataset, request: AuditRequest) -> Declarations | RefbrowserError:
+    try:
+        return declarations_of(request.declares, dataset.path)
+    except RefbrowserError as error:
+        if request.declares:
+            raise
+        return error
+
+
+def _plan_of(dataset: Dataset, request: AuditRequest) -> AuditPlan:
     if request.sample < 1:
         raise RefbrowserError(ErrorKind.USAGE, f"{request.sample} is not a number of chunks: give 1 or more")
     nodes = _nodes(dataset, request.arrays)

@@ -19,6 +19,7 @@ from refbrowser.engine.audit.audit_tasks import AuditTask, FileState, Outcome, T
 from refbrowser.engine.audit.reader_notes import reader_notes
 from refbrowser.engine.audit.state_findings import StateFindings
 from refbrowser.engine.compute import HERE, Compute, check_workers
+from refbrowser.engine.declarations.array_facts import deviations_of
 from refbrowser.engine.expectations.expectation_sources import expectation_findings
 from refbrowser.engine.expectations.holding import Held
 from refbrowser.engine.findings.chunk_table import coords_of, stored_sizes
@@ -32,11 +33,13 @@ from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import (
     CHUNK_OUTSIDE_GRID,
     CHUNK_UNREADABLE,
+    DECLARATIONS_INVALID,
     FILE_GONE,
     FILE_UNDECIDED,
     KEY_NO_CHUNK,
     KINDS,
     LENGTH_UNDECODABLE,
+    NOT_AS_DECLARED,
     NUMBER_IMPOSSIBLE,
     RANGE_OFF_BY_ONE,
     RANGE_PAST_END,
@@ -53,6 +56,7 @@ from refbrowser.io.identity import ObjectIdentity
 from refbrowser.model.listing import flat_index
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.content.finding_places import in_refs
+from refbrowser.references.declarations.declared_arrays import Declarations
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_journal import AuditJournal
@@ -103,6 +107,15 @@ def _mark_key(dataset: Dataset, finding: Finding, marks: ChunkMarks) -> None:
     here = None if coords is None else np.array([coords], np.int64).reshape(1, -1)
     if inside and here is not None and not (marked is not None and (marked == here).all(axis=1).any()):
         marks.add(node.path, finding.code, here)
+
+
+def declared_findings(dataset: Dataset, declared: Declarations | RefbrowserError) -> Iterator[Finding]:
+    """Yield where arrays are otherwise than declared, or why nothing is held against what is declared."""
+    if isinstance(declared, RefbrowserError):
+        yield DECLARATIONS_INVALID.finding(declared.message, declared.place)
+        return
+    for path, deviation in deviations_of(declared, dataset):
+        yield NOT_AS_DECLARED.finding(deviation.words, Place(path=path))
 
 
 def worst_code(findings: Sequence[Finding]) -> str:
@@ -171,6 +184,9 @@ class AuditRun:
         """
         control = control or JobControl()
         for finding in set_findings(self._dataset, control, self._result.marks):
+            self._grouping.add(finding)
+            yield finding
+        for finding in declared_findings(self._dataset, self._plan.declared):
             self._grouping.add(finding)
             yield finding
         self._result.notes = reader_notes(self._dataset.document)
@@ -287,8 +303,9 @@ class AuditRun:
             for start in range(0, len(chosen.numbers), size):
                 numbers = tuple(chosen.numbers[start : start + size].tolist())
                 yield AuditTask(
-                    number, path=chosen.path, numbers=numbers, known=self._known_of(chosen, numbers)
-                )
+                    number, path=chosen.path, numbers=numbers, known=self._known_of(chosen, numbers),
+                    bounds=self._plan.bounds_of(chosen.path),
+                )  # fmt: skip
                 number += 1
 
     def _known_of(self, chosen: ChosenChunks, numbers: tuple[int, ...]) -> dict[str, ObjectIdentity]:

@@ -37,6 +37,7 @@ from refbrowser.findings.kinds import (
     URL_DEAD,
     URL_NO_RANGES,
     URL_UNREADABLE,
+    VALUE_NOT_AS_DECLARED,
     VALUE_OUTSIDE_RANGE,
 )
 from refbrowser.io.cancel import CancelToken
@@ -46,6 +47,7 @@ from refbrowser.model.cf import Packing
 from refbrowser.model.grid import ChunkGrid, ChunkPart
 from refbrowser.model.netcdf.fill import mark_of_missing
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.references.declarations.declared_arrays import Bounds, outside_bounds
 
 if TYPE_CHECKING:
     from refbrowser.engine.compute import Executor
@@ -69,6 +71,8 @@ class AuditTask:
         An array, and chunks of it that are read, as numbers in C order of its grid.
     known
         States of files that were asked about before, by URL: those that reads see must be the same.
+    bounds
+        Declared ones of the values of the array.
     """
 
     number: int
@@ -76,6 +80,7 @@ class AuditTask:
     path: str = ""
     numbers: tuple[int, ...] = ()
     known: Mapping[str, ObjectIdentity] = field(default_factory=dict)
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +336,7 @@ class _ReadTask:
         self._good += 1
         if values.dtype.kind not in "iufc" or not values.size:
             return
-        for kind, message in _odd_values(self._node, values):
+        for kind, message in _odd_values(self._node, values, self._task.bounds):
             outcome = Outcome(kind.code, str(kind.severity), str(kind.error), message, path=self._node.path)
             self._note(number, outcome)
 
@@ -373,7 +378,9 @@ def _of_error(error: RefbrowserError, path: str) -> Outcome:
     )  # fmt: skip
 
 
-def _odd_values(node: ArrayNode, values: npt.NDArray[Any]) -> list[tuple[FindingKind, str]]:
+def _odd_values(
+    node: ArrayNode, values: npt.NDArray[Any], bounds: Bounds | None
+) -> list[tuple[FindingKind, str]]:
     """Return what is odd about the decoded values of a chunk, each as kind and message."""
     found: list[tuple[FindingKind, str]] = []
     fill = _told_fill(node)
@@ -382,6 +389,12 @@ def _odd_values(node: ArrayNode, values: npt.NDArray[Any]) -> list[tuple[Finding
         if same.all():
             return [(ALL_FILL, f"the chunk is stored, but holds only the fill value {fill}")]
     packing = Packing.of(node)
+    # Of complex values none is the lowest.
+    deviation = (
+        None if bounds is None or values.dtype.kind == "c" else outside_bounds(bounds, values, packing)
+    )
+    if deviation is not None:
+        found.append((VALUE_NOT_AS_DECLARED, deviation.words))
     if packing.valid_min is None and packing.valid_max is None:
         return found
     within = packing.missing_mask(values)

@@ -14,6 +14,7 @@ import numpy as np
 
 from refbrowser.engine.compute import HERE, Compute
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.declarations.declarations_beside import declarations_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
@@ -254,7 +255,8 @@ def append_plan(
     if new is not None:
         # From here on all of them have it.
         request = replace(request, concat=(new.name,), new_dims=())
-    request = replace(request, extends=True)
+    declared = declarations_of(request.declares, dataset.path)
+    request = replace(request, extends=True, declared=declared)
     files = FileSet(request.looking(), left_out=added.left_out)
     target = looked_at(dataset, dataset.path, files.looking, is_target=True)
     files.add(target)

@@ -20,6 +20,7 @@ from refbrowser.formats.registry import referring
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.cf import TimeUnits
 from refbrowser.model.time_axis import DATE, AxisWords
+from refbrowser.references.declarations.declared_arrays import Declarations
 from refbrowser.words import either
 
 #: In place of a file: each that a blocking difference names as the odd one.
@@ -88,6 +89,8 @@ class Combination:
         What becomes of files that are not those of the lock beside a document: as `OpenRequest` has it.
     opening
         Options of opening the files, as `OpenRequest.options` has them.
+    declared
+        What `declares` says, or the file beside the document.
     """
 
     sources: tuple[str, ...]
@@ -132,6 +135,15 @@ class Combination:
         "Go on with what an interrupted run for the same target found in files that are as they were; "
         "replace a document that is there.",
         "",
+    )
+    declares: str = field(
+        default="",
+        metadata=option(
+            "--declares FILE",
+            "hold each file against the properties that this one declares (type, dimensions, chunks, codecs, "
+            "units...): one that does not conform is named, and nothing is written",
+            about="A file whose member ``declares`` says what arrays of each file are like.",
+        ),
     )
     options: ExportOptions = field(default_factory=ReferenceOptions, metadata=OPTIONS_WITHIN)
     leave_out: tuple[str, ...] = _some(
@@ -224,6 +236,7 @@ class Combination:
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     stale: str = "refuse"
     opening: Mapping[str, Any] = field(default_factory=dict)
+    declared: Declarations = field(default_factory=Declarations)
 
     def __post_init__(self) -> None:
         # Who names an axis lays files along it.

@@ -14,12 +14,14 @@ import numpy as np
 
 from refbrowser.engine.compute import HERE, Compute, Executor, check_workers
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.declarations.declarations_beside import declarations_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_dataset
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
+from refbrowser.exporting.combining.declared_mismatches import declared_mismatches
 from refbrowser.exporting.combining.file_positions import divide, file_ends, no_dimension, placed_axes
 from refbrowser.exporting.combining.file_set import FileSet
 from refbrowser.exporting.combining.holes import Hole, hole_mismatches, holes_of
@@ -328,7 +330,12 @@ def _laid(files: list[ScannedSource], request: Combination) -> tuple[Plan, Gaps]
     axes, off, gaps = on_regular_axes(axes, files, arrays, request)
     found += off
     divided = divide(arrays, axes)
-    told = [*mismatches_of(files, arrays, request), *found, *file_ends(files, arrays, axes), *divided]
+    told = [
+        *told_once(declared_mismatches(files, request), mismatches_of(files, arrays, request)),
+        *found,
+        *file_ends(files, arrays, axes),
+        *divided,
+    ]
     holes = holes_of(arrays, axes)
     told += hole_mismatches(holes, files, arrays, axes, request)
     return Plan(request, files, [], arrays, axes, told, holes), gaps
@@ -359,7 +366,8 @@ def combine(
     """
     control = control or JobControl()
     request, unsaid = with_lead(request, control)
-    request = replace(request, format=form_of(request.target, request.format))
+    said = declarations_of(request.declares, request.target)
+    request = replace(request, format=form_of(request.target, request.format), declared=said)
     local = local_path(request.target)
     may_be_there = request.force or request.resume or form_named(request.format).adds
     if local is not None and os.path.exists(local) and not may_be_there:

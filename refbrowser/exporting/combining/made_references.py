@@ -10,6 +10,7 @@ from typing import Any
 
 from refbrowser.engine.compute import HERE, Compute, check_workers
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.declarations.array_facts import check_declared
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -38,6 +39,7 @@ from refbrowser.io.origins import (
 )
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.report import Report, first_of
+from refbrowser.references.declarations.declared_arrays import Declarations
 from refbrowser.references.document.document import Document
 from refbrowser.words import counted
 
@@ -73,6 +75,8 @@ class MakeRequest:
         As `OpenRequest` has them.
     opening
         Options of opening the files, as `OpenRequest.options` has them.
+    declared
+        What each file is held against.
     """
 
     sources: tuple[str, ...]
@@ -87,6 +91,7 @@ class MakeRequest:
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     opening: Mapping[str, Any] = field(default_factory=dict)
+    declared: Declarations = field(default_factory=Declarations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +407,8 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
             raise RefbrowserError(ErrorKind.FORMAT, dataset.document.notes[0].message)
         if (unread := _unread_file(dataset)) is not None:
             raise unread
+        if request.declared:
+            check_declared(request.declared, dataset)
         writing = ExportRequest(
             task.target,
             request.format,

@@ -32,6 +32,7 @@ def append(
     accept: str | Iterable[str] = (),
     set_attr: str | Iterable[str] = (),
     time_units: str = "",
+    declares: Path | None = None,
     force: bool = False,
     message: str = "",
     to_branch: str = "",
@@ -60,6 +61,8 @@ def append(
         Names or paths of the arrays that are added beside those that the document has; all when empty.
     new_dims, sort, leave_out, leave_out_var, take_as, inline_var, accept, set_attr, time_units
         As `combine` has them.
+    declares
+        A file with declared properties against which each file is held; that beside the document when None.
     force
         Replace a target that is there.
     message, to_branch
@@ -103,6 +106,7 @@ def append(
         accept=texts_of(accept),
         set_attr=texts_of(set_attr),
         time_units=time_units,
+        declares="" if declares is None else path_of(declares),
         force=force,
         skip_bad=skip_bad,
         allow=texts_of(allow),

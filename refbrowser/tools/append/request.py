@@ -43,6 +43,16 @@ class Addition:
             kind=Kind.TEXTS,
         ),
     )
+    declares: str = field(
+        default="",
+        metadata=option(
+            "--declares FILE",
+            "hold each file against the properties that this one declares (default: TARGET.expect.json, "
+            "where it is there)",
+            about="A file whose member ``declares`` says what arrays of each file are like; that beside the "
+            "document where it is empty.",
+        ),
+    )
     leave_out: tuple[str, ...] = like(Combination, "leave_out")
     leave_out_var: tuple[str, ...] = like(Combination, "leave_out_var")
     take_as: tuple[str, ...] = like(Combination, "take_as")

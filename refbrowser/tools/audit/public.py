@@ -28,6 +28,7 @@ def audit(
     lock: bool = False,
     expect: str | Iterable[str] = (),
     late: str = "",
+    declares: Path | None = None,
     allow: Iterable[str] = (),
     progress: Progress | None = None,
     told: Callable[[AuditPlan], None] = lambda plan: None,
@@ -56,6 +57,8 @@ def audit(
         beside the document when empty.
     late
         How long after its end an expected period may be missing: ``10d``.
+    declares
+        A file with declared properties against which arrays are held; that beside the document when None.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress
@@ -78,7 +81,7 @@ def audit(
     with dataset_of(dataset, allow) as opened:
         planned = plan_audit(
             opened, level=level, arrays=arrays, sample=sample, resume=resume, lock=lock, expect=expect,
-            late=late, client=client,
+            late=late, declares=declares, client=client,
         )  # fmt: skip
         told(planned.plan)
         for _ in planned.findings(progress):
@@ -97,6 +100,7 @@ def plan_audit(
     lock: bool = False,
     expect: str | Iterable[str] = (),
     late: str = "",
+    declares: Path | None = None,
     client: Any = None,
 ) -> PlannedAudit:
     """Return an audit whose cost is known before anything is read, and whose findings come one by one.
@@ -105,7 +109,7 @@ def plan_audit(
     ----------
     dataset
         An opened dataset.
-    level, arrays, sample, resume, lock, expect, late, client
+    level, arrays, sample, resume, lock, expect, late, declares, client
         As `audit` has them.
 
     Returns
@@ -131,7 +135,10 @@ def plan_audit(
     from refbrowser.engine.compute import Compute
     from refbrowser.tools.audit.planned_audit import PlannedAudit
 
-    request = AuditRequest(Level.named(level), texts_of(arrays), sample, resume, lock, texts_of(expect), late)
+    named = "" if declares is None else path_of(declares)
+    request = AuditRequest(
+        Level.named(level), texts_of(arrays), sample, resume, lock, texts_of(expect), late, named
+    )
     return PlannedAudit(dataset, request, Compute.of(client))
 
 

@@ -26,6 +26,7 @@ def make(
     force: bool = False,
     resume: bool = False,
     skip_bad: bool = False,
+    declares: Path | None = None,
     options: ExportOptions | None = None,
     allow: Iterable[str] = (),
     storage_options: StorageOptions = (),
@@ -53,6 +54,9 @@ def make(
         Leave documents as they are that are newer than their files.
     skip_bad
         Leave out files of which no references can be made; else the first ends all.
+    declares
+        A file with declared properties against which each file is held: no references are made of one that
+        does not conform.
     options
         How the references are written, those of the format; the usual ones when None.
     allow, storage_options
@@ -77,6 +81,7 @@ def make(
         There is no file, two have one name, or none can be made of one.
     """
     from refbrowser.engine.compute import Compute
+    from refbrowser.engine.declarations.declarations_beside import declarations_of
     from refbrowser.exporting.combining.made_references import Made, MakeRequest
     from refbrowser.exporting.combining.made_references import make as make_references
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
@@ -91,6 +96,7 @@ def make(
         force=force,
         resume=resume,
         skip_bad=skip_bad,
+        declared=declarations_of("" if declares is None else path_of(declares)),
         allow=texts_of(allow),
         storage_options=settings_of(storage_options, [*named, *texts_of(allow)]),
         opening=_said(opening),
@@ -124,6 +130,7 @@ def combine(
     accept: str | Iterable[str] = (),
     set_attr: str | Iterable[str] = (),
     time_units: str = "",
+    declares: Path | None = None,
     fold: bool = False,
     format: str = "",
     options: ExportOptions | None = None,
@@ -183,6 +190,8 @@ def combine(
         files say.
     time_units
         In which times are expressed, where files have other ones.
+    declares
+        A file with declared properties against which each file is held; that beside the target when None.
     fold
         Fold the references into templates and gen rules.
     format
@@ -236,6 +245,7 @@ def combine(
         accept=texts_of(accept),
         set_attr=texts_of(set_attr),
         time_units=time_units,
+        declares="" if declares is None else path_of(declares),
         fold=fold,
         format=format,
         options=options or ReferenceOptions(),

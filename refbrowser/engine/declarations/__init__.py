@@ -1,0 +1,1 @@
+"""Declared properties held against a dataset."""

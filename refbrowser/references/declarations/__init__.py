@@ -1,0 +1,1 @@
+"""Which properties arrays should have, as somebody declares them."""
