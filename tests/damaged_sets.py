@@ -206,6 +206,16 @@ def _beyond_valid(made: DamagedSet) -> None:
     _overwrite("f6.bin", HEAD, np.full(3, 1e6, "<f4").tobytes())(made)
 
 
+def _declared(**arrays: Any) -> Callable[[DamagedSet], None]:
+    """Let the file beside the document declare something of arrays."""
+
+    def make(made: DamagedSet) -> None:
+        said = {"version": 1, "declares": {"arrays": arrays}}
+        (made.folder / "set.json.expect.json").write_text(json.dumps(said))
+
+    return make
+
+
 def _image(change: Callable[[dict[str, Any]], object]) -> Callable[[DamagedSet], None]:
     """Let the root describe an image of two levels; `change` damages the description."""
 
@@ -323,6 +333,13 @@ DAMAGES: dict[str, Damage] = {
     ),
     "bytes that do not decode": Damage(
         "undecodable", 1, "full", _spoil_packed, True, (("/packed", (8, 0)),)
+    ),
+    "an array of another type than declared": Damage(
+        "not-as-declared", 1, "stat", _declared(raw={"dtype": "i2"}, packed={"chunks": [None, None]}), True
+    ),
+    "declarations of no array": Damage("declarations-invalid", 1, "stat", _declared(raw=3), True),
+    "values beyond the declared range": Damage(
+        "value-not-as-declared", FILES * CHUNKS, "full", _declared(raw={"range": [1e6, None]}), True
     ),
     "nothing but fill": Damage("all-fill", 1, "full", _all_fill, marked=(("/raw", (6, 0)),)),
     "values beyond the valid range": Damage(

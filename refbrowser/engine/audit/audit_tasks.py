@@ -402,14 +402,14 @@ def _odd_values(
     outside = within & ~missing
     count = int(np.count_nonzero(outside))
     if count:
-        bounds = " to ".join(
+        valid = " to ".join(
             "…" if each is None else str(each) for each in (packing.valid_min, packing.valid_max)
         )
         first = packing.seen(values)[outside].flat[0]
         found.append(
             (
                 VALUE_OUTSIDE_RANGE,
-                f"{count} of {values.size} values are outside the valid range {bounds}, such as {first}",
+                f"{count} of {values.size} values are outside the valid range {valid}, such as {first}",
             )
         )
     return found

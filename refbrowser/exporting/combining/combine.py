@@ -21,7 +21,7 @@ from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
-from refbrowser.exporting.combining.declared_mismatches import declared_mismatches
+from refbrowser.exporting.combining.declared_mismatches import declared_mismatches, told_once
 from refbrowser.exporting.combining.file_positions import divide, file_ends, no_dimension, placed_axes
 from refbrowser.exporting.combining.file_set import FileSet
 from refbrowser.exporting.combining.holes import Hole, hole_mismatches, holes_of

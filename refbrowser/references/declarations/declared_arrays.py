@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from glob import escape
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -186,10 +187,11 @@ class Declarations:
 
 
 def outside_bounds(bounds: Bounds, values: npt.NDArray[Any], packing: Packing) -> Deviation | None:
-    """Return how stored values deviate from bounds, or None; those that mean no value are left out."""
+    """Return how values, unpacked, deviate from bounds, or None; stored ones that mean none are left out."""
     low, high = bounds
-    valid = packing.seen(values)[~packing.missing_mask(values)]
-    valid = valid[~np.isnan(valid)] if valid.dtype.kind == "f" else valid
+    # What is outside of the valid range is looked at too.
+    physical = replace(packing, valid_min=None, valid_max=None).decode(values)
+    valid = physical[~np.isnan(physical)]
     if not valid.size:
         return None
     lowest, highest = float(valid.min()), float(valid.max())
@@ -342,7 +344,7 @@ def _learned(facts: ArrayFacts, growing: set[str]) -> dict[str, Any]:
     units = kept.get("units")
     if isinstance(units, str) and " since " in units:
         # Each file may count from its own date.
-        kept["units"] = f"{units.partition(' since ')[0]} since *"
+        kept["units"] = f"{escape(units.partition(' since ')[0])} since *"
     said: dict[str, Any] = {
         "dtype": facts.dtype.lstrip("<>|="),
         "dimensions": list(facts.dimensions),
