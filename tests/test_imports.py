@@ -96,6 +96,7 @@ ALONE = {
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
     "refbrowser.wings.dmrpp.checking.description_kinds": "a table, apart from what finds them",
     "refbrowser.wings.icechunk.views.snapshots": "a view, for a page of another layer",
+    "refbrowser.exporting.combining.declared_mismatches": "what files lack, apart from what they differ in",
     "refbrowser.formats.leads.stac": "a format, beside the others that name files",
     "refbrowser.formats.leads.texts": "formats, beside the others that name files",
     "refbrowser.formats.grib_index.index_options": "options, which help asks for without what opens",

@@ -395,8 +395,6 @@ EXPECTATION_INVALID = _set(
     advice="Correct the file beside the document, or write it again: refbrowser expect DOC.",
 )
 
-# Known where it is said what arrays are like
-
 NOT_AS_DECLARED = _set(
     code="not-as-declared",
     severity=FAULT,
@@ -411,7 +409,6 @@ DECLARATIONS_INVALID = _set(
     error=ErrorKind.SCHEMA,
     title="declarations that cannot be used",
     meaning="no array is held against them",
-    advice="Correct the member declares of the file beside the document.",
 )
 
 # Known by the kind of error alone
@@ -682,8 +679,7 @@ VALUE_NOT_AS_DECLARED = _sample(
     error=ErrorKind.META,
     title="values outside the declared range",
     meaning="often bytes, scale or units are wrong",
-    advice="If the numbers make no sense, bytes of another chunk or type are read, or packing or units are "
-    "wrong. If they do, correct the declared range.",
+    advice="Compare packing, units and type with what is declared, or correct the declared range.",
 )
 
 #: Every kind of finding, by its code.
