@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.merge.public import merge
     from refbrowser.tools.move.public import move, places
     from refbrowser.tools.read.public import compute, write_values
+    from refbrowser.tools.readers.public import readers
     from refbrowser.tools.sample.public import sample
     from refbrowser.tools.samples.public import samples
     from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
@@ -83,6 +84,7 @@ __all__ = [
     "plan",
     "plan_audit",
     "plan_export",
+    "readers",
     "sample",
     "samples",
     "to_virtualizarr",

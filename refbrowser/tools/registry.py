@@ -159,6 +159,22 @@ BUILT_IN = (
         renamed={"--lock": "--compare-lock"},
     ),
     Tool(
+        name="readers",
+        heading=Heading.CHECK,
+        words="tell which other software reads a dataset, and what makes it readable",
+        examples=(
+            "refbrowser readers sea_surface.json",
+            "refbrowser export sea_surface.json sea.zarr --to zarr-v3 --codec gzip",
+            "refbrowser readers sea.zarr --for zarr-python=3.1 --for zarrita",
+        ),
+        verb="refbrowser.tools.readers.verb",
+        request="refbrowser.tools.readers.request:ReadersRequest",
+        page="refbrowser.tools.readers.report.matrix_page:page_of",
+        cases="refbrowser.tools.readers.report.matrix_cases:suites_of",
+        public="refbrowser.tools.readers.public:readers",
+        synonyms=("compatibility", "compatible", "interoperability"),
+    ),
+    Tool(
         name="lock",
         heading=Heading.CHECK,
         words="record the state of a document's files, to notice when one is replaced",

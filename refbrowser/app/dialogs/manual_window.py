@@ -62,6 +62,7 @@ SECTIONS = {
         "links",
         "editing",
         "audit",
+        "readers",
         "lock",
         "moving",
         "comparing",

@@ -105,6 +105,8 @@ class ArrayGroup:
     ----------
     features
         What any of them has.
+    needs
+        What the first of them has.
     arrays
         Their paths, in the order of the document.
     cells
@@ -112,6 +114,7 @@ class ArrayGroup:
     """
 
     features: Features
+    needs: Features
     arrays: tuple[str, ...]
     cells: tuple[Cell, ...]
 
@@ -207,11 +210,11 @@ def reader_matrix(
     for features in needing:
         control.token.check()
         alike.setdefault(tuple(judge(features, column, book) for column in columns), []).append(features)
-    groups = tuple(
-        ArrayGroup(frozenset().union(*same), tuple(path for each in same for path in needing[each]), cells)
-        for cells, same in alike.items()
-    )
-    return Matrix(dataset.path, columns, groups, bool(wanted))
+    groups = []
+    for cells, same in alike.items():
+        paths = tuple(path for each in same for path in needing[each])
+        groups.append(ArrayGroup(frozenset().union(*same), same[0], paths, cells))
+    return Matrix(dataset.path, columns, tuple(groups), bool(wanted))
 
 
 def _nodes(dataset: Dataset, arrays: Sequence[str]) -> Iterable[ArrayNode]:

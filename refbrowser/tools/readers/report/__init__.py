@@ -1,0 +1,1 @@
+"""What is told of readers: words, lines, JSON, a page and test cases."""

@@ -1,0 +1,137 @@
+"""Verdicts, features, versions and remedies in words, as lines, pages and the window have them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from refbrowser.engine.readers.matrix import ArrayGroup, Cause, Cell, Matrix
+from refbrowser.engine.readers.outcome import ReaderVerdict
+from refbrowser.engine.readers.rules import KnownReader, Remedy
+from refbrowser.exporting.option_fields import group_of
+from refbrowser.formats.option_fields import declared
+from refbrowser.formats.registry import written
+from refbrowser.words import counted
+
+#: How each verdict is marked, and called: the mark stands beside the word, so that no colour is needed.
+MARKS = {
+    ReaderVerdict.DECODES: "✓",
+    ReaderVerdict.OPENS: "◐",
+    ReaderVerdict.REFUSES: "✗",
+    ReaderVerdict.WRONG: "!",
+    ReaderVerdict.UNKNOWN: "?",
+}
+WORDS = {
+    ReaderVerdict.DECODES: "reads",
+    ReaderVerdict.OPENS: "opens only",
+    ReaderVerdict.REFUSES: "refuses",
+    ReaderVerdict.WRONG: "reads wrongly",
+    ReaderVerdict.UNKNOWN: "not known",
+}
+_FACETS = {
+    "form": "form",
+    "metadata": "metadata",
+    "codec-v2": "codec",
+    "codec-v3": "codec",
+    "type": "type",
+    "grid": "chunk grid",
+    "order": "order of elements",
+    "byte-order": "byte order",
+    "document": "document",
+    "fill": "fill value",
+    "shape": "shape",
+    "dimensions": "dimensions",
+    "zip": "keys of the zip file",
+    "_FillValue": "_FillValue",
+}
+#: Features that are told of arrays, in this order.
+_TOLD = ("form", "metadata", "type", "codec-v2", "codec-v3", "grid", "order", "byte-order", "document")
+#: What needs no words, as nearly every array has it.
+_USUAL = {"grid:regular", "codec-v3:bytes", "document:gen"}
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRun:
+    """Versions of one reader that follow each other, and that make the same of arrays.
+
+    Attributes
+    ----------
+    columns
+        Numbers of the columns of the matrix.
+    """
+
+    reader: KnownReader
+    versions: tuple[str, ...]
+    columns: tuple[int, ...]
+    cell: Cell
+
+    @property
+    def label(self) -> str:
+        """Title and versions: ``GDAL 3.6 to 3.10``."""
+        first, last = self.versions[0], self.versions[-1]
+        return f"{self.reader.title} {first}" + (f" to {last}" if len(self.versions) > 1 else "")
+
+
+def version_runs(matrix: Matrix, group: ArrayGroup) -> list[VersionRun]:
+    """Return the columns of a row, those of one reader put together where the same becomes of them."""
+    runs: list[VersionRun] = []
+    for number, (column, cell) in enumerate(zip(matrix.columns, group.cells, strict=True)):
+        last = runs[-1] if runs else None
+        if last is not None and last.reader is column.reader and last.cell == cell:
+            versions, columns = (*last.versions, column.version), (*last.columns, number)
+            runs[-1] = VersionRun(column.reader, versions, columns, cell)
+        else:
+            runs.append(VersionRun(column.reader, (column.version,), (number,), cell))
+    return runs
+
+
+def group_words(group: ArrayGroup, most: int = 1) -> str:
+    """Return which arrays a row is about: ``/a, /b and 3 more arrays``."""
+    shown = ", ".join(group.arrays[:most])
+    left = len(group.arrays) - most
+    return f"{shown} and {counted(left, 'more array')}" if left > 0 else shown
+
+
+def feature_words(feature: str) -> str:
+    """Return a feature in words: ``codec zstd``."""
+    facet, _, value = feature.partition(":")
+    return f"{_FACETS.get(facet, facet)} {value}"
+
+
+def needs_words(group: ArrayGroup) -> str:
+    """Return what arrays need of a reader, without what is usual."""
+    told = sorted(
+        (each for each in group.features - _USUAL if each.partition(":")[0] in _TOLD),
+        key=lambda each: (_TOLD.index(each.partition(":")[0]), each),
+    )
+    return ", ".join(each.partition(":")[2] for each in told)
+
+
+def cause_words(cause: Cause) -> str:
+    """Return why an array is not read, with what is the cause."""
+    return f"{cause.reason} ({', '.join(map(feature_words, cause.features))})"
+
+
+def remedy_command(remedy: Remedy, path: str) -> str:
+    """Return the command that makes a dataset readable; empty where no export does."""
+    if not remedy.export:
+        return ""
+    words = ["refbrowser", "export", path, _target(remedy, path), "--to", remedy.export, *_flags(remedy)]
+    return shlex.join(words)
+
+
+def _flags(remedy: Remedy) -> Iterator[str]:
+    group = group_of(written()[remedy.export])
+    options = {} if group is None else declared(group)
+    for name, value in remedy.options.items():
+        yield options[name].flag
+        yield str(value)
+
+
+def _target(remedy: Remedy, path: str) -> str:
+    """Return a name for what is made, in the working folder."""
+    name = PurePosixPath(re.split("[?#]", path.rstrip("/"))[0]).name
+    return f"{name.split('.')[0] or 'dataset'}-{remedy.export}{written()[remedy.export].suffix}"

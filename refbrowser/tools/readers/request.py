@@ -1,0 +1,35 @@
+"""What is asked of readers: which arrays, and which readers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from refbrowser.formats.option_fields import Kind, documented, option
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class ReadersRequest:
+    """Which readers are asked about which arrays."""
+
+    arrays: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--array ARRAY",
+            "this array only (repeatable)",
+            about="Paths of arrays; all where it is empty.",
+            kind=Kind.TEXTS,
+            title="Arrays",
+        ),
+    )
+    readers: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--for NAME[=VERSION]",
+            "this reader only, of this version or the newest one known (repeatable): exit code 2 if it "
+            "cannot read something",
+            about="Readers, each a name or ``NAME=VERSION``; all that are known where it is empty.",
+            kind=Kind.TEXTS,
+            title="Readers",
+        ),
+    )
