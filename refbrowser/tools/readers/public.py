@@ -24,8 +24,8 @@ def readers(
 ) -> Matrix:
     """Tell which other software reads a dataset, and what is the cause where it does not.
 
-    Nothing is read of the values: what an array needs follows from its metadata, and what readers have of that
-    is known from rules, each with its source.
+    Nothing is read of the values: what an array needs follows from its metadata, and what readers have of
+    that is known from rules, each with its source.
 
     Parameters
     ----------
