@@ -186,6 +186,18 @@ BUILT_IN = (
         renamed={"--accept": "--update"},
     ),
     Tool(
+        name="expect",
+        heading=Heading.CHECK,
+        words="write down what a dataset should hold, so that audits tell what is missing",
+        examples=(
+            "refbrowser expect sea_surface.json",
+            "refbrowser expect sea_surface.json --set 'every day from 2024 to 2024'",
+        ),
+        request="refbrowser.tools.expect.expectation_writing:ExpectRequest",
+        run="refbrowser.tools.expect.expectation_writing:write_expectation",
+        synonyms=("expectation", "learn"),
+    ),
+    Tool(
         name="make",
         heading=Heading.MAKE,
         words="make references of files of data, a document for each or one of all",

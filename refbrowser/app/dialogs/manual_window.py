@@ -62,6 +62,7 @@ SECTIONS = {
         "links",
         "editing",
         "audit",
+        "expectations",
         "readers",
         "lock",
         "moving",

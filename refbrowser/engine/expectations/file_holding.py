@@ -30,6 +30,7 @@ from refbrowser.references.expectations.expectation import ExpectedAxis
 from refbrowser.references.expectations.file_pattern import FilePattern
 from refbrowser.references.expectations.slots import (
     SlotState,
+    lacking_words,
     match_times,
     run_words,
     runs_of_slots,
@@ -149,7 +150,7 @@ def _hold(
             what = f"no file of {expected.words(count)}" if state is SlotState.MISSING else (
                 f"the files of {expected.words(count)} are late"
             )  # fmt: skip
-            yield kind.finding(f"{subject}: {what}: {run_words(expected.axis, some)}", place, count=count)
+            yield kind.finding(f"{subject}: {what}: {lacking_words(expected, some)}", place, count=count)
     if doubled:
         count = len(matched.doubled)
         message = f"{subject}: several files of {counted(count, unit)}: {run_words(expected.axis, doubled)}"

@@ -34,6 +34,7 @@ from refbrowser.references.expectations.slots import (
     SlotRun,
     SlotState,
     joined_runs,
+    lacking_words,
     match_times,
     run_words,
     runs_of_rows,
@@ -214,7 +215,7 @@ class _AxisHolding:
             some = [run for run in runs if run.state is state]
             count = sum(run.length for run in some)
             if count:
-                message = f"{expected.words(count)} {word}: {run_words(expected.axis, some)}"
+                message = f"{expected.words(count)} {word}: {lacking_words(expected, some)}"
                 yield kind.finding(message, place, count=count)
 
     def _same_name(self, node: ArrayNode) -> list[ArrayNode]:

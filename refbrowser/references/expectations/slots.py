@@ -271,6 +271,18 @@ def _enclosing(axis: TimeAxis, step: TimeStep) -> TimeAxis:
     return TimeAxis(axis.calendar, instant_of(text[:cut], axis.calendar), step, 0)
 
 
+def lacking_words(expected: ExpectedSlots, runs: Sequence[SlotRun]) -> str:
+    """Return runs in words; where they are many, how much of each year or month: ``2015-03 (30 of 31)``."""
+    if len(runs) <= _TOLD:
+        return run_words(expected.axis, runs)
+    wrong = [period for period in by_year_or_month(expected, runs) if period.wrong]
+    if not wrong:
+        return run_words(expected.axis, runs)
+    words = [f"{period.text} ({period.wrong:,} of {period.expected:,})" for period in wrong[:_TOLD]]
+    more = counted(len(wrong) - _TOLD, "more year" if expected.axis.step.months else "more month")
+    return ", ".join(words) + (f" and {more}" if len(wrong) > _TOLD else "")
+
+
 class Period(NamedTuple):
     """Some periods together, as a year of months: how many are expected, and how many are wrong."""
 

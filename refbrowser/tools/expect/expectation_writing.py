@@ -1,0 +1,136 @@
+"""Writing down what a dataset should hold, in a file beside it, which audits find by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.engine.expectations.expect_beside import change_expect
+from refbrowser.engine.expectations.expectation_sources import ExpectationSources, expectation_findings
+from refbrowser.engine.expectations.holding import Held
+from refbrowser.engine.expectations.learning import Learned, learn
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.findings.finding import Finding
+from refbrowser.formats.option_fields import Kind, documented, option
+from refbrowser.model.report import Report, first_of
+from refbrowser.references.expectations.expect_file import with_expect
+from refbrowser.references.expectations.expectation import Expectation
+from refbrowser.words import counted
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.jobs import JobControl
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class ExpectRequest:
+    """What is written down."""
+
+    say: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--set WORDS",
+            "expect this, not what is there now: 'every month from 2015', as audit --expect (repeatable)",
+            about="What should be there, in words; what is learned from what is there where it is empty.",
+            kind=Kind.TEXTS,
+            many=True,
+            title="What should be there",
+        ),
+    )
+    late: str = field(
+        default="",
+        metadata=option(
+            "--late TIME",
+            "how long after its end a period may be missing: 10d, 12h, P1M",
+            about="How long after its end an expected period may be missing, as ``10d``.",
+            title="May be late by",
+        ),
+    )
+    target: str = field(
+        default="",
+        metadata=option(
+            "--output FILE",
+            "write to FILE instead of DOC.expect.json",
+            short="-o",
+            about="The file; beside the document where it is empty.",
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ExpectationWritten(Report):
+    """What was written down, and what of it is not there now.
+
+    Attributes
+    ----------
+    path
+        The file.
+    notes
+        Of what nothing could be learned.
+    findings
+        What the dataset differs in from it.
+    """
+
+    path: str
+    expectation: Expectation
+    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is expected from now on, and what of that is not there."""
+        yield f"{self.path}: what should be there:"
+        yield from first_of([axis.text for axis in self.expectation.axes])
+        if self.expectation.rules is not None:
+            rules = self.expectation.rules
+            number = len(rules.get("gen", ())) + len(rules.get("refs", ()))
+            yield f"  chunks by {counted(number, 'rule')}"
+        yield from (f"  note: {note}" for note in self.notes)
+        if not self.findings:
+            yield "all of it is there"
+        for finding in self.findings:
+            where = f"{finding.place.path}: " if finding.place.path else ""
+            yield f"now: {where}{finding.message}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "file": self.path,
+            "expect": self.expectation.to_json(),
+            "notes": [*self.notes],
+            "findings": [
+                {"code": finding.code, "path": finding.place.path, "message": finding.message}
+                for finding in self.findings
+            ],
+        }
+
+    def exit_code(self) -> int:
+        """Return 0: to say what is not there is no failure."""
+        return 0
+
+
+def write_expectation(request: ExpectRequest, dataset: Dataset, control: JobControl) -> ExpectationWritten:
+    """Write down what a dataset should hold, and hold it against that.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: words that say nothing, or nothing to be learned; the file cannot be written.
+    """
+    learned = Learned(Expectation.parse(request.say)) if request.say else learn(dataset, control)
+    expectation = learned.expectation.with_late(request.late) if request.late else learned.expectation
+    if not expectation:
+        raise RefbrowserError(
+            ErrorKind.USAGE, "there is nothing of which an expectation could be learned",
+            advice="say what should be there: --set 'every month from 2015'",
+        )  # fmt: skip
+    # Before anything is written: dates that are in no calendar are refused here.
+    found = tuple(
+        expectation_findings(
+            dataset, ExpectationSources(expectation), Held(), control, datetime.now(UTC), lists=False
+        )
+    )
+    path = change_expect(dataset.path, lambda file: with_expect(file, expectation.to_json()), request.target)
+    return ExpectationWritten(path, expectation, learned.notes, found)
