@@ -517,7 +517,10 @@ ICECHUNK = Format(
             rank=13,
         ),
     ),
-    facets={"add_files": f"{_ICECHUNK}.changing.appending:append_to_repository"},
+    facets={
+        "add_files": f"{_ICECHUNK}.changing.appending:append_to_repository",
+        "check": f"{_ICECHUNK}.manifests.manifest_findings:manifest_findings",
+    },
     pages=(
         Page(
             name="snapshots",

@@ -96,6 +96,30 @@ BUILT_IN = (
         public="refbrowser.tools.compare.public:diff",
     ),
     Tool(
+        name="history",
+        heading=Heading.LOOK,
+        words="show the snapshots of an Icechunk repository as a graph",
+        examples=(
+            "refbrowser export sea_surface.json sea.icechunk --to icechunk",
+            "refbrowser history sea.icechunk",
+            "refbrowser history sea.icechunk --operations --unused",
+        ),
+        request="refbrowser.wings.icechunk.history.request:HistoryRequest",
+        run="refbrowser.wings.icechunk.history.history:history",
+        synonyms=("log", "snapshots"),
+    ),
+    Tool(
+        name="manifests",
+        heading=Heading.LOOK,
+        words="show the manifests of an Icechunk repository, and what they cost",
+        examples=(
+            "refbrowser export sea_surface.json sea.icechunk --to icechunk",
+            "refbrowser manifests sea.icechunk --split time=12",
+        ),
+        request="refbrowser.wings.icechunk.manifests.request:ManifestsRequest",
+        run="refbrowser.wings.icechunk.manifests.manifests:manifests",
+    ),
+    Tool(
         name="read",
         heading=Heading.READ,
         words="read values of an array",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -49,6 +50,14 @@ class StoreReader(Protocol):
 
     def has(self, key: str) -> bool:
         """Tell whether something is stored under a key; False where only reading it would tell."""
+        ...
+
+
+class ListedReader(StoreReader, Protocol):
+    """A store whose objects can be listed with their sizes."""
+
+    def objects(self, folder: str) -> Iterator[tuple[str, int]] | None:
+        """Yield the names of the objects below a folder, and their bytes; None where nobody lists them."""
         ...
 
 
@@ -175,6 +184,13 @@ class FolderReader:
         except (OSError, RefbrowserError):
             return Names()
         return Names(sorted(folders), sorted(files), cut=self._left < 0 or self._links_left < 0)
+
+    def objects(self, folder: str) -> Iterator[tuple[str, int]]:
+        """Yield the files right below a folder, and their bytes, as far as names are listed."""
+        listed = self.names(folder)
+        for name in listed.files if listed is not None else ():
+            with suppress(OSError):
+                yield name, os.stat(os.path.join(self._folder(folder.rstrip("/")), name)).st_size
 
     def has(self, key: str) -> bool:
         """Tell whether there is a file for a key."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 import numpy as np
@@ -84,11 +84,22 @@ class UrlReader:
         """Return the names right below a folder of an object store; a web server does not list."""
         if not self._is_listed:
             return None
-        location = self._access.resolve(f"{self._root}/{folder}")
-        bucket = Bucket(location.origin, self._access.connection(location.origin), self._token, export=False)
-        prefix = f"{location.path.rstrip('/')}/".lstrip("/")
+        bucket, prefix = self._bucket(folder)
         folders, files, self._left = bucket.names(prefix, self._left)
         return Names(folders, files, cut=self._left <= 0)
+
+    def objects(self, folder: str) -> Iterator[tuple[str, int]] | None:
+        """Yield the names below a folder of an object store, and their bytes; a web server does not list."""
+        if not self._is_listed:
+            return None
+        bucket, prefix = self._bucket(folder)
+        return ((facts.key.removeprefix(prefix), facts.size) for facts in bucket.objects(prefix))
+
+    def _bucket(self, folder: str) -> tuple[Bucket, str]:
+        """Return the bucket of a folder, and what keys below the folder begin with."""
+        location = self._access.resolve(f"{self._root}/{folder}")
+        bucket = Bucket(location.origin, self._access.connection(location.origin), self._token, export=False)
+        return bucket, f"{location.path.rstrip('/')}/".lstrip("/")
 
     def has(self, key: str) -> bool:
         """Return False: each question would be a request, and servers answer some of them wrongly."""

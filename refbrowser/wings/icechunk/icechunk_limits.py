@@ -15,6 +15,9 @@ class IcechunkLimits(LimitTable):
     icechunk_snapshots: int = limit(
         1_000, "snapshots", "snapshots in the history of an Icechunk repository that are listed"
     )
+    icechunk_operations: int = limit(
+        10_000, "operations", "operations on an Icechunk repository that are listed"
+    )
     icechunk_growth: int = limit(200, "times", "growth of such a file when it is decompressed")
     icechunk_growth_from: int = limit(64 * MIB, "bytes", "such a file that may grow by any factor")
     icechunk_kept: int = limit(

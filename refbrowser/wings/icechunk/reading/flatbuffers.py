@@ -28,9 +28,16 @@ def damaged(what: str = "an offset points outside it") -> RefbrowserError:
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """The bytes of a FlatBuffer."""
+    """The bytes of a FlatBuffer.
+
+    Attributes
+    ----------
+    stored
+        Bytes of the file that it was decompressed from.
+    """
 
     data: bytes
+    stored: int = 0
 
     @property
     def root(self) -> Table:

@@ -13,7 +13,7 @@ from refbrowser.findings.finding import Finding
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.sniffing import NotThisError
-from refbrowser.formats.stores.reader import FolderReader, StoreReader, is_safe_key
+from refbrowser.formats.stores.reader import FolderReader, ListedReader, is_safe_key
 from refbrowser.formats.zarr.metadata_json import with_escapes
 from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
@@ -137,7 +137,7 @@ def open_named_icechunk(opening: Opening) -> Opened:
     if scheme_of(path) in (None, "file"):
         root = access.base
 
-        def reader(largest: int | None = None) -> StoreReader:
+        def reader(largest: int | None = None) -> ListedReader:
             return FolderReader(root, opening.token, largest)
 
     else:
@@ -145,7 +145,7 @@ def open_named_icechunk(opening: Opening) -> Opened:
 
         root = path.rstrip("/")
 
-        def reader(largest: int | None = None) -> StoreReader:
+        def reader(largest: int | None = None) -> ListedReader:
             return UrlReader(path, access, opening.fetcher(), opening.token, largest)
 
     repository = IcechunkRepository.find(reader(), reader(ICECHUNK_LIMITS.icechunk_file))

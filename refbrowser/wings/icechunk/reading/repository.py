@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.stores.reader import StoreReader
+from refbrowser.formats.stores.reader import ListedReader, StoreReader
 from refbrowser.limits import LIMITS
 from refbrowser.wings.icechunk.icechunk_limits import ICECHUNK_LIMITS
 from refbrowser.wings.icechunk.reading.chunk_containers import containers_of_flexbuffer, containers_of_yaml
@@ -36,6 +36,8 @@ _FILE_INFO = 32
 _ARRAY = 1
 #: Bytes that are decompressed at a time: a few say very many.
 _FED = 4096
+#: What files in folders are called.
+_CALLED = {"snapshots": "snapshot", "transactions": "transaction"}
 #: Manifests that are read together at most.
 _TOGETHER = 64
 REPO, CONFIG = "repo", "config.yaml"
@@ -81,8 +83,8 @@ def _content(data: bytes, kind: int) -> Buffer:
     if found != kind or compression not in (0, 1):
         raise damaged("its header disagrees")
     if not compression:
-        return Buffer(data[_HEADER:])
-    return Buffer(_decompressed(memoryview(data)[_HEADER:]))
+        return Buffer(data[_HEADER:], len(data))
+    return Buffer(_decompressed(memoryview(data)[_HEADER:]), len(data))
 
 
 def _decompressed(data: memoryview) -> bytes:
@@ -184,11 +186,14 @@ class Snapshot:
     ----------
     manifests
         What is told of manifests, by their identifiers.
+    size
+        Bytes of its file.
     """
 
     facts: SnapshotFacts
     nodes: Sequence[SnapshotNode]
     manifests: Mapping[str, ManifestFacts] = field(default_factory=dict)
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +216,8 @@ class IcechunkRepository:
     reader
         What its files are read through.
     large
-        What snapshots are read through, and manifests that are larger than other metadata may be: one by one.
+        What snapshots are read through, and manifests that are larger than other metadata may be, one by one;
+        and what is listed.
     version
         1 or 2.
     branches, tags
@@ -220,18 +226,21 @@ class IcechunkRepository:
         Beginnings of URLs by the names of virtual chunk containers.
     known
         Of version 2: all its snapshots, by identifier.
+    table
+        Of version 2: the file of all that changes.
     """
 
     reader: StoreReader
-    large: StoreReader
+    large: ListedReader
     version: int
     branches: dict[str, str]
     tags: dict[str, str]
     containers: Mapping[str, str] = field(default_factory=dict)
     known: Mapping[str, SnapshotFacts] = field(default_factory=dict)
+    table: Table | None = None
 
     @classmethod
-    def find(cls, reader: StoreReader, large: StoreReader) -> IcechunkRepository | None:
+    def find(cls, reader: StoreReader, large: ListedReader) -> IcechunkRepository | None:
         """Return the repository that a store is; None where it is none.
 
         The parameters are its attributes.
@@ -263,7 +272,7 @@ class IcechunkRepository:
         return found
 
     @classmethod
-    def _of_table(cls, reader: StoreReader, large: StoreReader, root: Table) -> IcechunkRepository:
+    def _of_table(cls, reader: StoreReader, large: ListedReader, root: Table) -> IcechunkRepository:
         tables = root.tables(4)
         if len(tables) > LIMITS.references:
             raise damaged("it has too many snapshots")
@@ -284,9 +293,8 @@ class IcechunkRepository:
             named = root.tables(index)
             each = [(named[row].text(0) or "", named[row].number(1, 4)) for row in range(len(named))]
             refs.append({name: ids[at] for name, at in each if at < len(ids)})
-        return cls(
-            reader, large, 2, refs[0], refs[1], containers_of_flexbuffer(root.content(9) or b""), known
-        )
+        containers = containers_of_flexbuffer(root.content(9) or b"")
+        return cls(reader, large, 2, refs[0], refs[1], containers, known, root)
 
     # Branches, tags, snapshots
 
@@ -365,7 +373,9 @@ class IcechunkRepository:
             name, None if parent is None else id_text(parent), root.number(3, 8), root.text(4) or ""
         )
         try:
-            return Snapshot(facts, tuple(_nodes(root)), _manifests(root)) if nodes else Snapshot(facts, ())
+            if not nodes:
+                return Snapshot(facts, ())
+            return Snapshot(facts, tuple(_nodes(root)), _manifests(root), root.buffer.stored)
         except RefbrowserError as error:
             raise error.at(Place(key=key)) from None
 
@@ -417,10 +427,21 @@ class IcechunkRepository:
         moved = tuple((moves[row].text(0) or "", moves[row].text(1) or "") for row in range(len(moves)))
         return Changes(new, deleted, updated, chunks, moved)
 
+    def overwritten(self, key: str) -> Table:
+        """Return a file of what changes that was replaced.
+
+        Raises
+        ------
+        RefbrowserError
+            It is not there, or cannot be read.
+        """
+        return self._read(key, _REPOSITORY, "it was deleted").root
+
     def _read(self, key: str, kind: int, why: str) -> Buffer:
         answer = self.large.read([key]).get(key)
         if answer is None:
-            message = f"the {key.partition('/')[0].removesuffix('s')} does not exist: {why}"
+            what = _CALLED.get(key.partition("/")[0], "file")
+            message = f"the {what} does not exist: {why}"
             raise RefbrowserError(ErrorKind.IO, message, Place(key=key))
         if isinstance(answer, RefbrowserError):
             raise answer

@@ -1,0 +1,1 @@
+"""The tool that shows the history of an Icechunk repository."""

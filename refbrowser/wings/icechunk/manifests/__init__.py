@@ -1,0 +1,1 @@
+"""The tool that shows what the manifests of an Icechunk repository cost."""

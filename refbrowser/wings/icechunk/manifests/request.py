@@ -1,0 +1,27 @@
+"""What is asked of the manifests of a repository."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from refbrowser.formats.option_fields import Kind, documented, option
+
+
+@documented
+@dataclass(frozen=True, slots=True)
+class ManifestsRequest:
+    """Whose manifests are told, and how else they could be split."""
+
+    array: tuple[str, ...] = field(
+        default=(),
+        metadata=option("--array PATH", "of this array only (repeatable)", kind=Kind.TEXTS, title="Arrays"),
+    )
+    split: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--split DIMENSION=CHUNKS",
+            "tell what a manifest for each so many chunks along a dimension would cost (repeatable)",
+            kind=Kind.TEXTS,
+            title="Split",
+        ),
+    )
