@@ -102,6 +102,8 @@ ALONE = {
     "refbrowser.formats.grib_index.index_options": "options, which help asks for without what opens",
     "refbrowser.formats.options": "options, which help asks for without what opens",
     "refbrowser.wings.icechunk.reading.snapshot_options": "options, which help asks for without what opens",
+    "refbrowser.wings.icechunk.history.request": "options, which help asks for without what runs",
+    "refbrowser.wings.icechunk.manifests.request": "options, which help asks for without what runs",
     "refbrowser.wings.awkward0.reading.awkward0_options": "options, which help asks for without what opens",
 }
 #: Folders of tests that are of no one room, with why.

@@ -14,7 +14,7 @@ class ManifestsRequest:
 
     array: tuple[str, ...] = field(
         default=(),
-        metadata=option("--array PATH", "of this array only (repeatable)", kind=Kind.TEXTS, title="Arrays"),
+        metadata=option("--array ARRAY", "of this array only (repeatable)", kind=Kind.TEXTS, title="Arrays"),
     )
     split: tuple[str, ...] = field(
         default=(),

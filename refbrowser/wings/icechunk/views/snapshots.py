@@ -1,13 +1,12 @@
-"""The history of an Icechunk repository as rows, and what each snapshot changed, in words."""
+"""The branches and tags of an Icechunk repository, and what each snapshot changed, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.views.words import one_line, plain_lines
-from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin, time_text
+from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin
 from refbrowser.words import count_text, counted_spaced
 
 #: Lines of each kind of change.
@@ -16,61 +15,12 @@ _LINES = 200
 _SHORT, _MESSAGE = 40, 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotRow:
-    """One snapshot.
-
-    Attributes
-    ----------
-    names
-        Branches and tags that lead to it.
-    is_open
-        Whether it is the one that is shown.
-    """
-
-    id: str
-    committed: str
-    message: str
-    names: str
-    is_open: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotHistory:
-    """The snapshots that lead to one, the newest first.
-
-    Attributes
-    ----------
-    ended
-        Why older ones cannot be told; empty where there are none.
-    """
-
-    rows: Sequence[SnapshotRow]
-    ended: str = ""
-
-
 def named_snapshots(origin: IcechunkOrigin) -> list[tuple[str, str, str]]:
     """Return ``branch`` or ``tag``, name and snapshot of each branch and tag; ``main`` is the first."""
     repository = origin.repository
     branches = sorted(repository.branches.items(), key=lambda each: (each[0] != "main", each[0]))
     tags = sorted(repository.tags.items())
     return [("branch", *each) for each in branches] + [("tag", *each) for each in tags]
-
-
-def snapshot_history(origin: IcechunkOrigin, snapshot: str) -> SnapshotHistory:
-    """Return the history of a snapshot; files of the repository are read."""
-    names: dict[str, list[str]] = {}
-    for kind, name, led in named_snapshots(origin):
-        names.setdefault(led, []).append(f"{kind} {name}")
-    rows: list[SnapshotRow] = []
-    try:
-        for facts in origin.repository.history(snapshot):
-            is_open = facts.id == origin.snapshot.facts.id
-            named = ", ".join(names.get(facts.id, ()))
-            rows.append(SnapshotRow(facts.id, time_text(facts.microseconds), facts.message, named, is_open))
-    except RefbrowserError as error:
-        return SnapshotHistory(rows, f"Older snapshots cannot be read: {error.message}.")
-    return SnapshotHistory(rows)
 
 
 def compared_snapshot(origin: IcechunkOrigin, snapshot: str, way: str, name: str) -> str:

@@ -45,13 +45,19 @@ def test_another_snapshot_is_opened_and_compared(
     page = window.pages["snapshots"]
     assert isinstance(page, SnapshotsPage)
     rows = page.pane.rows
-    qtbot.waitUntil(lambda: rows.topLevelItemCount() == 3)
-    found = [rows.topLevelItem(row) for row in range(2)]
-    assert [row.text(1) for row in found if row is not None] == ["message 1", "message 0"]
+    qtbot.waitUntil(lambda: rows.topLevelItemCount() == 4)
+    listed = [rows.topLevelItem(row) for row in range(4)]
+    messages = [row.text(1) for row in listed if row is not None]
+    assert messages[1:] == ["message 1", "message 0", "Repository initialized"]
+    assert [row.text(2) for row in listed if row is not None] == ["side", "main", "", ""]
+    newest = repository.lookup_branch("main")
+    assert page.pane.id() == newest, "that which is open"
     qtbot.waitUntil(lambda: page.pane.changes.toPlainText() == "1 chunk of /x")
-    assert found[1] is not None
-    rows.setCurrentItem(found[1])
-    first = page.pane.id()
+    qtbot.waitUntil(lambda: "1 manifest of 1 reference" in page.pane.manifests.toPlainText())
+    qtbot.waitUntil(lambda: page.pane.operations.toPlainText() != "")
+    first = next(each.id for each in repository.ancestry(branch="main") if each.message == "message 0")
+    rows.choose(first)
+    assert page.pane.id() == first
     other = page.pane.findChild(QComboBox, "snapshotOther")
     compare = page.pane.findChild(QPushButton, "snapshotCompareButton")
     assert isinstance(other, QComboBox)
@@ -81,13 +87,23 @@ def test_another_snapshot_is_opened_and_compared(
     assert isinstance(names, QComboBox)
     names.setCurrentIndex(names.findText("branch side"))
     names.activated.emit(names.currentIndex())
-    qtbot.waitUntil(lambda: rows.topLevelItemCount() == 4)
-    rows.setCurrentItem(rows.topLevelItem(0))
     assert page.pane.id() == side
     qtbot.waitUntil(lambda: page.pane.changes.toPlainText().endswith("and more\n\nnew /y"))
-    found, shown = differences(f"snapshot {first}")
+    # Two that are chosen.
+    row = next(each for each in listed if each is not None and each.text(4) == first)
+    row.setSelected(True)
+    assert page.pane.rows.chosen() == [side, first]
+    assert not other.isVisibleTo(page.pane)
+    found, shown = differences("what is open")
     assert found == ["array /y", "references /x"]
     shown.close()
+    names.activated.emit(names.currentIndex())
+    assert page.pane.rows.chosen() == [side]
+    # What nothing uses is listed when it is asked for.
+    unused = page.pane.findChild(QPushButton, "snapshotUnusedButton")
+    assert isinstance(unused, QPushButton)
+    unused.click()
+    qtbot.waitUntil(lambda: "unused: 0 objects, 0 B" in page.pane.unused.toPlainText())
     # What is compared with itself cannot be.
     other.setCurrentIndex(other.findText("branch side"))
     assert not compare.isEnabled()
@@ -97,10 +113,10 @@ def test_another_snapshot_is_opened_and_compared(
     assert document.document.opened_with == {"snapshot": first}
     assert document.dataset is not None
     np.testing.assert_array_equal(document.dataset["/x"][:2], [1, 1])
-    # What came after it is listed still, and the branch whose history that is.
-    qtbot.waitUntil(lambda: page.pane.id() == first)
+    # The graph stays, and what is chosen in it.
+    qtbot.waitUntil(lambda: page._origin is not None and page._origin.snapshot.facts.id == first)
     assert rows.topLevelItemCount() == 4
-    assert names.currentText() == "branch side"
+    assert page.pane.id() == side
 
 
 def test_a_commit_to_a_repository_that_is_there_replaces_nothing_and_is_not_asked_about(
