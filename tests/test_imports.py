@@ -68,6 +68,7 @@ WITHOUT_QT = {
     "refbrowser.wings.awkward0.window.expressions_link": "goes between a pane and the window",
     "refbrowser.app.facets.grib_messages": "only has a document read again",
     "refbrowser.app.facets.records": "what a format knows of a document",
+    "refbrowser.wings.icechunk.window.commit_commands": "only shows a sheet",
     "refbrowser.wings.ncstream.window.remote_commands": "only opens a dialog",
     "refbrowser.wings.ncstream.window.stream_commands": "only sends to its page and dialogs",
     "refbrowser.wings.ncstream.window.document_stream": "what a format knows of a document; its page draws",

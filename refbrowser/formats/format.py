@@ -384,8 +384,10 @@ class Format:
         path, as `refbrowser.append` does; ``append(arguments, token)``, which one format has, is the verb
         ``append`` for its files and returns the exit code.
 
-        Of the window: ``document(document)`` returns a `refbrowser.app.controller.document_files.FormatPart`,
-        what is known of a document beside its references; ``commands(host)`` returns a
+        Of the window: ``save(workspace, document, given_up)`` writes edits where no file is written, and
+        calls ``given_up()`` where the user does not want that after all; ``document(document)`` returns a
+        `refbrowser.app.controller.document_files.FormatPart`, what is known of a document beside its
+        references; ``commands(host)`` returns a
         `refbrowser.app.workspace.command_group.CommandGroup` that declares its actions.
     pages
         What the window shows of its documents.

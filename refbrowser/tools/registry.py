@@ -296,6 +296,7 @@ BUILT_IN = (
         ),
         verb="refbrowser.wings.icechunk.verbs.commit_verb",
         request="refbrowser.wings.icechunk.changing.request:CommitRequest",
+        commands="refbrowser.wings.icechunk.window.commit_commands:CommitCommands",
         public="refbrowser.wings.icechunk.changing.public:commit",
     ),
     Tool(

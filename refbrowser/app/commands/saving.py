@@ -252,8 +252,20 @@ class SaveCommands(CommandGroup):
             document.saving.save()
         elif document.store.is_folder:
             self._save_store(document, given_up)
+        elif (own := self._own_saving(document)) is not None:
+            own(self._workspace, document, given_up)
         else:
             self._ask_where(document, given_up=given_up)
+
+    def _own_saving(self, document: OpenDocument) -> Callable[..., object] | None:
+        """Return how the format of what is open saves edits, where it does; not once they are in a file."""
+        from refbrowser.formats.registry import facet
+
+        state = document.document
+        if state is None or document.is_new:
+            return None
+        found: Callable[..., object] | None = facet(state, "save")
+        return found
 
     def _save_store(self, document: OpenDocument, given_up: Callable[[], object]) -> None:
         """Write into the opened store, or references beside it; asked once for each store that is open."""

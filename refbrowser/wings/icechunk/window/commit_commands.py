@@ -1,0 +1,73 @@
+"""Committing the edits of the repository that is shown; Save does so, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from refbrowser.app.actions.action_spec import ActionSpec, Changed
+from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.widgets.small_widgets import bring_up
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
+from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.workspace.workspace import Workspace
+
+
+class CommitCommands(CommandGroup):
+    """The command of the menu File that commits."""
+
+    follows = Changed.SAVED | Changed.FORMAT | Changed.OTHER
+    actions = (
+        ActionSpec(
+            "commit",
+            "Co&mmit…",
+            when="can_commit",
+            tip="Commit the edits to a branch of the repository, merged with what others have committed",
+            menu="&File",
+            after="save_copy",
+        ),
+    )
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        return by_name(self.commit)
+
+    def conditions(self) -> dict[str, bool]:
+        """Return whether there is something to commit."""
+        document = self._current
+        return {"can_commit": document is not None and document.is_pending and is_repository(document)}
+
+    def commit(self) -> None:
+        """Commit the current document, with what is typed in its editors."""
+        self._workspace.groups[SaveCommands].save()
+
+
+def is_repository(document: OpenDocument) -> bool:
+    """Tell whether an open document is a snapshot, not references that were made of one."""
+    state = document.document
+    is_made = state is not None and state.made_from(IcechunkOrigin) is not None
+    return is_made and not document.can_save_in_place and not document.is_new
+
+
+def save(workspace: Workspace, document: OpenDocument, given_up: Callable[[], object]) -> None:
+    """Show the sheet that commits the edits of a document."""
+    from refbrowser.wings.icechunk.window.commit_sheet import CommitSheet
+
+    def told(words: str) -> None:
+        def say() -> None:
+            document.reloaded.disconnect(say)
+            workspace.say(words)
+
+        # After what is said of each document that is read again.
+        document.reloaded.connect(say)
+
+    shown = workspace.window().findChildren(CommitSheet)
+    sheet = next((each for each in shown if each.document is document), None)
+    if sheet is None:
+        sheet = CommitSheet(document, workspace.window())
+        sheet.told.connect(told)
+    sheet.rejected.connect(given_up)
+    bring_up(sheet)

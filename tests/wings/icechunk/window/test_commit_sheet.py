@@ -1,0 +1,120 @@
+"""Edits of a repository in the window: the sheet that Save shows, conflicts, and the new snapshot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+from window_fixtures import Open
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.references.edits.edits import SetMetadata
+from refbrowser.references.merging.merge import Choice
+from refbrowser.wings.icechunk.window.commit_sheet import CommitSheet
+
+icechunk = pytest.importorskip("icechunk")
+pytest.importorskip("xarray")
+
+from repositories_made import colleague_commits, library_group, messages, repository_in  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+
+def set_attribute(document: OpenDocument, path: str, **attributes: Any) -> None:
+    """Edit attributes as the attributes pane does."""
+    import json
+
+    assert document.document is not None
+    key = f"{path}/zarr.json".removeprefix("/")
+    before = json.loads(document.document.expansion.value(key) or b"{}")
+    document.apply(SetMetadata(key, {**before, "attributes": {**before["attributes"], **attributes}}))
+
+
+def saved_by_sheet(window: MainWindow, document: OpenDocument, qtbot: QtBot) -> CommitSheet:
+    """Save, and return the sheet once it has looked."""
+    qtbot.waitUntil(lambda: document.dataset is not None and document.dataset.document is document.document)
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(lambda: bool(window.findChildren(CommitSheet)))
+    (sheet,) = window.findChildren(CommitSheet)
+    qtbot.waitUntil(lambda: sheet.found is not None)
+    return sheet
+
+
+def click(sheet: CommitSheet, name: str) -> None:
+    button = sheet.findChild(QPushButton, name)
+    assert isinstance(button, QPushButton)
+    assert button.isEnabled()
+    button.click()
+
+
+def test_an_attribute_is_mended_and_committed(
+    window: MainWindow, opened: Open, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = repository_in(tmp_path)
+    document = opened(path)
+    assert not window.actions_["commit"].isEnabled()
+    set_attribute(document, "v", units="degC")
+    set_attribute(document, "", title="mended")
+    colleague_commits(path, lambda group: group["x"].attrs.update({"units": "m"}))
+    sheet = saved_by_sheet(window, document, qtbot)
+    assert "Others have committed since" in sheet.summary()
+    assert sheet.message.placeholderText() == 'attribute title: "a test" -> "mended" and 1 more'
+    assert [sheet.changes.topLevelItem(row).text(0) for row in (0, 1)] == ["/", "/v"]  # type: ignore[union-attr]
+    sheet.message.setText("Mend units")
+    with qtbot.waitSignal(document.reloaded):
+        click(sheet, "commitStartButton")
+    assert messages(path)[:2] == ["Mend units", "a colleague's"]
+    group = library_group(path)
+    assert (group["v"].attrs["units"], group["x"].attrs["units"]) == ("degC", "m")
+    assert not document.is_dirty
+    assert document.hierarchy is not None
+    found = document.hierarchy.find("/x")
+    assert found is not None
+    assert found.attributes["units"] == "m"
+
+
+def test_conflicts_are_settled_and_steps_become_commits(
+    window: MainWindow, opened: Open, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = repository_in(tmp_path)
+    document = opened(path)
+    set_attribute(document, "v", units="ours")
+    set_attribute(document, "v", comment="ours")
+    colleague_commits(path, lambda group: group["v"].attrs.update({"units": "theirs"}))
+    sheet = saved_by_sheet(window, document, qtbot)
+    assert "1 conflict to be settled" in sheet.summary()
+    start = sheet.findChild(QPushButton, "commitStartButton")
+    assert isinstance(start, QPushButton)
+    assert not start.isEnabled()
+    sheet.take(Choice.THEIRS)
+
+    def listed() -> list[str]:
+        items = sheet.changes.topLevelItem(0)
+        return [] if items is None else [items.child(row).text(0) for row in range(items.childCount())]
+
+    qtbot.waitUntil(lambda: listed() == ['attribute comment: "ours" (new)'])
+    sheet.take(Choice.OURS)
+    sheet.steps.setChecked(True)
+    with qtbot.waitSignal(document.reloaded):
+        click(sheet, "commitStartButton")
+    assert dict(library_group(path)["v"].attrs)["units"] == "ours"
+    assert dict(library_group(path)["v"].attrs)["comment"] == "ours"
+    assert messages(path)[:3] == ["Change v/zarr.json", "Change v/zarr.json", "a colleague's"]
+
+
+def test_a_sheet_that_is_given_up_commits_nothing(
+    window: MainWindow, opened: Open, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = repository_in(tmp_path)
+    document = opened(path)
+    set_attribute(document, "v", units="ours")
+    sheet = saved_by_sheet(window, document, qtbot)
+    click(sheet, "commitCancelButton")
+    assert document.is_dirty
+    assert messages(path)[0] == "made"
+    document.undo()
+    assert not document.is_dirty
