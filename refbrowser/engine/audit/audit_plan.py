@@ -150,7 +150,6 @@ class AuditRequest:
             about="What should be there, in words, or files that say so; what is said beside the document "
             "where it is empty.",
             kind=Kind.TEXTS,
-            many=True,
             title="What should be there",
         ),
     )

@@ -130,10 +130,10 @@ def _of_array(
     if missing.total:
         _mark(node, wanted, there, held)
         message = f"{missing.total:,} of {counted(wanted.count, 'chunk')} missing: {_words(rows)}"
-        yield EXPECTED_MISSING.finding(message, place, count=missing.total)
+        yield EXPECTED_MISSING.finding(message, place)
     if extra.total:
         message = f"{counted(extra.total, 'chunk')} not expected: {_rows_words(extra)}"
-        yield EXPECTED_EXTRA.finding(message, place, count=extra.total)
+        yield EXPECTED_EXTRA.finding(message, place)
 
 
 def _in_grid(chunks: ChunkSet, grid: tuple[int, ...]) -> ChunkSet:

@@ -150,16 +150,16 @@ def _hold(
             what = f"no file of {expected.words(count)}" if state is SlotState.MISSING else (
                 f"the files of {expected.words(count)} are late"
             )  # fmt: skip
-            yield kind.finding(f"{subject}: {what}: {lacking_words(expected, some)}", place, count=count)
+            yield kind.finding(f"{subject}: {what}: {lacking_words(expected, some)}", place)
     if doubled:
         count = len(matched.doubled)
         message = f"{subject}: several files of {counted(count, unit)}: {run_words(expected.axis, doubled)}"
-        yield EXPECTED_DOUBLED.finding(message, place, count=count)
+        yield EXPECTED_DOUBLED.finding(message, place)
     if extra:
         shown = ", ".join(name.rpartition("/")[2] for name in extra[:_TOLD])
         more = f" and {len(extra) - _TOLD:,} more" if len(extra) > _TOLD else ""
         message = f"{subject}: {counted(len(extra), 'file')} not expected: {shown}{more}"
-        yield EXPECTED_EXTRA.finding(message, place, count=len(extra))
+        yield EXPECTED_EXTRA.finding(message, place)
 
 
 def _date_of(axis: ExpectedAxis, name: str) -> int | None:

@@ -216,7 +216,7 @@ class _AxisHolding:
             count = sum(run.length for run in some)
             if count:
                 message = f"{expected.words(count)} {word}: {lacking_words(expected, some)}"
-                yield kind.finding(message, place, count=count)
+                yield kind.finding(message, place)
 
     def _same_name(self, node: ArrayNode) -> list[ArrayNode]:
         nodes = self._dataset.hierarchy.walk()
@@ -258,12 +258,11 @@ class _AxisHolding:
             runs = runs_of_slots(SlotState.DOUBLED, matched.doubled)
             count = counted(len(matched.doubled), unit_of(expected.axis.step))
             message = f"{count} doubled: {run_words(expected.axis, runs)}"
-            yield EXPECTED_DOUBLED.finding(message, place, count=len(matched.doubled))
+            yield EXPECTED_DOUBLED.finding(message, place)
         if len(matched.extra):
             yield EXPECTED_EXTRA.finding(
                 f"{counted(len(matched.extra), 'time')} not expected: {_dates(times, matched.extra)}",
                 place,
-                count=len(matched.extra),
             )
 
 

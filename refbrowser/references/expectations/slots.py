@@ -225,6 +225,10 @@ def unit_of(step: TimeStep) -> str:
 
 def run_words(axis: TimeAxis, runs: Sequence[SlotRun]) -> str:
     """Return runs of periods in words: ``2017-03, 2019-01 to 2019-04 and 12 more``."""
+    if len(runs) == 1 and not runs[0].expected:
+        # How many there are is said before.
+        begin, end = run_dates(axis, runs[0])
+        return begin if begin == end else f"{begin} to {end}"
     words = [one_run_words(axis, run) for run in runs[:_TOLD]]
     more = sum(run.length for run in runs[_TOLD:])
     return ", ".join(words) + (f" and {more:,} more" if more else "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.engine.declarations.array_facts import learned_declarations
 from refbrowser.engine.expectations.expect_beside import change_expect
 from refbrowser.engine.expectations.expectation_sources import ExpectationSources, expectation_findings
 from refbrowser.engine.expectations.holding import Held
@@ -15,7 +16,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.option_fields import Kind, documented, option
 from refbrowser.model.report import Report, first_of
-from refbrowser.references.expectations.expect_file import with_expect
+from refbrowser.references.expectations.expect_file import ExpectFile, with_declares, with_expect
 from refbrowser.references.expectations.expectation import Expectation
 from refbrowser.words import counted
 
@@ -36,8 +37,19 @@ class ExpectRequest:
             "expect this, not what is there now: 'every month from 2015', as audit --expect (repeatable)",
             about="What should be there, in words; what is learned from what is there where it is empty.",
             kind=Kind.TEXTS,
-            many=True,
             title="What should be there",
+        ),
+    )
+    declares: bool = field(
+        default=False,
+        metadata=option(
+            "--declares",
+            "write down, too, what arrays are like: type, chunks, codecs, units",
+            about="Whether the properties of arrays are written down, too: type, chunks, codecs, units.",
+            kind=Kind.TICK,
+            means=True,
+            title="Properties of arrays",
+            label="Type, chunks, codecs, units",
         ),
     )
     late: str = field(
@@ -132,5 +144,10 @@ def write_expectation(request: ExpectRequest, dataset: Dataset, control: JobCont
             dataset, ExpectationSources(expectation), Held(), control, datetime.now(UTC), lists=False
         )
     )
-    path = change_expect(dataset.path, lambda file: with_expect(file, expectation.to_json()), request.target)
+
+    def changed(file: ExpectFile) -> ExpectFile:
+        file = with_expect(file, expectation.to_json())
+        return with_declares(file, learned_declarations(dataset)) if request.declares else file
+
+    path = change_expect(dataset.path, changed, request.target)
     return ExpectationWritten(path, expectation, learned.notes, found)

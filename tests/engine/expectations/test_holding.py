@@ -67,7 +67,7 @@ def test_months_of_days_that_are_missing(made: Any) -> None:
     assert _told(result) == {"expected-missing": [("/t2m", message), ("/msl", message)]}
     assert result.exit_code() == 2
     result = _audit(made(times), "every day from 2015 to 2019")
-    assert _told(result) == {"expected-missing": [("/t2m", "31 of 1,826 days missing: 2017-03 (31 days)")]}
+    assert _told(result) == {"expected-missing": [("/t2m", "31 of 1,826 days missing: 2017-03")]}
     (of_variable,) = result.expected
     (wrong,) = (period for period in of_variable.periods() if period.wrong)
     assert wrong == ("2017-03", 31, 31)
@@ -100,7 +100,7 @@ def test_chunks_of_several_months(made: Any) -> None:
 def test_what_is_due_and_not_there_is_late(made: Any) -> None:
     path = made(months("2015-01", "2019-10"))
     assert _told(_audit(path, "every month from 2015")) == {
-        "expected-late": [("/t2m", "2 of 60 months late: 2019-11 to 2019-12 (2 months)")]
+        "expected-late": [("/t2m", "2 of 60 months late: 2019-11 to 2019-12")]
     }
     # December was over four days ago, November a month before.
     assert _told(_audit(path, "every month from 2015", late="10d")) == {
@@ -125,7 +125,7 @@ def test_calendars(made: Any, calendar: str, size: int) -> None:
     assert _told(_audit(path, "every day from 2016 to 2016")) == {}
     path = made(range(10, size), calendar=calendar, units="days since 2016-01-01")
     told = _told(_audit(path, "every day from 2016 to 2016"))
-    message = f"10 of {size} days missing: 2016-01-01 to 2016-01-10 (10 days)"
+    message = f"10 of {size} days missing: 2016-01-01 to 2016-01-10"
     assert told == {"expected-missing": [("/t2m", message)]}
 
 
@@ -224,7 +224,6 @@ def test_a_billion_chunks_by_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ):
         expected = ExpectedChunks(other.document, other.hierarchy)
         (finding,) = hold_chunks(dataset, expected, Held(), JobControl())
-    assert finding.count == 744 * across
     assert finding.message == "892,800 of 1,051,920,000 chunks missing: rows 500,000 to 500,743"
 
 

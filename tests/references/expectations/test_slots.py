@@ -100,7 +100,7 @@ def test_february_is_as_long_as_its_calendar_has_it(calendar: str, days: int) ->
     first = int(hours.axis.positions(np.array([instant_of("2016-02", calendar)]))[0][0])
     there = np.array([*range(first), *range(first + 24 * days, hours.due)])
     runs = hours.runs_of_missing(there)
-    assert run_words(hours.axis, runs) == f"2016-02 ({24 * days} hours)"
+    assert run_words(hours.axis, runs) == "2016-02"
     assert hours.words(24 * days) == f"{24 * days} of {hours.due:,} hours"
     (february,) = (each for each in by_year_or_month(hours, runs) if each.wrong)
     assert february == ("2016-02", 24 * days, 24 * days)
@@ -118,9 +118,9 @@ def test_a_billion_seconds_take_no_room() -> None:
     [
         ("time=2015-01:2024-12:month", [26, 79], "2017-03, 2021-08"),
         ("time=2015-01:2024-12:month", [*range(24, 48), 50], "2017 to 2018 (24 months), 2019-03"),
-        ("time=2015:2024:year", [1, 2], "2016 to 2017 (2 years)"),
+        ("time=2015:2024:year", [1, 2], "2016 to 2017"),
         ("time=2015-01-01:2015-12-31:6h", [4, 5, 6, 7, 9], "2015-01-02 (4 times), 2015-01-03T06:00"),
-        ("time=2015-01-01:2015-12-31:D", [*range(59, 90)], "2015-03 (31 days)"),
+        ("time=2015-01-01:2015-12-31:D", [*range(59, 90)], "2015-03"),
         ("time=2015-01:2024-12:month", range(0, 20, 2),
          "2015-01, 2015-03, 2015-05, 2015-07, 2015-09, 2015-11, 2016-01, 2016-03 and 2 more"),
     ],
