@@ -56,6 +56,9 @@ class Limits(LimitTable):
     gen_rules: int = limit(50_000, "rules", "gen rules in one document")
     rules_source: int = limit(16 * MIB, "bytes", "fields of all gen rules, those of plain text aside")
     write_out_question: int = limit(10_000_000, "entries", "entries written out without a question")
+    own_chunks_question: int = limit(
+        256 * MIB, "bytes", "own chunks of files that are combined, written without a question"
+    )
     write_out_compared: int = limit(20_000_000, "rows", "generated keys compared to write out each once")
     # Documents
     json_size: int = limit(2 * GIB, "bytes", "JSON document after decompression")

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 Question = Callable[[RefbrowserError], bool]
 
 
-def _no(error: RefbrowserError) -> bool:
+def no(error: RefbrowserError) -> bool:
+    """Answer a question with no."""
     return False
 
 
@@ -78,6 +79,8 @@ class Target:
         Runs its tasks in other processes; None: this one carries them out.
     opened_by
         Lines of Python that open what was written, where more is needed than its name.
+    taken_in
+        Files whose bytes are written into the target, not referred to: they go away afterwards.
 
     Raises
     ------
@@ -91,6 +94,7 @@ class Target:
     skipped: Sequence[RefbrowserError] = ()
     executor: Executor | None = None
     opened_by: Sequence[str] = ()
+    taken_in: frozenset[str] = frozenset()
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         self.dataset = dataset
@@ -270,7 +274,7 @@ class Exporter:
             return Leftover.NONE
         return Leftover.SAME if found == self.target.fingerprint() else Leftover.OTHER
 
-    def run(self, control: JobControl, question: Question = _no) -> ExportReport:
+    def run(self, control: JobControl, question: Question = no) -> ExportReport:
         """Write the target, verify it, and give it its name.
 
         Raises
@@ -405,7 +409,7 @@ def run_export(
     dataset: Dataset,
     request: ExportRequest,
     control: JobControl | None = None,
-    question: Question = _no,
+    question: Question = no,
     told: Callable[[ExportEstimate], None] | None = None,
     compute: Compute = HERE,
 ) -> ExportReport:

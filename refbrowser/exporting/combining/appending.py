@@ -26,8 +26,9 @@ from refbrowser.exporting.combining.combination import (
     array_of,
     is_safe,
 )
-from refbrowser.exporting.combining.combine import CombinedProof, gather, named_places, plan_of
+from refbrowser.exporting.combining.combine import gather, plan_of
 from refbrowser.exporting.combining.combined import OF_DIMENSIONS, Plan, blocked, combined_document
+from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
 from refbrowser.exporting.combining.file_set import FileSet
 from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.mismatches import Mismatch, named
@@ -492,7 +493,7 @@ def append_edit(dataset: Dataset, plan: Plan, control: JobControl | None = None)
     found = {array.path: dataset.hierarchy.find(array.path) for array in plan.arrays if array.role != "same"}
     nodes = {path: node for path, node in found.items() if isinstance(node, ArrayNode)}
     keys = {path: node.chunk_keys for path, node in nodes.items()}
-    made = combined_document(plan, control.token if control else None, keys=keys)
+    made = combined_document(plan, control, keys=keys)
     metadata: list[Edit] = [
         SetMetadata(key, json.loads(made.expansion.value(key) or b"{}"))
         for key in _metadata_of_new(dataset, made, found.keys() - nodes.keys())

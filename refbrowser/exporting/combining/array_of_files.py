@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from refbrowser.exporting.combining.properties import ArrayProperties
@@ -31,8 +32,10 @@ class ArrayOfFiles:
         Rows of a chunk along the dimension where chunks are divided; 0 where they are not.
     edges
         The chunks along dimensions where those of files are unequal, or do not meet, by name.
-    rewritten
-        Bytes of elements of chunks at the ends of files that are not filled, and written into the document.
+    odd
+        What files say that store it otherwise than most, where their chunks are written anew: by identity.
+    has_own
+        Some of its chunks are those of no file: they are put together and written anew.
     extends
         As `Combination` has it.
     owner
@@ -47,7 +50,8 @@ class ArrayOfFiles:
     is_partial: bool = False
     divided: int = 0
     edges: dict[str, ChunkAxis] = field(default_factory=dict)
-    rewritten: int = 0
+    odd: frozenset[int] = frozenset()
+    has_own: bool = False
     extends: bool = False
     owner: int = 0
     _first: ArrayProperties | None = None
@@ -62,6 +66,19 @@ class ArrayOfFiles:
             is_base = self.extends and self.files[0] == 0
             self._first = self.told[0] if is_base else max(self.told, key=lambda each: by[id(each)])
         return self._first
+
+    def lead_with(self, told: ArrayProperties) -> None:
+        """Have what a file says of it be what most do."""
+        self._first = told
+
+    def is_odd(self, told: ArrayProperties) -> bool:
+        """Tell whether a file stores it otherwise than most, and its chunks are written anew."""
+        return id(told) in self.odd
+
+    def at(self, number: int) -> int | None:
+        """Return which of its files one is; None where that does not have it."""
+        found = bisect_left(self.files, number)
+        return found if found < len(self.files) and self.files[found] == number else None
 
     def groups(self) -> dict[ArrayProperties, list[int]]:
         """Return the files by what they say."""

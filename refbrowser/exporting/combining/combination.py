@@ -28,7 +28,12 @@ ODD = "odd"
 #: What `accept` may name: it cannot make wrong numbers of bytes that are read otherwise.
 ACCEPTED = (
     "fill", "units", "calendar", "missing value", "valid range", "flags", "values",
-    "presence", "gap", "overlap", "double", "disorder", "jitter", "within", "holes",
+    "presence", "gap", "overlap", "double", "disorder", "jitter", "within", "holes", "rounding",
+)  # fmt: skip
+#: What chunks that are written anew no longer differ in.
+REENCODED = (
+    "form", "type", "byte order", "codecs", "memory order", "fill", "chunks", "scale", "offset",
+    "missing value", "sign", "references", "file ends",
 )  # fmt: skip
 #: Attributes that numbers are computed with: they are never said anew for bytes that mean something else.
 COMPUTED = ("scale_factor", "add_offset", "_Unsigned")
@@ -177,6 +182,13 @@ class Combination:
             about="In which times are expressed, where files have other ones.",
             heading=_HEADING,
         ),
+    )
+    reencode: bool = _tick(
+        "--reencode",
+        "write chunks that are stored otherwise than in most files anew, as own chunks beside the "
+        "references: other codecs, chunks, types or packing",
+        "Write chunks of files that store an array otherwise than most anew, as own chunks; numbers stay "
+        "what they are, unless ``rounding`` is accepted.",
     )
     sort: bool = _tick(
         "--sort",
@@ -358,6 +370,7 @@ _WORDS = {
     "leave_out_var": "leave the array {} out",
     "take_as": "treat it as a separate array, {}",
     "inline_var": "store the values of {} in the document",
+    "reencode": "write the chunks of the odd files anew, as own chunks",
     "accept": "use the common value",
     "set_attr": "say {} for all",
     "time_units": "count the times in {}",
@@ -374,10 +387,14 @@ _ACCEPTED = {
     "jitter": "put each time at the nearest one of the axis",
     "within": "put each time at the one of the axis before it",
     "holes": "let holes read as the fill value, like values",
+    "rounding": "round them",
 }
+#: Those that are said, or not.
+_TICKS = ("sort", "merge", "reencode")
 RemedyKind = Literal[
-    "leave_out", "leave_out_var", "take_as", "inline_var", "accept", "set_attr", "time_units", "sort", "merge"
-]
+    "leave_out", "leave_out_var", "take_as", "inline_var", "accept", "set_attr", "time_units",
+    "sort", "merge", "reencode",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,14 +441,13 @@ class Remedy:
     def option(self) -> str:
         """What says it on the command line."""
         flag = f"--{self.kind.replace('_', '-')}"
-        return flag if self.kind in ("sort", "merge") else f"{flag} {_shell(self.value)}"
+        return flag if self.kind in _TICKS else f"{flag} {_shell(self.value)}"
 
     def applied(self, request: Combination) -> Combination:
         """Return a request that has it."""
-        if self.kind == "sort":
-            return replace(request, sort=True)
-        if self.kind == "merge":
-            return replace(request, merge=True)
+        if self.kind in _TICKS:
+            ticked: dict[str, Any] = {self.kind: True}
+            return replace(request, **ticked)
         if self.kind == "time_units":
             return replace(request, time_units=self.value)
         before: tuple[str, ...] = getattr(request, self.kind)

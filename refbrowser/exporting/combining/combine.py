@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from math import prod
+from tempfile import gettempdir
 from typing import Any
-
-import numpy as np
 
 from refbrowser.engine.compute import HERE, Compute, Executor, check_workers
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.declarations.declarations_beside import declarations_of
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.opening import OpenRequest, dataset_of, open_dataset
+from refbrowser.engine.opening import dataset_of, open_dataset
 from refbrowser.engine.session import Session
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError
+from refbrowser.exporting.combining.chunk_sink import ChunkSink
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
+from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
 from refbrowser.exporting.combining.declared_mismatches import declared_mismatches, told_once
 from refbrowser.exporting.combining.file_positions import divide, file_ends, no_dimension, placed_axes
 from refbrowser.exporting.combining.file_set import FileSet
@@ -29,38 +28,33 @@ from refbrowser.exporting.combining.led_sources import with_lead
 from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.metadata_of_v3 import in_one_form
 from refbrowser.exporting.combining.mismatches import (
-    ArrayOfFiles,
     Mismatch,
     arrays_of,
     mismatches_of,
     of_files,
 )
+from refbrowser.exporting.combining.own_chunks import OwnChunks
+from refbrowser.exporting.combining.own_notes import own_lines, own_note, size_question
 from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named
 from refbrowser.exporting.combining.regular_axis import Gaps, on_regular_axes
 from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scans
 from refbrowser.exporting.combining.scan_sources import ScanTask, StateTask, scan, states_of
 from refbrowser.exporting.combining.selected_parts import cut_smaller, selected, without_gaps
-from refbrowser.exporting.combining.times import counted
-from refbrowser.exporting.exporter import Exporter
+from refbrowser.exporting.exporter import Exporter, Question, no
 from refbrowser.exporting.request import ExportRequest, loss_lines
 from refbrowser.exporting.saving.kerchunk_metadata import as_kerchunk_spells
 from refbrowser.exporting.saving.lock_beside import renew_lock
-from refbrowser.exporting.saving.reference_proof import different, is_same
 from refbrowser.exporting.saving.url_spelling import can_be_plain, lies_beside, named_beside
 from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
-from refbrowser.formats.library.process import end_spare, one_after_another
 from refbrowser.formats.reference_forms import FORMS, form_of
 from refbrowser.formats.references import give_memory_back
-from refbrowser.formats.registry import form_named, places_named
+from refbrowser.formats.registry import form_named
 from refbrowser.io.access.access import Access
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.origins import Origin, local_path, parse_storage_options, split_url
+from refbrowser.io.origins import Origin, in_object_store, local_path, parse_storage_options
 from refbrowser.limits import LIMITS
-from refbrowser.model.data_type import end_texts
-from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.report import Report, first_of
-from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.document.fold import folded
 from refbrowser.words import counted_plain
@@ -71,8 +65,6 @@ _TOGETHER = 16
 _FIRST = 2
 #: Files whose states are asked for one after another.
 _ASKED = 64
-#: Files whose values are compared with those of the result, and elements of each array.
-_COMPARED, _ELEMENTS = 3, 1 << 20
 #: Times that the odd files are looked for anew after others were left out.
 _ROUNDS = 5
 
@@ -107,6 +99,8 @@ class CombineReport(Report):
         The lock beside it was written again.
     opened_by
         Lines of Python that open it, where more is needed than its name.
+    own
+        Chunks that were written anew.
     """
 
     target: str
@@ -123,6 +117,7 @@ class CombineReport(Report):
     is_relative: bool = False
     relocked: bool = False
     opened_by: tuple[str, ...] = ()
+    own: list[OwnChunks] = field(default_factory=list)
 
     def size_texts(self) -> Iterator[str]:
         """Yield the dimensions along which files lie: their lengths, and how many times are holes."""
@@ -138,9 +133,14 @@ class CombineReport(Report):
             f"{counted_plain(self.arrays, 'array')}, "
             f"{counted_plain(self.references, 'reference')}, {counted_plain(self.compared, 'chunk')} compared"
         )
+        yield from first_of([*self.own_lines()])
         yield from first_of([f"note: {each.message}" for each in self.mismatches])
         yield from first_of([f"left out: {source}: {why}" for source, why in self.left_out])
         yield from first_of([f"not kept: {loss}" for loss in self.losses])
+
+    def own_lines(self) -> Iterator[str]:
+        """Yield what became of own chunks."""
+        return own_lines(self.own)
 
 
 def gather(
@@ -329,7 +329,7 @@ def _laid(files: list[ScannedSource], request: Combination) -> tuple[Plan, Gaps]
     axes, found = placed_axes(files, arrays, request)
     axes, off, gaps = on_regular_axes(axes, files, arrays, request)
     found += off
-    divided = divide(arrays, axes)
+    divided = divide(arrays, axes, request)
     told = [
         *told_once(declared_mismatches(files, request), mismatches_of(files, arrays, request)),
         *found,
@@ -338,7 +338,13 @@ def _laid(files: list[ScannedSource], request: Combination) -> tuple[Plan, Gaps]
     ]
     holes = holes_of(arrays, axes)
     told += hole_mismatches(holes, files, arrays, axes, request)
-    return Plan(request, files, [], arrays, axes, told, holes), gaps
+    plan = Plan(request, files, [], arrays, axes, told, holes)
+    if not plan.blocking:
+        for laid in (plan.laid(each) for each in arrays if each.has_own):
+            note, size = own_note(laid, files)
+            plan.own_size += size
+            told += [note] if request.reencode else []
+    return plan, gaps
 
 
 def lacks(files: FileSet, request: Combination) -> bool:
@@ -351,6 +357,7 @@ def combine(
     control: JobControl | None = None,
     compute: Compute = HERE,
     told: Callable[[Plan], None] = lambda plan: None,
+    question: Question = no,
 ) -> CombineReport:
     """Combine files into one document, compared with some of them before it gets its name.
 
@@ -358,6 +365,8 @@ def combine(
     ----------
     told
         Called with what was found before anything is written.
+    question
+        Asked, with the error that a no becomes, above a size that needs a question.
 
     Raises
     ------
@@ -382,6 +391,9 @@ def combine(
     told(plan)
     if plan.blocking:
         raise blocked(plan)
+    size = size_question(plan.own_size)
+    if size is not None and not question(size):
+        raise size
     control.stage("the document is written")
     report = write(plan, control)
     report.losses = (*(f"of the NcML: {each}" for each in unsaid), *report.losses)
@@ -403,10 +415,10 @@ def _dataset(plan: Plan, document: Document, session: Session, control: JobContr
     return dataset_of(path, document, access, session, control)
 
 
-def _combined(plan: Plan, control: JobControl) -> Document:
+def _combined(plan: Plan, control: JobControl, sink: ChunkSink | None = None) -> Document:
     """Return the document of a plan, which has no references afterwards; only a folded one has a text."""
-    opening = partial(_opened_as, plan)
-    made = combined_document(plan, control.token, name=plan.request.target, opening=opening)
+    opening = CombinedProof(plan).file_opening
+    made = combined_document(plan, control, name=plan.request.target, opening=opening, sink=sink)
     for file in plan.files:
         file.chunks.forget()
     _tidy()
@@ -418,31 +430,18 @@ def _combined(plan: Plan, control: JobControl) -> Document:
     return replace(folded(text, control).after, origin=origin)
 
 
-def _opened_as(plan: Plan, source: str) -> OpenRequest:
-    request = plan.request
-    return replace(CombinedProof(plan).opening(source), allow=request.allow, options=request.opening)
-
-
 def _tidy() -> None:
     """Give memory back: documents and what they stand for know each other, and are found by collecting."""
     gc.collect()
     give_memory_back()
 
 
-def named_places(plan: Plan) -> list[Origin]:
-    """Return the folders and origins of files that were named: these may be read, as the user named them."""
-    folders = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
-    below = {each + os.sep for each in folders}
-    own: set[str] = set()
-    origins: set[Origin] = set()
-    for each in plan.files:
-        path = local_path(each.source)
-        if path is None:
-            origins.add(split_url(each.source).origin)
-        else:
-            own.add(os.path.dirname(os.path.realpath(path)))
-    used = (each for each in own if any(one.startswith(each + os.sep) for one in below))
-    return [*(Origin("file", folder=each) for each in sorted(used)), *sorted(origins)]
+def _sink_for(request: Combination) -> ChunkSink:
+    """Return what takes own chunks: a file beside a document, or one that is there while it is needed."""
+    is_document = request.format in FORMS
+    if in_object_store(request.target):
+        return ChunkSink("" if is_document else os.path.join(gettempdir(), "refbrowser"), stays=False)
+    return ChunkSink(request.target, stays=is_document)
 
 
 def made(plan: Plan, session: Session, control: JobControl | None = None) -> tuple[Dataset, CombineReport]:
@@ -496,20 +495,26 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
         A difference stands against it, the document cannot be written, or it gives other values.
     """
     control, request, report = control or JobControl(), plan.request, _report_of(plan)
-    with Session() as session:
-        dataset = _dataset(plan, _combined(plan, control), session, control)
+    request = replace(request, format=form_of(request.target, request.format))
+    with Session() as session, _sink_for(request) as sink:
+        dataset = _dataset(plan, _combined(plan, control, sink), session, control)
+        if sink.path:
+            beside = Origin("file", folder=os.path.dirname(sink.path))
+            dataset = dataset.with_access(dataset.access.allow([beside]))
         force = request.force or request.resume
-        form = form_of(request.target, request.format)
-        writing = ExportRequest(request.target, form, force=force, options=request.options)
-        proof, is_document = CombinedProof(plan), form in FORMS
+        writing = ExportRequest(request.target, request.format, force=force, options=request.options)
+        proof, is_document = CombinedProof(plan), request.format in FORMS
         exporter = Exporter(dataset, writing, CombinedReferences if is_document else None)
         target = exporter.target
         if isinstance(target, CombinedReferences):
             target.proof = proof
         else:
+            target.taken_in = frozenset({sink.path} - {""})
             # What is committed is read again by its target, which knows of no files.
             proof.check(dataset, proof.some(), control.token)
         done = exporter.run(control)
+        sink.keep()
+    report.own = plan.own
     report.references, report.compared, report.unread = done.chunks, proof.compared, proof.unread
     report.losses += tuple(loss_lines(done.losses))
     report.opened_by = done.opened_by
@@ -531,141 +536,3 @@ class CombinedReferences(ReferencesTarget):
         with open_dataset(self.proof.opening(path)) as made:
             self.check_rows(made.document, document)
             self.proof.check(made, self.proof.some(), token)
-
-
-@dataclass(slots=True)
-class CombinedProof:
-    """Compares a document with the files that it was made of.
-
-    Attributes
-    ----------
-    compared, unread
-        Chunks whose values were those of their files, and those that could not be read.
-    """
-
-    plan: Plan
-    compared: int = 0
-    unread: int = 0
-    _allow: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        named = (*named_places(self.plan), *places_named(self.plan.request.opening))
-        self._allow = (*self.plan.request.allow, *map(str, named))
-
-    def some(self) -> list[int]:
-        """Return the numbers of the first, a middle and the last file."""
-        return sorted({0, len(self.plan.files) // 2, len(self.plan.files) - 1})[:_COMPARED]
-
-    def opening(self, path: str) -> OpenRequest:
-        """Return how the document is opened: files that were named may be read."""
-        request = self.plan.request
-        return OpenRequest(
-            path,
-            allow=self._allow,
-            storage_options=request.storage_options,
-            settings=request.settings,
-            stale=request.stale,
-        )
-
-    def check(self, made: Dataset, numbers: Iterable[int], token: CancelToken) -> None:
-        """Compare files with a dataset.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_IO`: it gives other values.
-        """
-        for number in numbers:
-            token.check()
-            opening = _opened_as(self.plan, self.plan.files[number].source)
-            before = self.compared, self.unread
-            chain = None
-            try:
-                with one_after_another() as chain:
-                    self._check_file(made, opening, number)
-                    is_sure = not chain.is_mixed or self.unread == before[1]
-            except RefbrowserError:
-                is_sure = chain is None or not chain.is_mixed
-                if is_sure:
-                    raise
-            if not is_sure:
-                # A process that has read other files may be at fault.
-                self.compared, self.unread = before
-                self._check_file(made, opening, number)
-        end_spare()
-
-    def _check_file(self, made: Dataset, opening: OpenRequest, number: int) -> None:
-        with open_dataset(opening) as file:
-            for array in self.plan.arrays:
-                if number in array.files:
-                    self._compare(made, file, array, number)
-
-    def _compare(self, made: Dataset, file: Dataset, array: ArrayOfFiles, number: int) -> None:
-        plan, told = self.plan, array.told[array.files.index(number)]
-        regular = plan.regular_axis(array.path)
-        if regular is not None and regular.is_moved:
-            return
-        if not prod(told.shape) or (array.role == "same" and number != array.files[array.owner]):
-            return
-        node = made.hierarchy.find(plan.request.names().path(array.path))
-        if not isinstance(node, ArrayNode):
-            return
-        starts, inner = [], []
-        for size, axis in zip(plan.shape(array), plan.axes_of(array), strict=True):
-            part = None if axis is None else axis.of_file[number]
-            starts.append(0 if axis is None or part is None else axis.starts[part])
-            inner.append(size if axis is None or part is None else axis.lengths[part])
-        extra = len(starts) - len(told.shape)
-        # Its first chunk and its last one, as far as they can be compared.
-        room = _ELEMENTS
-        sides: list[int] = []
-        for length, side in zip(reversed(told.shape), reversed(told.chunks), strict=True):
-            sides.insert(0, max(1, min(length, side, room)))
-            room //= sides[0]
-        begin = tuple(slice(0, side) for side in sides)
-        end = tuple(slice(length - side, length) for length, side in zip(told.shape, sides, strict=True))
-        source = file.hierarchy.find(told.path)
-        first = {name: at for name, at in plan.files[number].begins.items() if name in told.dimensions}
-        is_whole = not first and array.role == "inlined"
-        if not isinstance(source, ArrayNode) or (is_whole and source.shape != told.shape):
-            # The coordinate of a dimension that only the document has.
-            return
-        source = file.document.by_library(source) or source
-        # A dimension that only the document has is none of the file's.
-        has_more = len(told.shape) > len(source.shape)
-        places = [
-            at for at, name in enumerate(told.dimensions) if not (has_more and name == plan.axes[0].name)
-        ]
-        for own in (begin,) if begin == end else (begin, end):
-            moved = (
-                slice(at + each.start, at + each.stop) for at, each in zip(starts[extra:], own, strict=True)
-            )
-            index = (*(slice(at, at + 1) for at in starts[:extra]), *moved)
-            index_of_file = tuple(_moved(own[at], first.get(told.dimensions[at], 0)) for at in places)
-            try:
-                expected = np.asarray(
-                    file.session.read(source, file.access, Selection.from_index(index_of_file, source.shape))
-                )
-                found = np.asarray(
-                    made.session.read(node, made.access, Selection.from_index(index, node.shape))
-                )
-            except RefbrowserError as error:
-                if error.kind not in (ErrorKind.BLOCKED, ErrorKind.SOURCE, ErrorKind.RANGE, ErrorKind.IO):
-                    raise
-                self.unread += 1
-                continue
-            for values in (found, expected):
-                end_texts(values, source.known_dtype, ("space",))
-            if array.role != "placed":
-                if expected.dtype.hasobject:
-                    return
-                units = plan.units_of(array, number, told)
-                expected = expected if units is None else counted(expected, told, *units)
-                expected = expected.astype(found.dtype)
-            if not is_same(found.reshape(expected.shape), expected):
-                raise different(array.path, f"{quoted(plan.files[number].source)} has other values")
-            self.compared += 1
-
-
-def _moved(part: slice, start: int) -> slice:
-    return slice(part.start + start, part.stop + start)

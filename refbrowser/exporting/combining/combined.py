@@ -6,24 +6,27 @@ import gzip
 import json
 import os
 import zlib
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
+from refbrowser.exporting.combining.chunk_sink import ChunkSink
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.file_parts import divided_rows, size_of_rows
 from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.holes import Hole, HoleFill, has_holes, hole_fill
-from refbrowser.exporting.combining.metadata_of_v3 import array_in_v3
+from refbrowser.exporting.combining.metadata_of_v3 import array_described, array_in_v3
 from refbrowser.exporting.combining.mismatches import Mismatch
+from refbrowser.exporting.combining.own_chunks import LaidArray, OwnChunks, make_own
+from refbrowser.exporting.combining.own_notes import check_rounded
 from refbrowser.exporting.combining.properties import (
     HELD,
     ArrayProperties,
@@ -37,22 +40,21 @@ from refbrowser.exporting.combining.properties import (
     coords_of,
 )
 from refbrowser.exporting.combining.renaming import RenamedManifest
+from refbrowser.exporting.combining.stored_forms import PACKING
 from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.exporting.saving.kerchunk_metadata import with_filters_alone
+from refbrowser.formats.zarr.documents import ARRAY_V2, ATTRIBUTES_V2, NODE_V3
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.formats.zarr.v3 import chunk_grid_json
-from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf import DEFAULT_FILLS, TimeUnits
 from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import ChunkGrid, RegularChunkGrid, grid_of
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.content.origins import FileOrigin
 from refbrowser.references.content.value_table import json_of
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
-
-if TYPE_CHECKING:
-    from refbrowser.exporting.combining.rewritten_ends import Rewritten
 
 #: References that are added together.
 _ROWS = 1 << 18
@@ -84,6 +86,8 @@ class Plan:
         What the files differ in, blocking differences first.
     holes
         Times of regular axes that no file has.
+    own, own_size
+        What became of chunks that are those of no file, once they are written; their bytes, about, before.
     """
 
     request: Combination
@@ -93,6 +97,8 @@ class Plan:
     axes: list[PlacedAxis] = field(default_factory=list)
     mismatches: list[Mismatch] = field(default_factory=list)
     holes: list[Hole] = field(default_factory=list)
+    own: list[OwnChunks] = field(default_factory=list)
+    own_size: int = 0
     _coordinates: dict[str, ArrayOfFiles] | None = None
 
     @property
@@ -113,8 +119,8 @@ class Plan:
             return None
         coordinate, own = array, time_of(told)
         if own is None and (found := self._coordinate(array.path)) is not None:
-            at = bisect_left(found.files, number)
-            if at < len(found.files) and found.files[at] == number:
+            at = found.at(number)
+            if at is not None:
                 coordinate, own = found, time_of(found.told[at])
         if own is None or self.request.accepts("units", coordinate.path):
             return None
@@ -164,13 +170,27 @@ class Plan:
                 found.append(RegularAxis(size, side))
         return grid_of(found)
 
+    def laid(self, array: ArrayOfFiles) -> LaidArray:
+        """Return where the files of a placed array lie in it."""
+        axes = self.axes_of(array)
+        begins = [None if axis is None else axis.starts for axis in axes]
+        starts = [
+            tuple(
+                0 if axis is None or begin is None else begin[axis.of_file[number]]
+                for axis, begin in zip(axes, begins, strict=True)
+            )
+            for number in array.files
+        ]
+        return LaidArray(array, self.grid(array), starts)
+
 
 def combined_document(
     plan: Plan,
-    token: CancelToken | None = None,
+    control: JobControl | None = None,
     name: str = "",
     keys: Mapping[str, ChunkKeyEncoding] = NO_KEYS,
     opening: Callable[[str], OpenRequest] = OpenRequest,
+    sink: ChunkSink | None = None,
 ) -> ManifestDocument:
     """Return the document of all files.
 
@@ -179,7 +199,9 @@ def combined_document(
     keys
         How the keys of chunks of some arrays are written, by path.
     opening
-        How a file is opened of which chunks are written again.
+        How a file is opened of which chunks are written anew.
+    sink
+        Takes these; they are held in the document where there is none.
 
     Raises
     ------
@@ -188,7 +210,7 @@ def combined_document(
     """
     if plan.blocking:
         raise blocked(plan)
-    return _Combining(plan, token or CancelToken(), keys).document(name, opening)
+    return _Combining(plan, control or JobControl(), keys, sink or ChunkSink()).document(name, opening)
 
 
 def blocked(plan: Plan) -> RefbrowserError:
@@ -212,8 +234,11 @@ def _builder(plan: Plan, place: str) -> ManifestBuilder:
 
 
 class _Combining:
-    def __init__(self, plan: Plan, token: CancelToken, keys: Mapping[str, ChunkKeyEncoding]) -> None:
-        self.plan, self.token, self.other_keys = plan, token, keys
+    def __init__(
+        self, plan: Plan, control: JobControl, keys: Mapping[str, ChunkKeyEncoding], sink: ChunkSink
+    ) -> None:
+        self.plan, self.control, self.token, self.other_keys = plan, control, control.token, keys
+        self.sink = sink
         forms = {each.first.form for each in plan.arrays}
         if len(forms) > 1:
             raise RefbrowserError(ErrorKind.META, "arrays of Zarr v2 and Zarr v3 cannot be in one document")
@@ -228,8 +253,7 @@ class _Combining:
         self.starts: list[Ints | None] = [None] * len(plan.files)
         self.room = LIMITS.inlined_members
         self.held: list[tuple[str, bytes]] = []
-        self.rewritten: Mapping[str, Rewritten] = {}
-        self._to_rewrite: list[tuple[ArrayOfFiles, ChunkGrid, list[tuple[int, ...]], bytes]] = []
+        self._own: list[tuple[LaidArray, ArrayNode]] = []
 
     def _check_codecs(self) -> None:
         """Raise where codecs say how many dimensions a chunk has, and there are more now."""
@@ -259,12 +283,8 @@ class _Combining:
                 self._new_coordinate(axis)
         for key, data in self.held:
             self.manifest.add_bytes(key, data)
-        if self._to_rewrite:
-            # Few files end within a chunk.
-            from refbrowser.exporting.combining.rewritten_ends import RewrittenArray, rewritten
-
-            ends = [RewrittenArray(*each) for each in self._to_rewrite]
-            self.rewritten = rewritten(ends, self.plan.files, opening, self.token)
+        if self._own:
+            self._add_own(opening)
         for array in placed:
             self._chunks(array)
         place = self.manifest.place
@@ -294,6 +314,11 @@ class _Combining:
         found = _common([(len(files), told.attributes) for told, files in array.groups().items()])
         if array.role == "inlined" and "units" in found and time_of(array.first) is not None:
             found["units"] = self.plan.request.time_units or array.first.attribute("units")
+        if array.odd:
+            # What most files say is not what the chunks are written in where a few large ones say another.
+            told = dict(array.first.attributes)
+            found = {name: value for name, value in found.items() if name not in PACKING}
+            found |= {name: json.loads(told[name]) for name in PACKING if name in told}
         return {**found, **self.plan.request.sets(array.path)}
 
     def _metadata(self, array: ArrayOfFiles, grid: ChunkGrid) -> None:
@@ -307,13 +332,13 @@ class _Combining:
         if (holes := self.plan.hole_fill(array)) is not None:
             fill, attributes = holes.fill, {**attributes, **holes.attributes}
         if told.form == self.form:
-            metadata = self._describe(array.path, grid, fill, encoding, dimensions, attributes)
+            documents = self._describe(array.path, grid, fill, encoding, dimensions, attributes)
         else:
             described = {"fill_value": fill, **encoding}
-            metadata = array_in_v3(array.path, grid, described, dimensions, attributes)
-            self.manifest.add_metadata({f"{array.path.strip('/')}/zarr.json": metadata})
-        if array.rewritten:
-            self._to_rewrite.append((array, grid, self._begins(array), metadata))
+            documents = {NODE_V3: array_in_v3(array.path, grid, described, dimensions, attributes)}
+            self.manifest.add_metadata({f"{array.path.strip('/')}/{NODE_V3}": documents[NODE_V3]})
+        if array.has_own:
+            self._own.append((self.plan.laid(array), array_described(documents, self.form)))
 
     def _describe(
         self,
@@ -323,8 +348,8 @@ class _Combining:
         encoding: dict[str, Any],
         dimensions: Sequence[str],
         attributes: dict[str, Any],
-    ) -> bytes:
-        """Add the metadata of an array; return the document that says what its chunks are."""
+    ) -> dict[str, bytes]:
+        """Add the metadata of an array; return its documents by their names."""
         prefix = path.strip("/")
         if self.form == "zarr-v3":
             told = {
@@ -338,16 +363,15 @@ class _Combining:
                 "dimension_names": list(dimensions),
                 **encoding,
             }
-            metadata = json_of(told)
-            self.manifest.add_metadata({f"{prefix}/zarr.json": metadata})
-            return metadata
+            documents = {NODE_V3: json_of(told)}
+            self.manifest.add_metadata({f"{prefix}/{NODE_V3}": documents[NODE_V3]})
+            return documents
         sides = grid.regular.chunk_shape
         array = {"zarr_format": 2, "shape": grid.shape, "chunks": sides, "fill_value": fill, **encoding}
         attributes = {**attributes, DIMENSIONS_ATTRIBUTE: list(dimensions)}
-        metadata = json_of(with_filters_alone(array))
-        documents = {f"{prefix}/.zarray": metadata, f"{prefix}/.zattrs": json_of(attributes)}
-        self.manifest.add_metadata(documents)
-        return metadata
+        documents = {ARRAY_V2: json_of(with_filters_alone(array)), ATTRIBUTES_V2: json_of(attributes)}
+        self.manifest.add_metadata({f"{prefix}/{name}": data for name, data in documents.items()})
+        return documents
 
     # Values that stand in the document
 
@@ -437,6 +461,32 @@ class _Combining:
             ErrorKind.BUDGET, message, Place(path=path), f"leave the array out: --leave-out-var {path}"
         )
 
+    # Chunks that no file has
+
+    def _add_own(self, opening: Callable[[str], OpenRequest]) -> None:
+        """Put together the chunks that are those of no file, and add them."""
+        rows: dict[str, list[tuple[tuple[int, ...], int, int]]] = {}
+
+        def take(path: str, coords: tuple[int, ...], data: bytes) -> None:
+            rows.setdefault(path, []).append((coords, self.sink.add(data), len(data)))
+
+        self.control.stage("own chunks are written")
+        self.plan.own = make_own(self._own, self.plan.files, opening, take, self.control)
+        for each in self.plan.own:
+            check_rounded(each, self.plan.request)
+        self.sink.close()
+        url = self.manifest.url_number(self.sink.path) if self.sink.path else -1
+        for path, found in rows.items():
+            prefix, keys = f"{path.strip('/')}/", self.keys_of(path)
+            places, begins, lengths = zip(*found, strict=True)
+            coords = np.array(places, np.int64).reshape(len(found), -1)
+            if self.sink.path:
+                numbers = np.full(len(found), url, np.int32)
+                self.manifest.add_columns(prefix, coords, numbers, np.array(begins), np.array(lengths), keys)
+                continue
+            for key, begin in zip(keys.encode_many(coords, prefix), begins, strict=True):
+                self.manifest.add_bytes(key, self.sink.held[begin])
+
     # References
 
     def _chunks(self, array: ArrayOfFiles) -> None:
@@ -447,8 +497,11 @@ class _Combining:
             rows.add(array.files[at], array.told[at], array.numbers[at], ())
         else:
             found = zip(array.files, array.told, array.numbers, self._begins(array), strict=True)
-            for number, told, at, begins in found:
-                rows.add(number, told, at, begins)
+            laid = self.plan.laid(array) if array.has_own else None
+            for of, (number, told, at, begins) in enumerate(found):
+                kept = None if laid is None else laid.kept(of)
+                if kept is None or all(mask.any() for mask in kept):
+                    rows.add(number, told, at, begins, kept)
         rows.flush()
 
     def _begins(self, array: ArrayOfFiles) -> list[tuple[int, ...]]:
@@ -501,29 +554,30 @@ class _Rows:
         self._found: list[tuple[Ints, npt.NDArray[np.int32], Ints, Ints]] = []
         self._count = 0
         self._grids: dict[tuple[int, ...], Ints] = {}
-        self._rewritten = combining.rewritten.get(array.path, {})
 
-    def add(self, number: int, told: ArrayProperties, at: int, begins: tuple[int, ...]) -> None:
-        """Add the rows of one file; `begins` is its first chunk in the result."""
+    def add(
+        self,
+        number: int,
+        told: ArrayProperties,
+        at: int,
+        begins: tuple[int, ...],
+        kept: Sequence[npt.NDArray[np.bool_]] | None = None,
+    ) -> None:
+        """Add the rows of one file that are `kept`; `begins` is its first chunk in the result."""
         file, begin, end, numbers = self._combining.rows_of(number, at)
-        for coords, data in self._rewritten.get(number, {}).items():
-            own = (*[0] * (len(begins) - len(coords)), *coords)
-            place = np.add([begins], [own], dtype=np.int64)
-            (key,) = self._keys.encode_many(place, self._prefix)
-            self._combining.manifest.add_bytes(key, data)
         for start in range(begin, end, _ROWS):
             rows = begin, start, min(start + _ROWS, end)
-            self._add(number, file.chunks, numbers, told, at, begins, rows)
+            self._add(file.chunks, numbers, told, at, begins, rows, kept)
 
     def _add(
         self,
-        number: int,
         columns: FileChunks,
         numbers: npt.NDArray[np.int32],
         told: ArrayProperties,
         at: int,
         begins: tuple[int, ...],
         rows: tuple[int, int, int],
+        kept: Sequence[npt.NDArray[np.bool_]] | None,
     ) -> None:
         """Add some rows of an array of a file: where all begin, and where these begin and end."""
         begin, start, stop = rows
@@ -543,7 +597,7 @@ class _Rows:
             if positions is None
             else positions[start - begin : stop - begin],
         )
-        stay = self._as_stored(number, coords)
+        stay = _rows_kept(coords, kept)
         coords, url, offset, length = coords[stay], url[stay], offset[stay], length[stay]
         held = np.flatnonzero(length == HELD)
         data = [columns.inline[start + row] for row in stay[held].tolist()]
@@ -573,13 +627,6 @@ class _Rows:
         if self._count >= _ROWS:
             self.flush()
 
-    def _as_stored(self, number: int, coords: Ints) -> Ints:
-        """Return the rows of a file that are not written again."""
-        gone = self._rewritten.get(number)
-        if not gone:
-            return np.arange(len(coords))
-        return np.array([row for row, at in enumerate(coords.tolist()) if tuple(at) not in gone], np.int64)
-
     def flush(self) -> None:
         """Add what was gathered to the document."""
         self._combining.token.check()
@@ -602,6 +649,16 @@ class _Rows:
                 self._grids.clear()
             found = self._grids[shape] = all_coords(shape)
         return found[positions]
+
+
+def _rows_kept(coords: Ints, kept: Sequence[npt.NDArray[np.bool_]] | None) -> Ints:
+    """Return the rows of a file whose chunks are those of the result."""
+    if kept is None:
+        return np.arange(len(coords))
+    found = np.ones(len(coords), bool)
+    for mask, column in zip(kept, coords.T, strict=True):
+        found &= mask[column]
+    return np.flatnonzero(found)
 
 
 def _common(groups: Iterable[tuple[int, Attributes]]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from refbrowser.exporting.combining.properties import (
     digest_of,
     short,
 )
+from refbrowser.exporting.combining.stored_forms import stored_form
 from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.exporting.layout import WHO_READS_THEM
 from refbrowser.limits import LIMITS
@@ -34,6 +35,8 @@ from refbrowser.words import counted_plain, size_text
 _WIDE = 1.5
 #: Differences of one kind that are told one by one.
 _TOLD = 20
+#: How often a usual chunk an odd file's may be long.
+_FAR = 4
 #: Dimensions that are named where one is not there.
 _LISTED = 12
 
@@ -439,8 +442,10 @@ def _doubles(
 # Chunks
 
 
-def divide(arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]) -> list[Mismatch]:
-    """Divide chunks that are stored as they are where those of files would not meet otherwise.
+def divide(
+    arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis], request: Combination
+) -> list[Mismatch]:
+    """Find chunks in which those of all files meet, where they do not do so by themselves.
 
     A chunk without codecs is a run of rows: parts of it along its first longer side are ranges too.
     """
@@ -449,65 +454,94 @@ def divide(arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]) -> list[M
         if array.role != "placed":
             continue
         axis = next((each for each in axes if not each.is_new and each.name in array.first.dimensions), None)
+        if request.reencode and len({each.dimensions for each in array.told}) == 1:
+            _mark_odd(array, request)
         if axis is None or _meets(array, axis):
+            array.has_own = bool(array.odd)
             continue
         rows = _common_rows(array, axis)
         if array.extends and rows and rows != array.first.chunks[array.first.dimensions.index(axis.name)]:
             # The chunks of a document are as they are.
+            array.has_own = request.reencode
             continue
         if rows:
-            array.divided = rows
+            array.divided, array.has_own = rows, bool(array.odd)
             message = (
                 f"{array.path}: chunks are divided, so that they meet at file ends: {rows} along {axis.name}"
             )
             found.append(mismatch_along("chunks", array.path, message, [], [], is_blocking=False))
-        elif edges := _edges(array, axes):
-            array.edges = edges
-            told = ", ".join(f"{sides_text(grid_of([each]))} along {name}" for name, each in edges.items())
+        elif joined := _edges(array, axes, request):
+            array.edges, rewritten = joined
+            array.has_own = bool(array.odd) or rewritten > 0
+            told = ", ".join(
+                f"{sides_text(grid_of([each]))} along {name}" for name, each in array.edges.items()
+            )
             message = f"{array.path}: chunks have unequal sides, {told}: {WHO_READS_THEM}"
             found.append(mismatch_along("chunks", array.path, message, [], [], is_blocking=False))
-            if array.rewritten:
+            if rewritten and not request.reencode:
                 message = (
                     f"{array.path}: the last chunks of files are not filled: they are written again into the "
-                    f"document, {size_text(array.rewritten)} of values"
+                    f"document, {size_text(rewritten)} of values"
                 )
                 found.append(mismatch_along("file ends", array.path, message, [], [], is_blocking=False))
+        else:
+            # Of the chunks that most files have, those that lie in no file as they are stored are written.
+            array.has_own = request.reencode
     return found
 
 
-def _edges(array: ArrayOfFiles, axes: Sequence[PlacedAxis]) -> dict[str, ChunkAxis]:
+def _mark_odd(array: ArrayOfFiles, request: Combination) -> None:
+    """Note what files say that store an array otherwise than most."""
+    told = {id(each): each for each in array.told}
+    form = stored_form(array.first, request.concat)
+    array.odd = frozenset(
+        number for number, each in told.items() if stored_form(each, request.concat) != form
+    )
+
+
+def _edges(
+    array: ArrayOfFiles, axes: Sequence[PlacedAxis], request: Combination
+) -> tuple[dict[str, ChunkAxis], int] | None:
     """Return the chunks along each dimension where they are those of files one after another.
 
-    Nothing is returned where files differ along other dimensions. Chunks in which files end, but for the last
-    one, are stored longer than they are: what has to be written again of them is noted.
+    None is returned where files differ along other dimensions. Chunks in which files end, but for the last
+    one, are stored longer than they are: the bytes that have to be written again of them are told, too.
     """
     first, along = array.first, {axis.name: axis for axis in axes if not axis.is_new}
-    if len({(each.form, each.dimensions) for each in array.told}) > 1:
-        return {}
+    if len({(each.form, each.dimensions) for each in array.told if not array.is_odd(each)}) > 1:
+        return None
     if array.extends and (first.form != "zarr-v3" or array.files[0] != 0):
         # The metadata of a document stays in its version.
-        return {}
+        return None
     own = [(at, name) for at, name in enumerate(first.dimensions) if name not in along]
     grids = {id(each): each.grid for each in array.told}
-    if any(len({grid.dimensions[at] for grid in grids.values()}) > 1 for at, _ in own):
-        return {}
-    found, rewritten = {}, 0
+    alike = {number: grid for number, grid in grids.items() if number not in array.odd}
+    if any(len({grid.dimensions[at] for grid in alike.values()}) > 1 for at, _ in own):
+        return None
+    found: dict[str, ChunkAxis] = {}
+    rewritten = 0
     for at, name in enumerate(first.dimensions):
         if name not in along:
             continue
         axis = along[name]
         parts: list[ChunkAxis | None] = [None] * len(axis.lengths)
-        for number, told in zip(array.files, array.told, strict=True):
+        # Those that stay as they are stored decide.
+        pairs = sorted(zip(array.files, array.told, strict=True), key=lambda each: array.is_odd(each[1]))
+        for number, told in pairs:
             mine, part = grids[id(told)].dimensions[at], axis.of_file[number]
+            if array.is_odd(told):
+                mine = parts[part] or _of_odd(mine, first.grid.dimensions[at].largest)
             if parts[part] not in (None, mine):
-                return {}
+                return None
             parts[part] = mine
         joined = _one_after_another(axis, parts)
         if array.extends and (joined.is_padded or axis.of_file[0] != 0):
-            return {}
+            return None
         found[name] = joined.between(0, joined.size) if joined.is_padded else joined
-        for number, told in zip(array.files, array.told, strict=True):
+        for number, told in pairs:
             part, grid = axis.of_file[number], grids[id(told)]
+            if array.is_odd(told):
+                continue
             start = joined.chunk_of(axis.starts[part]) if axis.lengths[part] else 0
             end = start + grid.dimensions[at].count - 1
             if grid.size and joined.side(end) != found[name].side(end):
@@ -515,10 +549,15 @@ def _edges(array: ArrayOfFiles, axes: Sequence[PlacedAxis]) -> dict[str, ChunkAx
                     prod(each.count * each.largest for each in grid.dimensions) // grid.dimensions[at].count
                 )
                 rewritten += rest // grid.dimensions[at].largest * joined.extent(end) * max(told.itemsize, 1)
-    if rewritten > LIMITS.inlined_members or (rewritten and not first.itemsize):
-        return {}
-    array.rewritten = rewritten
-    return found
+    if rewritten and not (first.itemsize and (request.reencode or rewritten <= LIMITS.inlined_members)):
+        return None
+    return found, rewritten
+
+
+def _of_odd(mine: ChunkAxis, usual: int) -> ChunkAxis:
+    """Return chunks of an odd file along a dimension: its own, unless they are far longer than usual ones."""
+    side = mine.largest if mine.largest <= _FAR * usual else usual
+    return RegularAxis(mine.size, max(1, min(side, mine.size)))
 
 
 def _one_after_another(axis: PlacedAxis, parts: Sequence[ChunkAxis | None]) -> ChunkAxis:
@@ -537,8 +576,10 @@ def _one_after_another(axis: PlacedAxis, parts: Sequence[ChunkAxis | None]) -> C
 
 def _meets(array: ArrayOfFiles, axis: PlacedAxis) -> bool:
     """Tell whether all files have the same chunks, and each but the last a whole number of them."""
-    are_equal = len({each.chunks for each in array.told}) == 1 and not any(each.edges for each in array.told)
-    return are_equal and not (_open_ends(array, axis) or (axis.regular is not None and _within(array, axis)))
+    alike = [each for each in array.told if not array.is_odd(each)]
+    are_equal = len({each.chunks for each in alike}) == 1 and not any(each.edges for each in alike)
+    may_begin_within = axis.regular is None and not array.odd
+    return are_equal and not (_open_ends(array, axis) or (not may_begin_within and _within(array, axis)))
 
 
 def _common_rows(array: ArrayOfFiles, axis: PlacedAxis) -> int:
@@ -546,6 +587,11 @@ def _common_rows(array: ArrayOfFiles, axis: PlacedAxis) -> int:
     rows = 0
     first = array.first
     for number, each in zip(array.files, array.told, strict=True):
+        if array.is_odd(each):
+            length, last = each.shape[each.dimensions.index(axis.name)], len(axis.lengths) - 1
+            part = axis.of_file[number]
+            rows = gcd(rows, axis.starts[part], 0 if part == last else length)
+            continue
         if axis.name not in each.dimensions or each.codecs != "[]" or each.order != "C" or not each.itemsize:
             return 0
         if each.edges:
@@ -567,6 +613,8 @@ def _open_ends(array: ArrayOfFiles, axis: PlacedAxis) -> list[int]:
     last = len(axis.lengths) - 1
     found = []
     for number, each in zip(array.files, array.told, strict=True):
+        if array.is_odd(each):
+            continue
         if axis.name in each.dimensions and axis.of_file[number] != last:
             at = each.dimensions.index(axis.name)
             if each.shape[at] % array.first.chunks[at]:
@@ -577,7 +625,11 @@ def _open_ends(array: ArrayOfFiles, axis: PlacedAxis) -> list[int]:
 def _within(array: ArrayOfFiles, axis: PlacedAxis) -> list[int]:
     """Return the files that begin within a chunk."""
     starts, side = axis.starts, array.first.chunks[array.first.dimensions.index(axis.name)]
-    return [number for number in array.files if starts[max(axis.of_file[number], 0)] % side]
+    return [
+        number
+        for number, each in zip(array.files, array.told, strict=True)
+        if starts[max(axis.of_file[number], 0)] % side and not array.is_odd(each)
+    ]
 
 
 def file_ends(
@@ -586,7 +638,7 @@ def file_ends(
     """Return the arrays whose chunks do not meet at file ends."""
     found = []
     for array in arrays:
-        is_cut = bool(array.divided or array.edges)
+        is_cut = bool(array.divided or array.edges or array.has_own)
         if array.role != "placed" or is_cut or len({each.dimensions for each in array.told}) > 1:
             continue
         for axis in axes:
@@ -603,7 +655,11 @@ def file_ends(
                     f"{array.path}: chunks of {side} along {axis.name} do not meet at the ends of files: "
                     f"{why} {named(odd)}"
                 )
-                remedies = [Remedy("inline_var", array.path), Remedy("leave_out_var", array.path)]
+                remedies = [
+                    Remedy("reencode"),
+                    Remedy("inline_var", array.path),
+                    Remedy("leave_out_var", array.path),
+                ]
                 if len(odd) < len(files) // 2:
                     remedies.insert(0, Remedy("leave_out", odd[0]))
                 found.append(mismatch_along("file ends", array.path, message, odd, remedies))

@@ -11,8 +11,9 @@ from refbrowser.engine.opening import dataset_of
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.combine import CombinedProof, gather, plan_of
+from refbrowser.exporting.combining.combine import gather, plan_of
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
+from refbrowser.exporting.combining.combined_proof import CombinedProof
 from refbrowser.exporting.combining.led_sources import with_lead
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.format import Opened, Opening
@@ -144,7 +145,7 @@ def _made(opening: Opening) -> tuple[ManifestDocument, Plan, tuple[str, ...]]:
     proof = CombinedProof(plan)
     made = combined_document(
         plan,
-        opening.token,
+        JobControl(opening.token),
         name=opening.path,
         opening=lambda source: replace(proof.opening(source), allow=request.allow),
     )

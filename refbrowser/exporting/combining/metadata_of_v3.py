@@ -59,8 +59,7 @@ def array_in_v3(
         ARRAY_V2: {**sides, **encoding},
         ATTRIBUTES_V2: {**attributes, DIMENSIONS_ATTRIBUTE: list(dimensions)},
     }
-    node = build_hierarchy(_OneArray(documents), lambda prefix, grid, keys: NO_MANIFEST, "zarr-v2").root
-    assert isinstance(node, ArrayNode)
+    node = array_described({name: json_of(each) for name, each in documents.items()}, "zarr-v2")
     store = ZarrV3Layout(StoreOptions())
     try:
         layout = store.layout(replace(node, path=path, values=node.over(grid)), None)
@@ -70,6 +69,14 @@ def array_in_v3(
         raise _without_words(path, "its chunks would have to be written again")
     key = node_key(layout.target.path, NODE_V3)
     return json_of(json.loads(store.metadata([], [layout])[key]))
+
+
+def array_described(documents: Mapping[str, bytes], form: str) -> ArrayNode:
+    """Return the array that metadata describes, by the names of its documents; without chunks."""
+    parsed = {name: json.loads(data) for name, data in documents.items()}
+    node = build_hierarchy(_OneArray(parsed), lambda prefix, grid, keys: NO_MANIFEST, form).root
+    assert isinstance(node, ArrayNode)
+    return node
 
 
 def in_one_form(files: Sequence[ScannedSource]) -> list[ScannedSource]:

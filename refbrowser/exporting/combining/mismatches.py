@@ -12,7 +12,7 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
-from refbrowser.exporting.combining.combination import ACCEPTED, ODD, Combination, Remedy
+from refbrowser.exporting.combining.combination import ACCEPTED, ODD, REENCODED, Combination, Remedy
 from refbrowser.exporting.combining.properties import (
     COMPARED,
     ArrayProperties,
@@ -21,6 +21,7 @@ from refbrowser.exporting.combining.properties import (
     is_named,
     short,
 )
+from refbrowser.exporting.combining.stored_forms import is_numeric, stored_form
 from refbrowser.exporting.combining.times import (
     are_exact,
     calendar_of,
@@ -139,6 +140,8 @@ def arrays_of(files: Sequence[ScannedSource], request: Combination) -> list[Arra
         array.role = _role(array, files, request)
         array.is_partial = array.path in partial
         array.owner = _owner(array, files) if array.role == "same" else 0
+        if request.reencode and array.role == "placed" and not (array.extends and array.files[0] == 0):
+            array.lead_with(_most_stored(array, request))
     return list(found.values())
 
 
@@ -160,6 +163,19 @@ def _owner(array: ArrayOfFiles, files: Sequence[ScannedSource]) -> int:
     ]
     most = Counter(digests).most_common(1)[0][0]
     return 0 if array.extends and array.files[0] == 0 else digests.index(most)
+
+
+def _most_stored(array: ArrayOfFiles, request: Combination) -> ArrayProperties:
+    """Return what files say that store most of the elements alike: the others are written anew as these."""
+    sizes: Counter[Any] = Counter()
+    forms: dict[int, Any] = {}
+    for each in array.told:
+        form = forms.setdefault(id(each), stored_form(each, request.concat))
+        sizes[form] += prod(each.shape) if not each.problem else 0
+    ((form, _),) = sizes.most_common(1)
+    alike = Counter(id(each) for each in array.told if forms[id(each)] == form)
+    ((most, _),) = alike.most_common(1)
+    return next(each for each in array.told if id(each) == most)
 
 
 def _others(file: ScannedSource, renamed: list[tuple[str, str, str]], partial: set[str]) -> dict[str, str]:
@@ -360,7 +376,8 @@ class _Linter:
                 "given" if len(odd) < len(array.files) else "none",
                 len(array.files) - len(odd),
                 problems,
-                remedies=remedies,
+                is_blocking=not self._is_written_anew("references", array),
+                remedies=[*remedies, *self._anew("references", array)],
             )
 
     def _meaning(self, array: ArrayOfFiles, groups: dict[ArrayProperties, list[int]]) -> None:
@@ -514,7 +531,8 @@ class _Linter:
             by.setdefault(text if key is None else key(each), (text, []))[1].extend(numbers)
         if len(by) == 1:
             return True
-        blocks = is_blocking and not (self._accepted(kind, array) or name in self.request.sets(array.path))
+        settled = self._accepted(kind, array) or name in self.request.sets(array.path)
+        blocks = is_blocking and not (settled or self._is_written_anew(kind, array))
         self._differing(array.path, kind, name or kind, list(by.values()), is_blocking=blocks, array=array)
         return False
 
@@ -553,7 +571,20 @@ class _Linter:
             found.insert(0, Remedy("time_units", finest(array.first, array.told)))
         elif kind in ACCEPTED:
             found.append(Remedy("accept", f"{kind}:{array.path}"))
-        return found
+        return [*self._anew(kind, array), *found]
+
+    def _anew(self, kind: str, array: ArrayOfFiles) -> list[Remedy]:
+        """Return the remedy that writes chunks anew, where it is one."""
+        return [Remedy("reencode")] if self._can_be_written_anew(kind, array) else []
+
+    def _is_written_anew(self, kind: str, array: ArrayOfFiles) -> bool:
+        return self.request.reencode and self._can_be_written_anew(kind, array)
+
+    def _can_be_written_anew(self, kind: str, array: ArrayOfFiles) -> bool:
+        """Tell whether files no longer differ in a property once their chunks are written anew."""
+        if kind not in REENCODED or array.role != "placed" or array.first.problem:
+            return False
+        return all(map(is_numeric, array.groups())) or kind in ("form", "codecs", "chunks", "file ends")
 
     def _leaving(self, odd: Iterable[int], path: str) -> list[Remedy]:
         files = [self.files[number].source for number in odd]

@@ -122,6 +122,7 @@ def combine(
     new_dims: str | Iterable[str] = (),
     merge: bool = False,
     sort: bool = False,
+    reencode: bool = False,
     arrays: str | Iterable[str] = (),
     leave_out: str | Iterable[str] = (),
     leave_out_var: str | Iterable[str] = (),
@@ -143,6 +144,7 @@ def combine(
     client: Any = None,
     progress: Progress | None = None,
     told: Callable[[Plan], None] = lambda plan: None,
+    question: Callable[[RefbrowserError], bool] = lambda error: False,
     **opening: Any,
 ) -> CombineReport:
     """Combine files of data, stores or reference documents into one reference document.
@@ -173,6 +175,9 @@ def combine(
         Files may have different arrays.
     sort
         Lay files by the values of their coordinates, not in the order in which they are named.
+    reencode
+        Write chunks of files that store an array otherwise than most anew, as own chunks; numbers stay what
+        they are, unless ``rounding`` is accepted.
     arrays
         Names or paths of the arrays that are taken, with their coordinates; all when empty.
     leave_out
@@ -212,6 +217,8 @@ def combine(
         Called as `progress(done, total, note=...)` with files.
     told
         Called with what was found, before anything is written: `Plan.mismatches`.
+    question
+        Asked, with the error that a no becomes, above a size that needs a question.
     opening
         Options of opening the files, as `make` has them.
 
@@ -237,6 +244,7 @@ def combine(
         new_dims=texts_of(new_dims),
         merge=merge,
         sort=sort,
+        reencode=reencode,
         arrays=texts_of(arrays),
         leave_out=texts_of(leave_out),
         leave_out_var=texts_of(leave_out_var),
@@ -257,7 +265,7 @@ def combine(
         stale=stale,
         opening=_said(opening),
     )
-    return combine_files(request, control_of(progress), Compute.of(client), told)
+    return combine_files(request, control_of(progress), Compute.of(client), told, question)
 
 
 def _said(opening: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from refbrowser.cli.options import (
     add_request,
     add_skip_bad,
     add_stale,
+    add_yes,
+    ask,
     compute_of,
     job_control,
     options_of_form,
@@ -73,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_opening(parser)
     add_origins(parser)
     add_skip_bad(parser)
+    add_yes(parser)
 
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
@@ -183,7 +186,14 @@ def _run_combined(arguments: argparse.Namespace, said: dict[str, Any], token: Ca
     try:
         with ProgressBar("combining", "files") as bar:
             control = job_control(token, bar)
-            report = combine(arguments.files, **said, stale=stale, told=told, progress=control)
+            report = combine(
+                arguments.files,
+                **said,
+                stale=stale,
+                told=told,
+                question=lambda error: ask(arguments, error),
+                progress=control,
+            )
     except Exception:
         if arguments.json and any(each.is_blocking for each in found):
             write_json({"mismatches": [mismatch_json(each) for each in found]})
@@ -245,6 +255,7 @@ def _combined_json(report: CombineReport) -> dict[str, object]:
         "relative": report.is_relative,
         "lock_renewed": report.relocked,
         "opened_by": list(report.opened_by),
+        "own_chunks": [asdict(each) for each in report.own],
     }
 
 
@@ -260,6 +271,8 @@ def _write_combined(report: CombineReport) -> None:
         f"{counted_plain(report.arrays, 'array')}, {counted_plain(report.references, 'reference')}; "
         f"{counted_plain(report.compared, 'chunk')} compared with files{unread}"
     )
+    for line in report.own_lines():
+        write_line(plain(line))
     unselected = [source for source, why in report.left_out if why == NOT_SELECTED]
     left_out = [each for each in report.left_out if each[1] != NOT_SELECTED]
     if unselected:

@@ -39,6 +39,7 @@ from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
 from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
 from refbrowser.wings.icechunk.writing.containers import chunk_location, containers_of
+from refbrowser.wings.icechunk.writing.held_ranges import held_columns
 from refbrowser.wings.icechunk.writing.repository_place import RepositoryPlace, library, told_of
 
 if TYPE_CHECKING:
@@ -194,7 +195,8 @@ class IcechunkTarget(StoreTarget):
         for start in range(0, layout.grid.size, PAGE):
             token.check()
             coords = coords_between(layout, start, min(start + PAGE, layout.grid.size))
-            yield start, with_used_urls(layout.source.manifest.columns(layout.source_coords(coords)))
+            columns = layout.source.manifest.columns(layout.source_coords(coords))
+            yield start, with_used_urls(held_columns(columns, self.taken_in))
 
     def why_here(self) -> str:
         """Return why no other processes can work on it."""
