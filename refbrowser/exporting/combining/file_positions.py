@@ -25,6 +25,7 @@ from refbrowser.exporting.combining.properties import (
 from refbrowser.exporting.combining.stored_forms import stored_form
 from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.exporting.layout import WHO_READS_THEM
+from refbrowser.formats.reference_forms import form_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis, Runs, axis_of
 from refbrowser.model.grid import grid_of, sides_text
@@ -470,7 +471,7 @@ def divide(
                 f"{array.path}: chunks are divided, so that they meet at file ends: {rows} along {axis.name}"
             )
             found.append(mismatch_along("chunks", array.path, message, [], [], is_blocking=False))
-        elif joined := _edges(array, axes, request):
+        elif joined := None if _is_parquet(request) else _edges(array, axes, request):
             array.edges, rewritten = joined
             array.has_own = bool(array.odd) or rewritten > 0
             told = ", ".join(
@@ -488,6 +489,11 @@ def divide(
             # Of the chunks that most files have, those that lie in no file as they are stored are written.
             array.has_own = request.reencode
     return found
+
+
+def _is_parquet(request: Combination) -> bool:
+    """Tell whether the document is one of the parquet form, which has no array of unequal chunks."""
+    return form_of(request.target, request.format) == "refs-parquet"
 
 
 def _mark_odd(array: ArrayOfFiles, request: Combination) -> None:

@@ -16,7 +16,7 @@ from test_led_sources import DAYS, HEAD, listed, write_days
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.combining import combine, led_dataset
+from refbrowser.exporting.combining import combined_proof, led_dataset
 from refbrowser.formats.sniffing import NotReferencesError
 from refbrowser.limits import LIMITS
 
@@ -192,7 +192,7 @@ def test_values_that_are_not_those_of_the_files_are_an_error(
     write_days(tmp_path)
     path = written(tmp_path, ALONG_TIME.format(listed()))
     # As if the last file had been put in the place of the first.
-    monkeypatch.setattr(combine, "is_same", lambda *_: False)
+    monkeypatch.setattr(combined_proof, "is_same", lambda *_: False)
     with pytest.raises(RefbrowserError) as caught:
         refbrowser.open(path)
     assert caught.value.kind is ErrorKind.IO

@@ -1,4 +1,4 @@
-"""Ranges of files that a repository takes in: their bytes are held by it, as if they stood in the document."""
+"""Ranges of files that a repository takes in: it holds their bytes, as if they stood in the document."""
 
 from __future__ import annotations
 
