@@ -27,11 +27,12 @@ from refbrowser.exporting.combining.combination import (
     is_safe,
 )
 from refbrowser.exporting.combining.combine import gather, plan_of
-from refbrowser.exporting.combining.combined import OF_DIMENSIONS, Plan, blocked, combined_document
+from refbrowser.exporting.combining.combined import OF_DIMENSIONS, combined_document
 from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
 from refbrowser.exporting.combining.file_set import FileSet
 from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.mismatches import Mismatch, named
+from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.exporting.combining.properties import (
     ArrayProperties,
     ScannedSource,

@@ -185,9 +185,9 @@ class Combination:
     )
     reencode: bool = _tick(
         "--reencode",
-        "write chunks that are stored otherwise than in most files anew, as own chunks beside the "
+        "write chunks that are stored otherwise than in most files again, as own chunks beside the "
         "references: other codecs, chunks, types or packing",
-        "Write chunks of files that store an array otherwise than most anew, as own chunks; numbers stay "
+        "Write chunks of files that store an array otherwise than most again, as own chunks; numbers stay "
         "what they are, unless ``rounding`` is accepted.",
     )
     sort: bool = _tick(
@@ -370,7 +370,7 @@ _WORDS = {
     "leave_out_var": "leave the array {} out",
     "take_as": "treat it as a separate array, {}",
     "inline_var": "store the values of {} in the document",
-    "reencode": "write the chunks of the odd files anew, as own chunks",
+    "reencode": "write the chunks of the odd files again, as own chunks",
     "accept": "use the common value",
     "set_attr": "say {} for all",
     "time_units": "count the times in {}",

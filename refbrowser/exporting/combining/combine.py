@@ -18,7 +18,7 @@ from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError
 from refbrowser.exporting.combining.chunk_sink import ChunkSink
 from refbrowser.exporting.combining.combination import ODD, Combination
-from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
+from refbrowser.exporting.combining.combined import combined_document
 from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
 from refbrowser.exporting.combining.declared_mismatches import declared_mismatches, told_once
 from refbrowser.exporting.combining.file_positions import divide, file_ends, no_dimension, placed_axes
@@ -35,6 +35,7 @@ from refbrowser.exporting.combining.mismatches import (
 )
 from refbrowser.exporting.combining.own_chunks import OwnChunks
 from refbrowser.exporting.combining.own_notes import own_lines, own_note, size_question
+from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named
 from refbrowser.exporting.combining.regular_axis import Gaps, on_regular_axes
 from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scans

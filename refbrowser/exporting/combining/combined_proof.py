@@ -14,7 +14,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
-from refbrowser.exporting.combining.combined import Plan
+from refbrowser.exporting.combining.plan import Plan
 from refbrowser.exporting.combining.properties import ArrayProperties
 from refbrowser.exporting.combining.stored_forms import StoredForm, is_numeric, stored_form
 from refbrowser.exporting.combining.times import counted

@@ -12,9 +12,10 @@ from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import gather, plan_of
-from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
+from refbrowser.exporting.combining.combined import combined_document
 from refbrowser.exporting.combining.combined_proof import CombinedProof
 from refbrowser.exporting.combining.led_sources import with_lead
+from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.lead import Lead, is_led

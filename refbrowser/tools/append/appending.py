@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.combining.appending import append_edit, append_plan
-from refbrowser.exporting.combining.combined import Plan
 from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
+from refbrowser.exporting.combining.plan import Plan
 from refbrowser.exporting.combining.properties import short
 from refbrowser.io.origins import Origin
 from refbrowser.references.document.document import Document

@@ -12,7 +12,7 @@ from refbrowser.loading import load
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.appending import Appended
-    from refbrowser.exporting.combining.combined import Plan
+    from refbrowser.exporting.combining.plan import Plan
 
 
 @native_errors()

@@ -30,7 +30,7 @@ from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.appending import Appended
-    from refbrowser.exporting.combining.combined import Plan
+    from refbrowser.exporting.combining.plan import Plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,8 +11,8 @@ from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.combine import CombineReport
-    from refbrowser.exporting.combining.combined import Plan
     from refbrowser.exporting.combining.made_references import Made, MakeReport
+    from refbrowser.exporting.combining.plan import Plan
     from refbrowser.exporting.option_fields import ExportOptions
 
 
@@ -176,7 +176,7 @@ def combine(
     sort
         Lay files by the values of their coordinates, not in the order in which they are named.
     reencode
-        Write chunks of files that store an array otherwise than most anew, as own chunks; numbers stay what
+        Write chunks of files that store an array otherwise than most again, as own chunks; numbers stay what
         they are, unless ``rounding`` is accepted.
     arrays
         Names or paths of the arrays that are taken, with their coordinates; all when empty.

@@ -17,7 +17,7 @@ from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine, gather, plan_of
-from refbrowser.exporting.combining.combined import Plan
+from refbrowser.exporting.combining.plan import Plan
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 
 DAYS = [31, 28, 31]

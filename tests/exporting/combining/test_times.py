@@ -13,7 +13,7 @@ from looped import looped
 
 import refbrowser
 from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.combining.combined import Plan
+from refbrowser.exporting.combining.plan import Plan
 from refbrowser.exporting.combining.times import exactly, units_from
 
 DAYS, HOURS = np.arange(31), np.arange(0, 24 * 28, 6)

@@ -12,7 +12,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.combining.appending import Appended, append_edit, append_plan
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import CombinedProof, named_places
-from refbrowser.exporting.combining.combined import Plan
+from refbrowser.exporting.combining.plan import Plan
 from refbrowser.wings.icechunk.changing.committing import CommitOrder, commit_changes
 from refbrowser.wings.icechunk.changing.document_changes import document_changes
 from refbrowser.wings.icechunk.changing.merged_changes import place_of

@@ -38,8 +38,7 @@ from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
 from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
-from refbrowser.wings.icechunk.writing.containers import chunk_location, containers_of
-from refbrowser.wings.icechunk.writing.held_ranges import held_columns
+from refbrowser.wings.icechunk.writing.containers import chunk_location, containers_of, held_columns
 from refbrowser.wings.icechunk.writing.repository_place import RepositoryPlace, library, told_of
 
 if TYPE_CHECKING:
