@@ -16,7 +16,6 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import dataset_of, open_dataset
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError
-from refbrowser.exporting.combining.chunk_sink import ChunkSink
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import combined_document
 from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
@@ -33,8 +32,7 @@ from refbrowser.exporting.combining.mismatches import (
     mismatches_of,
     of_files,
 )
-from refbrowser.exporting.combining.own_chunks import OwnChunks
-from refbrowser.exporting.combining.own_notes import own_lines, own_note, size_question
+from refbrowser.exporting.combining.own_chunks import OwnChunks, own_lines, own_note, size_question
 from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named
 from refbrowser.exporting.combining.regular_axis import Gaps, on_regular_axes
@@ -43,6 +41,7 @@ from refbrowser.exporting.combining.scan_sources import ScanTask, StateTask, sca
 from refbrowser.exporting.combining.selected_parts import cut_smaller, selected, without_gaps
 from refbrowser.exporting.exporter import Exporter, Question, no
 from refbrowser.exporting.request import ExportRequest, loss_lines
+from refbrowser.exporting.saving.chunk_sink import ChunkSink
 from refbrowser.exporting.saving.kerchunk_metadata import as_kerchunk_spells
 from refbrowser.exporting.saving.lock_beside import renew_lock
 from refbrowser.exporting.saving.url_spelling import can_be_plain, lies_beside, named_beside

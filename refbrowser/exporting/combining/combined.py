@@ -17,12 +17,10 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
-from refbrowser.exporting.combining.chunk_sink import ChunkSink
 from refbrowser.exporting.combining.file_parts import divided_rows, size_of_rows
 from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.metadata_of_v3 import array_described, array_in_v3
-from refbrowser.exporting.combining.own_chunks import LaidArray, make_own
-from refbrowser.exporting.combining.own_notes import check_rounded
+from refbrowser.exporting.combining.own_chunks import LaidArray, check_rounded, make_own
 from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.exporting.combining.properties import (
     HELD,
@@ -38,6 +36,7 @@ from refbrowser.exporting.combining.properties import (
 from refbrowser.exporting.combining.renaming import RenamedManifest
 from refbrowser.exporting.combining.stored_forms import PACKING
 from refbrowser.exporting.combining.times import counted, time_of
+from refbrowser.exporting.saving.chunk_sink import ChunkSink
 from refbrowser.exporting.saving.kerchunk_metadata import with_filters_alone
 from refbrowser.formats.zarr.documents import ARRAY_V2, ATTRIBUTES_V2, NODE_V3
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.combining import chunk_sink
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import CombineReport, combine, gather, plan_of
+from refbrowser.exporting.saving import chunk_sink
 from refbrowser.model.cf import parsed_number
 
 LAT = 6
@@ -211,10 +211,10 @@ def test_many_own_chunks_lie_in_a_file_beside_the_document(
 
 
 def test_a_size_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.exporting.combining import own_notes
+    from refbrowser.exporting.combining import own_chunks
     from refbrowser.limits import LIMITS
 
-    monkeypatch.setattr(own_notes, "LIMITS", type(LIMITS)(own_chunks_question=10))
+    monkeypatch.setattr(own_chunks, "LIMITS", type(LIMITS)(own_chunks_question=10))
     files = files_of(tmp_path / "f", [(5, Stored()), (4, Stored(scale=0.5)), (6, Stored())])
     asked = ["make", *map(str, files), "--concat", "time", "--reencode", "-o", str(tmp_path / "all.json")]
     assert main(asked) == 2
