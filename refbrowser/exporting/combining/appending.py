@@ -30,7 +30,6 @@ from refbrowser.exporting.combining.combine import gather, plan_of
 from refbrowser.exporting.combining.combined import OF_DIMENSIONS, combined_document
 from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
 from refbrowser.exporting.combining.file_set import FileSet
-from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.mismatches import Mismatch, named
 from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.exporting.combining.properties import (
@@ -41,6 +40,7 @@ from refbrowser.exporting.combining.properties import (
     looked_at,
     metadata_of,
 )
+from refbrowser.exporting.made_references import sources_of
 from refbrowser.exporting.rewritten_document import is_relative
 from refbrowser.exporting.saving.lock_beside import take_lock_along
 from refbrowser.exporting.saving.save import SaveOrder, write_document

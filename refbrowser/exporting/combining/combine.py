@@ -24,7 +24,6 @@ from refbrowser.exporting.combining.file_positions import divide, file_ends, no_
 from refbrowser.exporting.combining.file_set import FileSet
 from refbrowser.exporting.combining.holes import Hole, hole_mismatches, holes_of
 from refbrowser.exporting.combining.led_sources import with_lead
-from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.metadata_of_v3 import in_one_form
 from refbrowser.exporting.combining.mismatches import (
     Mismatch,
@@ -40,6 +39,7 @@ from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scan
 from refbrowser.exporting.combining.scan_sources import ScanTask, StateTask, scan, states_of
 from refbrowser.exporting.combining.selected_parts import cut_smaller, selected, without_gaps
 from refbrowser.exporting.exporter import Exporter, Question, no
+from refbrowser.exporting.made_references import sources_of
 from refbrowser.exporting.request import ExportRequest, loss_lines
 from refbrowser.exporting.saving.chunk_sink import ChunkSink
 from refbrowser.exporting.saving.kerchunk_metadata import as_kerchunk_spells

@@ -16,11 +16,11 @@ from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import CombineReport, gather, lacks, made, plan_of, write
 from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.file_set import FileSet
-from refbrowser.exporting.combining.made_references import sources_of
 from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scans
 from refbrowser.exporting.combining.times import target_units, time_of
+from refbrowser.exporting.made_references import sources_of
 from refbrowser.tools.make.combine_order import CombineOrder
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced, plural
