@@ -69,7 +69,7 @@ _ALONE = "from refbrowser.exporting.workers import file_processes; file_processe
 _UNPROVED = (
     _ALONE
     + """
-from refbrowser.exporting import made_references
+from refbrowser.exporting.making import made_references
 from refbrowser.exporting.saving.reference_proof import Proof
 made_references.proved = lambda *_: Proof()
 """

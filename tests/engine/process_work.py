@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from refbrowser.exporting.made_references import MakeTask
+from refbrowser.exporting.making.made_references import MakeTask
 from refbrowser.io.files.hidden_siblings import sibling_of
 from refbrowser.limits import LIMITS
 

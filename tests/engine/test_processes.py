@@ -26,8 +26,8 @@ from process_work import (
 import refbrowser
 from refbrowser.engine.compute import HERE, Compute
 from refbrowser.engine.workers.processes import Processes
-from refbrowser.exporting import made_references
-from refbrowser.exporting.made_references import MakeRequest, make
+from refbrowser.exporting.making import made_references
+from refbrowser.exporting.making.made_references import MakeRequest, make
 from refbrowser.exporting.workers.file_processes import MANY, computing
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import is_running

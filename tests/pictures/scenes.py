@@ -644,7 +644,7 @@ def export_store(stage: Stage) -> QWidget:
 
 @scene
 def make_references(stage: Stage) -> QWidget:
-    from refbrowser.exporting.made_references import Made
+    from refbrowser.exporting.making.made_references import Made
     from refbrowser.tools.make.making import Hindered, SourceFacts
     from refbrowser.tools.make.window.make_sheet import MakeSheet
 

@@ -40,7 +40,7 @@ from refbrowser.exporting.combining.properties import (
     looked_at,
     metadata_of,
 )
-from refbrowser.exporting.made_references import sources_of
+from refbrowser.exporting.making.made_references import sources_of
 from refbrowser.exporting.rewritten_document import is_relative
 from refbrowser.exporting.saving.lock_beside import take_lock_along
 from refbrowser.exporting.saving.save import SaveOrder, write_document

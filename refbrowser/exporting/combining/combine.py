@@ -39,7 +39,7 @@ from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scan
 from refbrowser.exporting.combining.scan_sources import ScanTask, StateTask, scan, states_of
 from refbrowser.exporting.combining.selected_parts import cut_smaller, selected, without_gaps
 from refbrowser.exporting.exporter import Exporter, Question, no
-from refbrowser.exporting.made_references import sources_of
+from refbrowser.exporting.making.made_references import sources_of
 from refbrowser.exporting.request import ExportRequest, loss_lines
 from refbrowser.exporting.saving.chunk_sink import ChunkSink
 from refbrowser.exporting.saving.kerchunk_metadata import as_kerchunk_spells

@@ -10,7 +10,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.combination import COMPUTED, Combination
-from refbrowser.exporting.made_references import sources_of
+from refbrowser.exporting.making.made_references import sources_of
 from refbrowser.formats.format import Opening, Seen
 from refbrowser.formats.lead import Lead, is_led
 from refbrowser.formats.leads.leading import lead_named

@@ -20,7 +20,7 @@ from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scans
 from refbrowser.exporting.combining.times import target_units, time_of
-from refbrowser.exporting.made_references import sources_of
+from refbrowser.exporting.making.made_references import sources_of
 from refbrowser.tools.make.combine_order import CombineOrder
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted_spaced, plural

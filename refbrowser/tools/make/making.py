@@ -12,7 +12,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.made_references import (
+from refbrowser.exporting.making.made_references import (
     Made,
     MakeReport,
     MakeRequest,

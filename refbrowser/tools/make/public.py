@@ -12,7 +12,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.combine import CombineReport
     from refbrowser.exporting.combining.plan import Plan
-    from refbrowser.exporting.made_references import Made, MakeReport
+    from refbrowser.exporting.making.made_references import Made, MakeReport
     from refbrowser.exporting.option_fields import ExportOptions
 
 
@@ -82,8 +82,8 @@ def make(
     """
     from refbrowser.engine.compute import Compute
     from refbrowser.engine.declarations.declarations_beside import declarations_of
-    from refbrowser.exporting.made_references import Made, MakeRequest
-    from refbrowser.exporting.made_references import make as make_references
+    from refbrowser.exporting.making.made_references import Made, MakeRequest
+    from refbrowser.exporting.making.made_references import make as make_references
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
 
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)

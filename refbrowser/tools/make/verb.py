@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.combining.holes import Hole
     from refbrowser.exporting.combining.mismatches import Mismatch
     from refbrowser.exporting.combining.plan import Plan
-    from refbrowser.exporting.made_references import Made, MakeReport
+    from refbrowser.exporting.making.made_references import Made, MakeReport
     from refbrowser.exporting.option_fields import ExportOptions
 
 #: What says that files become one document, or that one of them does in parts or under other names.

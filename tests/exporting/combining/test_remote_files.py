@@ -18,7 +18,7 @@ from refbrowser.exporting.combining import combine as combining
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine
 from refbrowser.exporting.combining.scan_sources import ScanTask
-from refbrowser.exporting.made_references import MakeRequest, make
+from refbrowser.exporting.making.made_references import MakeRequest, make
 
 ROWS = 4
 

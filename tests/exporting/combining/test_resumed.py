@@ -25,7 +25,7 @@ from refbrowser.exporting.combining.combine import combine, gather, plan_of
 from refbrowser.exporting.combining.combined import combined_document
 from refbrowser.exporting.combining.scan_journal import ScanJournal
 from refbrowser.exporting.combining.scan_sources import ScanTask
-from refbrowser.exporting.made_references import MakeRequest, make
+from refbrowser.exporting.making.made_references import MakeRequest, make
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.files.permissions import state_folder
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from refbrowser.errors import AbsentError, RefbrowserError
-from refbrowser.exporting.made_references import sources_of
+from refbrowser.exporting.making.made_references import sources_of
 from refbrowser.io.buckets.bucket import Bucket
 from refbrowser.io.buckets.bucket_calls import ObjectFacts
 from refbrowser.io.fetching.name_patterns import fitting, is_pattern

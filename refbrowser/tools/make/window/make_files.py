@@ -18,7 +18,7 @@ from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.exporting.made_references import Made
+    from refbrowser.exporting.making.made_references import Made
     from refbrowser.tools.make.making import SourceFacts
 
 _FILE, _KIND, _VARIABLES, _RESULT = range(4)

@@ -38,7 +38,7 @@ from refbrowser.words import count_text, plural
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
-    from refbrowser.exporting.made_references import Made, MakeReport
+    from refbrowser.exporting.making.made_references import Made, MakeReport
     from refbrowser.tools.make.making import MakeOrder, MakePlan, SourceFacts
 
 #: What the command line calls its options, and what they are called here.

@@ -25,8 +25,8 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.dropped_items import read_drop
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting import made_references
-from refbrowser.exporting.made_references import Made
+from refbrowser.exporting.making import made_references
+from refbrowser.exporting.making.made_references import Made
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.format import Format
 from refbrowser.formats.option_fields import declared

@@ -25,8 +25,8 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.compute import Compute
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting import made_references
-from refbrowser.exporting.made_references import MakeRequest, MakeTask, make, make_one, tasks_of
+from refbrowser.exporting.making import made_references
+from refbrowser.exporting.making.made_references import MakeRequest, MakeTask, make, make_one, tasks_of
 from refbrowser.exporting.saving import reference_proof
 from refbrowser.exporting.saving.reference_proof import is_same, proved
 from refbrowser.exporting.targets.reference_options import ReferenceOptions

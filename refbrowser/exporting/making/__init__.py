@@ -1,0 +1,1 @@
+"""Making references of single files, a document for each."""
