@@ -193,6 +193,7 @@ BUILT_IN = (
         ),
         verb="refbrowser.tools.readers.verb",
         request="refbrowser.tools.readers.request:ReadersRequest",
+        commands="refbrowser.tools.readers.window.commands:ReadersCommands",
         page="refbrowser.tools.readers.report.matrix_page:page_of",
         cases="refbrowser.tools.readers.report.matrix_cases:suites_of",
         public="refbrowser.tools.readers.public:readers",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -88,6 +89,11 @@ class OptionsForm(QWidget):
             each.setMinimumWidth(width)
 
     # What is asked for
+
+    def choose(self, values: Mapping[str, Any]) -> None:
+        """Fill in some options by their names, as the command line takes them."""
+        for name, value in values.items():
+            self.fields[name].choose(value)
 
     def set_format(self, form: Written) -> None:
         """Let those options be used that fit a format."""

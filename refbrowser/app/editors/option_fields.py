@@ -58,6 +58,10 @@ class Field(QObject):
     def set_format(self, format: str) -> None:
         """Offer what a format has; of one that has none of these options the name is empty."""
 
+    def choose(self, value: Any) -> None:
+        """Fill in a value, as the command line takes it."""
+        raise NotImplementedError
+
     def follow(self, value: Any) -> None:
         """Take note of what the option is that this one follows."""
 
@@ -79,6 +83,9 @@ class TextField(Field):
     def said(self) -> str | None:
         return self.field.text().strip() or None
 
+    def choose(self, value: Any) -> None:
+        self.field.setText(str(value))
+
 
 class NumberField(Field):
     """An integer."""
@@ -95,6 +102,9 @@ class NumberField(Field):
     def said(self) -> int:
         return self.field.value()
 
+    def choose(self, value: Any) -> None:
+        self.field.setValue(int(value))
+
 
 class TickField(Field):
     """Yes or no."""
@@ -108,6 +118,9 @@ class TickField(Field):
 
     def said(self) -> bool:
         return self.box.isChecked()
+
+    def choose(self, value: Any) -> None:
+        self.box.setChecked(bool(value))
 
     def follow(self, value: Any) -> None:
         self.box.setChecked(value)
@@ -141,6 +154,9 @@ class ChoiceField(Field):
     def said(self) -> Any:
         return self.item().text or None
 
+    def choose(self, value: Any) -> None:
+        self.combo.setCurrentIndex(self.combo.findData(value))
+
     def why(self) -> str:
         return self.item().why
 
@@ -158,6 +174,9 @@ class OneOrOwnField(ChoiceField):
         typed = self.combo.currentText().strip()
         text = next((each.text for each in self._items if each.title == typed), typed)
         return (text,) if text else None
+
+    def choose(self, value: Any) -> None:
+        self.combo.setEditText(str(value))
 
 
 class SidesField(Field):
@@ -183,6 +202,12 @@ class SidesField(Field):
         if kind == _KEEP:
             return None
         return f"auto:{typed or '8MiB'}" if kind == _SIZE else typed or "-1"
+
+    def choose(self, value: Any) -> None:
+        name, colon, size = str(value).partition(":")
+        is_size = bool(colon) and name == "auto"
+        self.kind.setCurrentIndex(self.kind.findData(_SIZE if is_size else _SHAPE))
+        self.field.setText(size if is_size else str(value))
 
     def _kind_chosen(self) -> None:
         kind = self.kind.currentData()
@@ -222,6 +247,13 @@ class CodecField(Field):
     def said(self) -> str:
         text = str(self.codec.currentData())
         return f"{text}:{self.level.value()}" if self.level.isEnabled() else text
+
+    def choose(self, value: Any) -> None:
+        name, _, level = str(value).rpartition(":")
+        index = self.codec.findData(value)
+        self.codec.setCurrentIndex(self.codec.findData(name) if index < 0 else index)
+        if index < 0 and level.isdecimal():
+            self.level.setValue(int(level))
 
     def _item(self, row: int) -> Any:
         return self.codec.model().item(row)  # type: ignore[attr-defined]

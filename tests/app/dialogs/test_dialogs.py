@@ -56,7 +56,7 @@ DESKTOP = QSize(1904, 1040)
 #: Actions that open a dialog over the sample.
 ASKING = (
     *("open_url", "open_remote", "compare", "export", "make_references", "fold_references", "move_files"),
-    *("compare_with", "merge"),
+    *("compare_with", "merge", "show_readers"),
     *("combine_files", "append_files"),
     "preferences",
     *("template_values", "review_trust", "command_palette", "go_to_key", "manual", "shortcuts", "about"),

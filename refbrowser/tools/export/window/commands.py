@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from refbrowser.app.commands.files import PermissionCommands
@@ -35,6 +35,12 @@ class ExportCommands(CommandGroup):
         dialog = self.export_as("")
         if dialog is not None:
             dialog.choose_chunks(path, chunks)
+
+    def export_with(self, name: str, options: Mapping[str, object]) -> None:
+        """Show the export dialog with a format chosen by its name, and some of its options filled in."""
+        dialog = self.export_as(name)
+        if dialog is not None:
+            dialog.options.choose(options)
 
     def export_as(self, name: str) -> ExportDialog | None:
         """Show the export dialog with a format chosen, by its name; the first one when empty."""

@@ -13,6 +13,7 @@ from refbrowser.tools.readers.report.matrix_words import (
     VersionRun,
     cause_words,
     group_words,
+    matrix_summary,
     needs_words,
     remedy_command,
     version_runs,
@@ -44,14 +45,8 @@ def page_of(report: Matrix) -> ReportPage:
 
 
 def _sections(matrix: Matrix) -> Iterator[Markup]:
-    found = [matrix.verdict(number) for number in range(len(matrix.columns))]
-    count = sum(len(group.arrays) for group in matrix.groups)
-    reading = found.count(ReaderVerdict.DECODES)
-    of = counted(len(found), "version")
-    yield verdict(
-        f"{reading} of {of} of readers read {counted(count, 'array')}",
-        STATES[worst(found)] if matrix.is_asked else "",
-    )
+    found = worst(matrix.verdict(number) for number in range(len(matrix.columns)))
+    yield verdict(matrix_summary(matrix), STATES[found] if matrix.is_asked else "")
     for group in matrix.groups:
         yield element("h2", group_words(group))
         yield soft(f"Needs: {needs_words(group)}")

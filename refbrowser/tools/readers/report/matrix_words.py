@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -55,37 +55,96 @@ _USUAL = {"grid:regular", "codec-v3:bytes", "document:gen"}
 
 @dataclass(frozen=True, slots=True)
 class VersionRun:
-    """Versions of one reader that follow each other, and that make the same of arrays.
-
-    Attributes
-    ----------
-    columns
-        Numbers of the columns of the matrix.
-    """
+    """Versions of one reader that follow each other, and that make the same of the arrays of a row."""
 
     reader: KnownReader
     versions: tuple[str, ...]
-    columns: tuple[int, ...]
     cell: Cell
 
     @property
     def label(self) -> str:
         """Title and versions: ``GDAL 3.6 to 3.10``."""
-        first, last = self.versions[0], self.versions[-1]
-        return f"{self.reader.title} {first}" + (f" to {last}" if len(self.versions) > 1 else "")
+        return versions_label(self.reader, self.versions)
 
 
 def version_runs(matrix: Matrix, group: ArrayGroup) -> list[VersionRun]:
     """Return the columns of a row, those of one reader put together where the same becomes of them."""
     runs: list[VersionRun] = []
-    for number, (column, cell) in enumerate(zip(matrix.columns, group.cells, strict=True)):
+    for column, cell in zip(matrix.columns, group.cells, strict=True):
         last = runs[-1] if runs else None
         if last is not None and last.reader is column.reader and last.cell == cell:
-            versions, columns = (*last.versions, column.version), (*last.columns, number)
-            runs[-1] = VersionRun(column.reader, versions, columns, cell)
+            runs[-1] = VersionRun(column.reader, (*last.versions, column.version), cell)
         else:
-            runs.append(VersionRun(column.reader, (column.version,), (number,), cell))
+            runs.append(VersionRun(column.reader, (column.version,), cell))
     return runs
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRun:
+    """Versions of one reader that follow each other, and that make the same of all arrays: a row.
+
+    Attributes
+    ----------
+    cells
+        One for each row of arrays of the matrix.
+    """
+
+    reader: KnownReader
+    versions: tuple[str, ...]
+    cells: tuple[Cell, ...]
+
+    @property
+    def label(self) -> str:
+        """Title and versions."""
+        return versions_label(self.reader, self.versions)
+
+    @property
+    def reads(self) -> bool:
+        """Whether all arrays are read."""
+        return all(cell.verdict is ReaderVerdict.DECODES for cell in self.cells)
+
+
+def reader_rows(matrix: Matrix) -> list[GroupRun]:
+    """Return the readers as rows, those versions together of which the same becomes."""
+    rows: list[GroupRun] = []
+    for number, column in enumerate(matrix.columns):
+        cells = tuple(group.cells[number] for group in matrix.groups)
+        last = rows[-1] if rows else None
+        if last is not None and last.reader is column.reader and last.cells == cells:
+            rows[-1] = GroupRun(column.reader, (*last.versions, column.version), cells)
+        else:
+            rows.append(GroupRun(column.reader, (column.version,), cells))
+    return rows
+
+
+def versions_label(reader: KnownReader, versions: Sequence[str]) -> str:
+    """Return the title of a reader with versions: ``GDAL 3.6 to 3.10``."""
+    return f"{reader.title} {versions[0]}" + (f" to {versions[-1]}" if len(versions) > 1 else "")
+
+
+def matrix_summary(matrix: Matrix) -> str:
+    """Return how many versions of readers read how many arrays."""
+    found = [matrix.verdict(number) for number in range(len(matrix.columns))]
+    count = sum(len(group.arrays) for group in matrix.groups)
+    versions = counted(len(found), "version")
+    all_of = "the array" if count == 1 else f"all {counted(count, 'array')}"
+    return f"{found.count(ReaderVerdict.DECODES)} of {versions} of readers read {all_of}"
+
+
+def cell_about(label: str, group: ArrayGroup, cell: Cell, path: str) -> Iterator[str]:
+    """Yield all about a cell as lines: verdict, causes with their sources, what helps."""
+    yield f"{label} {WORDS[cell.verdict]}: {group_words(group, 3)}"
+    yield f"The arrays need: {needs_words(group)}"
+    for cause in cell.causes:
+        source = f" [{cause.source}]" if cause.source else ""
+        yield f"Cause: {cause_words(cause)}{source}"
+    for source in cell.sources:
+        yield f"Known from: {source}"
+    remedy = cell.remedy
+    if remedy is not None:
+        yield f"What helps: {remedy.words}."
+        if command := remedy_command(remedy, path):
+            yield f"On the command line: {command}"
 
 
 def group_words(group: ArrayGroup, most: int = 1) -> str:

@@ -1,0 +1,1 @@
+"""The sheet of readers, and its command."""
