@@ -15,6 +15,7 @@ from refbrowser.references.expectations.slots import (
     SlotState,
     by_year_or_month,
     run_dates,
+    run_words,
 )
 
 
@@ -75,6 +76,19 @@ class ExpectedResult:
             return []
         lacking = [run for run in self.runs if run.state is not SlotState.DOUBLED]
         return by_year_or_month(self.slots, lacking)
+
+    def words_in(self, period: Period) -> str:
+        """Return which of the periods of a year or month lack something."""
+        if self.slots is None:
+            return ""
+        last = period.first + period.expected - 1
+        met = (run for run in self.runs if run.state is not SlotState.DOUBLED)
+        cut = [
+            run._replace(first=max(run.first, period.first), last=min(run.last, last))
+            for run in met
+            if run.first <= last and run.last >= period.first
+        ]
+        return run_words(self.slots.axis, cut)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""

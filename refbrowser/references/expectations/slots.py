@@ -288,11 +288,12 @@ def lacking_words(expected: ExpectedSlots, runs: Sequence[SlotRun]) -> str:
 
 
 class Period(NamedTuple):
-    """Some periods together, as a year of months: how many are expected, and how many are wrong."""
+    """Some periods together, as a year of months: how many are expected and wrong, and the first of them."""
 
     text: str
     expected: int
     wrong: int
+    first: int
 
 
 def by_year_or_month(expected: ExpectedSlots, runs: Sequence[SlotRun]) -> list[Period]:
@@ -321,8 +322,9 @@ def by_year_or_month(expected: ExpectedSlots, runs: Sequence[SlotRun]) -> list[P
     before = sums[at] - over
     texts = coarse.texts(np.arange(count, dtype=np.int64))
     cut = 4 if axis.step.months else 7
+    sizes, wrong = np.diff(bounds).tolist(), np.diff(before).tolist()
     return [
-        Period(text[:cut], size, wrong)
-        for text, size, wrong in zip(texts, np.diff(bounds).tolist(), np.diff(before).tolist(), strict=True)
+        Period(text[:cut], size, lacking, first)
+        for text, size, lacking, first in zip(texts, sizes, wrong, bounds[:-1].tolist(), strict=True)
         if size
     ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, plain, tell, write_json, write_lines
 from refbrowser.cli.options import (
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Audit the dataset, report, and return the exit code."""
-    from refbrowser.engine.audit.audit_plan import AuditRequest
+    from refbrowser.engine.audit.audit_plan import AuditCost, AuditRequest
     from refbrowser.tools.audit.public import audit
     from refbrowser.tools.audit.report.audit_report import AuditReport
 
@@ -78,13 +78,32 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         plans.append(plan)
         _tell_plan(plan, arguments)
 
-    with open_dataset(arguments, token) as dataset:
+    try:
+        dataset = open_dataset(arguments, token)
+    except RefbrowserError as error:
+        listed = None if error.kind is not ErrorKind.FORMAT else _of_place(arguments.path, said, token)
+        if listed is None:
+            raise
+        return _reported(arguments, AuditReport(arguments.path, listed, AuditCost(), arguments.fail_on), None)
+    with dataset:
         with ProgressBar("auditing") as bar:
             control = job_control(token, bar)
             result = audit(dataset, **said, client=compute, told=told, progress=control)
         fixed = _fixed(dataset, result, arguments, token) if arguments.fix else None
     (plan,) = plans
-    report = AuditReport(arguments.path, result, plan.cost, arguments.fail_on)
+    return _reported(arguments, AuditReport(arguments.path, result, plan.cost, arguments.fail_on), fixed)
+
+
+def _of_place(path: str, said: Mapping[str, Any], token: CancelToken) -> AuditResult | None:
+    """Return what is listed in a folder that is no dataset, held against files that should be there."""
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.tools.audit.listed_place import audit_place
+
+    return audit_place(path, said.get("expect", ()), said.get("late", ""), JobControl(token))
+
+
+def _reported(arguments: argparse.Namespace, report: AuditReport, fixed: Fixed | None) -> int:
+    """Write the reports, tell what was found, and return the exit code."""
     if arguments.report:
         from refbrowser.tools.audit.report.audit_reports import report_bytes
 

@@ -70,7 +70,7 @@ def test_months_of_days_that_are_missing(made: Any) -> None:
     assert _told(result) == {"expected-missing": [("/t2m", "31 of 1,826 days missing: 2017-03")]}
     (of_variable,) = result.expected
     (wrong,) = (period for period in of_variable.periods() if period.wrong)
-    assert wrong == ("2017-03", 31, 31)
+    assert wrong[:3] == ("2017-03", 31, 31)
 
 
 def test_holes_on_a_regular_axis_are_missing_too_and_marked(made: Any) -> None:

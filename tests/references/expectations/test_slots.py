@@ -52,7 +52,7 @@ def test_periods_are_counted_by_years(there: set[int], due: int) -> None:
     runs = expected.runs_of_missing(np.array(sorted(there), np.int64))
     gone = _flat(runs)
     assert by_year_or_month(expected, runs) == [
-        (str(2015 + year), min(12, due - 12 * year), sum(slot // 12 == year for slot in gone))
+        (str(2015 + year), min(12, due - 12 * year), sum(slot // 12 == year for slot in gone), 12 * year)
         for year in range(10)
         if due > 12 * year
     ]
@@ -103,7 +103,7 @@ def test_february_is_as_long_as_its_calendar_has_it(calendar: str, days: int) ->
     assert run_words(hours.axis, runs) == "2016-02"
     assert hours.words(24 * days) == f"{24 * days} of {hours.due:,} hours"
     (february,) = (each for each in by_year_or_month(hours, runs) if each.wrong)
-    assert february == ("2016-02", 24 * days, 24 * days)
+    assert february[:3] == ("2016-02", 24 * days, 24 * days)
 
 
 def test_a_billion_seconds_take_no_room() -> None:

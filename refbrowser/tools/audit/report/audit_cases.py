@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from refbrowser.tools.audit.report.audit_report import AuditReport
+from refbrowser.tools.audit.report.expected_report import expected_cases
 from refbrowser.views.reports.finding_cases import finding_case
 from refbrowser.views.reports.junit import Case, Passed, Suite
 from refbrowser.words import counted
@@ -28,6 +29,7 @@ def suites_of(report: AuditReport) -> tuple[Suite, ...]:
 
 def _cases(report: AuditReport) -> Iterator[Case]:
     result = report.result
+    yield from expected_cases(result.expected)
     for group in result.groups:
         fails = report.fails(group)
         for finding in group.findings:

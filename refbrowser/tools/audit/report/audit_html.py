@@ -10,6 +10,7 @@ from refbrowser.findings.finding import Finding
 from refbrowser.markup import Content, Markup, element, folded, markup
 from refbrowser.tools.audit.report.audit_lines import cost_line, summary_line
 from refbrowser.tools.audit.report.audit_report import AuditReport
+from refbrowser.tools.audit.report.expected_report import expected_sections
 from refbrowser.views.reports.finding_words import place_words, remedy_words
 from refbrowser.views.reports.html_page import ReportPage, code, listing, soft, verdict
 from refbrowser.views.reports.verdict_states import audit_state
@@ -52,6 +53,7 @@ def _sections(result: AuditResult) -> Iterator[Markup]:
         yield verdict("The audit was not finished: these are the findings so far.", "warning")
     if result.blocked:
         yield _blocked(result)
+    yield from expected_sections(result.expected)
     for heading, is_fault in (("Faults", True), ("Warnings", False)):
         groups = [group for group in result.groups if group.is_fault is is_fault]
         if groups:
