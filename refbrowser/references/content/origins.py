@@ -137,6 +137,16 @@ class DocumentOrigin(Protocol):
         """Return the options that open the same state of it again, where `said` opened this one."""
         ...
 
+    def state(self, name: str) -> Mapping[str, Any] | None:
+        """Return the options that open another state of it, by its name; None where it has no such states.
+
+        Raises
+        ------
+        RefbrowserError
+            E_USAGE: it has states, and none of that name.
+        """
+        ...
+
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return an array whose values the format's own library reads; None where there is none."""
         ...
@@ -245,6 +255,10 @@ class PlainAnswers:
     def again(self, said: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the options that were said: it has no states with names."""
         return said
+
+    def state(self, name: str) -> Mapping[str, Any] | None:
+        """Return None: it has no states with names."""
+        return None
 
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return None: it is read here alone."""
@@ -362,6 +376,10 @@ class StoreOrigin:
     def again(self, said: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the options that were said: it has no states with names."""
         return said
+
+    def state(self, name: str) -> Mapping[str, Any] | None:
+        """Return None: it has no states with names."""
+        return None
 
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return None: it is read here alone."""

@@ -33,8 +33,9 @@ from refbrowser.cli.options import (
     opening_of,
     said_of_fields,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import scheme_of
 
 if TYPE_CHECKING:
     from refbrowser.engine.comparing.differences import Comparison
@@ -65,7 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--since",
         metavar="REVISION",
         help="compare reference documents, as many as are given, with what git has of them at this revision; "
-        "values are read only where --values says so",
+        "values are read only where --values says so. Of an Icechunk repository: with this branch, tag or "
+        "snapshot",
     )
     parser.add_argument("--exit-zero", action="store_true", help="exit code 0 where they differ, too")
     add_json(parser)
@@ -189,6 +191,10 @@ def _since(arguments: argparse.Namespace, token: CancelToken) -> int:
         raise RefbrowserError(ErrorKind.USAGE, "reports of --since are of one document")
     said, code = _without_values(arguments), 0
     for path in paths:
+        # git has files.
+        if os.path.isdir(path) or scheme_of(path) not in (None, "file"):
+            code = max(code, _tell(_since_state(path, revision, arguments, token), arguments))
+            continue
         folder, name = os.path.split(os.path.abspath(path))
         with TemporaryDirectory(prefix="refbrowser-") as kept:
             old = os.path.join(kept, name)
@@ -201,6 +207,31 @@ def _since(arguments: argparse.Namespace, token: CancelToken) -> int:
             found = replace(comparison, here=f"{revision}:{path}", there=path)
             code = max(code, _tell(found, arguments))
     return code
+
+
+def _since_state(path: str, name: str, arguments: argparse.Namespace, token: CancelToken) -> Comparison:
+    """Compare a dataset whose format keeps its states with one of them."""
+    import refbrowser
+    from refbrowser.engine.comparing.comparison import CompareRequest
+    from refbrowser.tools.compare.public import diff
+
+    with ExitStack() as stack:
+        there = stack.enter_context(open_dataset_at(path, arguments, token))
+        origin = there.document.origin
+        options = None if origin is None else origin.state(name)
+        if options is None:
+            message = "it keeps no states that could be compared"
+            advice = "--since is for documents in git, and for Icechunk repositories"
+            raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path), advice)
+        request = replace(opening_of(path, arguments), options=options)
+        with ProgressBar("opening") as bar:
+            here = stack.enter_context(refbrowser.open(request, progress=job_control(token, bar)))
+        for dataset in (here, there):
+            tell_damage(dataset.damage)
+        with ProgressBar("comparing") as bar:
+            said = said_of_fields(arguments, CompareRequest)
+            found = diff(here, there, **said, progress=job_control(token, bar))
+    return replace(found, here=f"{path} at {name}", there=path)
 
 
 def _without_values(arguments: argparse.Namespace) -> dict[str, Any]:

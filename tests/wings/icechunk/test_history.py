@@ -323,3 +323,22 @@ def test_others_have_no_history(tmp_path: Path) -> None:
         with pytest.raises(RefbrowserError, match="no Icechunk repository") as raised:
             tool(tmp_path / "a.json")
         assert raised.value.kind is ErrorKind.USAGE
+
+
+@pytest.mark.slow
+def test_diff_since_a_branch_a_tag_or_a_snapshot(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("v1", "dev", made.second.lower()):
+        assert main(["diff", str(made.path), "--since", name, "--json"]) == 2
+        said = json.loads(capsys.readouterr().out)
+        assert (said["here"], said["there"]) == (f"{made.path} at {name}", str(made.path))
+        assert [each["path"] for each in said["arrays"]] == ["/a"]
+    assert main(["diff", str(made.path), "--since", "main"]) == 0
+    assert main(["diff", str(made.path), "--since", "dev", "--snapshot", made.dev]) == 0
+    capsys.readouterr()
+    assert main(["diff", str(made.path), "--since", "none"]) == 2
+    assert "known: " in capsys.readouterr().err
+    made.zarr.open_group(str(tmp_path / "s.zarr"), mode="w", zarr_format=3)
+    assert main(["diff", str(tmp_path / "s.zarr"), "--since", "main"]) == 2
+    assert "keeps no states" in capsys.readouterr().err

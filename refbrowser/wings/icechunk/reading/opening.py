@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.formats.format import Opened, Opening
@@ -25,11 +25,18 @@ from refbrowser.model.values import ChunkManifest
 from refbrowser.references.content.origins import Fact, PlainAnswers, UrlsLeft
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.wings.icechunk.icechunk_limits import ICECHUNK_LIMITS
-from refbrowser.wings.icechunk.reading.repository import IcechunkRepository, Snapshot, SnapshotNode
+from refbrowser.wings.icechunk.reading.repository import (
+    IcechunkRepository,
+    Snapshot,
+    SnapshotNode,
+    is_id,
+)
 from refbrowser.wings.icechunk.reading.snapshot_options import IcechunkOptions
 from refbrowser.wings.icechunk.reading.snapshot_references import SnapshotManifest, SnapshotReferences
 
 _NAME = "zarr.json"
+#: Branches and tags that are named where another one is asked for.
+_OFFERED = 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -79,6 +86,23 @@ class IcechunkOrigin(PlainAnswers):
     def again(self, said: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the snapshot: branches go on."""
         return {"snapshot": self.snapshot.facts.id}
+
+    def state(self, name: str) -> Mapping[str, Any]:
+        """Return the options that open a branch, a tag or a snapshot.
+
+        Raises
+        ------
+        RefbrowserError
+            E_USAGE: there is none of that name.
+        """
+        repository = self.repository
+        if name in repository.branches or name in repository.tags:
+            return {"branch" if name in repository.branches else "tag": name}
+        if is_id(name.upper()):
+            return {"snapshot": name}
+        message = f"there is no branch, tag or snapshot {quoted(name)}"
+        known = ", ".join([*repository.branches, *repository.tags][:_OFFERED])
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=self.path), f"known: {known}")
 
     def manifest_of(self, prefix: str, whole: ChunkManifest) -> ChunkManifest:
         """Return what reads the manifests of one array alone."""
