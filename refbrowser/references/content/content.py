@@ -236,6 +236,16 @@ class DocumentContent(ABC):
         """The options of opening that give the same state again, whatever happens to its file meanwhile."""
         return self.opened_with if self.origin is None else self.origin.again(self.opened_with)
 
+    def state(self, name: str) -> Mapping[str, Any] | None:
+        """Return the options of opening that give another state of its file; None where that has none.
+
+        Raises
+        ------
+        RefbrowserError
+            E_USAGE: it has states, and none of that name.
+        """
+        return None if self.origin is None else self.origin.state(name)
+
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return an array whose values the library of its format reads; None where there is none."""
         return None if self.origin is None else self.origin.by_library(node)

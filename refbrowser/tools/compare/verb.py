@@ -217,8 +217,7 @@ def _since_state(path: str, name: str, arguments: argparse.Namespace, token: Can
 
     with ExitStack() as stack:
         there = stack.enter_context(open_dataset_at(path, arguments, token))
-        origin = there.document.origin
-        options = None if origin is None else origin.state(name)
+        options = there.document.state(name)
         if options is None:
             message = "it keeps no states that could be compared"
             advice = "--since is for documents in git, and for Icechunk repositories"
