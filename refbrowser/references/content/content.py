@@ -214,9 +214,8 @@ class DocumentContent(ABC):
     @property
     def format(self) -> str:
         """The name of its format, as ``info --json`` has it."""
-        if self.origin is not None:
-            return self.origin.format
-        return "refs-parquet" if self.from_parquet else f"refs-v{self.version}"
+        plain = "refs-parquet" if self.from_parquet else f"refs-v{self.version}"
+        return plain if self.origin is None else self.origin.format
 
     @property
     def has_keys(self) -> bool:
@@ -237,13 +236,7 @@ class DocumentContent(ABC):
         return self.opened_with if self.origin is None else self.origin.again(self.opened_with)
 
     def state(self, name: str) -> Mapping[str, Any] | None:
-        """Return the options of opening that give another state of its file; None where that has none.
-
-        Raises
-        ------
-        RefbrowserError
-            E_USAGE: it has states, and none of that name.
-        """
+        """Return the options of opening that give another state of its file (`DocumentOrigin.state`)."""
         return None if self.origin is None else self.origin.state(name)
 
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
@@ -268,9 +261,8 @@ class DocumentContent(ABC):
     @property
     def unread(self) -> list[Finding]:
         """What could not be read when it was made from other files: it has no entry in the document."""
-        if self.has_keys and not self.from_parquet:
-            return []
-        return [note for note in self.noted() if note.severity is Severity.FAULT]
+        notes = () if self.has_keys and not self.from_parquet else self.noted()
+        return [note for note in notes if note.severity is Severity.FAULT]
 
     def noted(self, paths: Collection[str] | None = None) -> tuple[Finding, ...]:
         """Return what was found to be wrong, beside what the document says itself.
@@ -563,8 +555,7 @@ class ReferenceText(DocumentContent):
     @classmethod
     def from_source(cls, source: DocumentSource, values: Mapping[str, str] | None = None) -> Self:
         """Return the document whose text was read."""
-        result, found = source.result, source.found
-        text = result.text
+        result, found, text = source.result, source.found, source.result.text
         if found.version == 0:
             refs, region = References(result.top), result.top_region
         elif result.refs is not None and result.refs_region is not None:
@@ -639,9 +630,8 @@ class ReferenceText(DocumentContent):
         if self.version == 0 or self.known is not None:
             return {}
         found = {name: self.node.member(name) for name in _MEMBERS}
-        return {
-            name: node for name, node in found.items() if node is not None and node.kind is not _MEMBERS[name]
-        }
+        held = {name: node for name, node in found.items() if node is not None}
+        return {name: node for name, node in held.items() if node.kind is not _MEMBERS[name]}
 
     @property
     def templates(self) -> TemplateSet:
