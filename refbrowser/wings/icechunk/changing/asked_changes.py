@@ -8,7 +8,7 @@ from typing import Any
 from refbrowser.engine.attribute_edits import AttributeChange
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.references.text.typed_values import typed_value
-from refbrowser.wings.icechunk.changing.change_set import ChangeSet, Metadata, NodeChange, Prefix
+from refbrowser.wings.icechunk.changing.change_set import ChangeSet, Metadata, NodeChange, Prefix, moved_path
 from refbrowser.wings.icechunk.changing.request import CommitRequest
 from refbrowser.wings.icechunk.changing.snapshot_tree import SnapshotTree
 
@@ -16,7 +16,7 @@ from refbrowser.wings.icechunk.changing.snapshot_tree import SnapshotTree
 def asked_changes(tree: SnapshotTree, request: CommitRequest) -> ChangeSet:
     """Return what is asked for; no manifest is read.
 
-    Renames come first: attributes and deleted paths are named as they are called then.
+    What is renamed can be named as it was or as it is then called.
 
     Raises
     ------
@@ -33,17 +33,17 @@ def asked_changes(tree: SnapshotTree, request: CommitRequest) -> ChangeSet:
             tree = tree.moved(_path(old), _path(new))
     after: dict[str, Metadata | None] = {}
     for path, name, new in dimensions:
-        _rename_dimension(tree, path, name, new, after)
+        _rename_dimension(tree, _now(tree, path), name, new, after)
     for text in request.set_attr:
         where, value = _pair(text, "--set-attr [VAR]:NAME=VALUE")
         path, colon, name = where.rpartition(":")
         if not colon or not name:
             raise _unclear(text, "--set-attr [VAR]:NAME=VALUE")
-        path = _path(path)
+        path = _now(tree, path)
         metadata = _metadata(tree, path, after)
         after[path] = {**metadata, "attributes": _with_attribute(metadata, name, value)}
     for text in request.delete:
-        path = _path(text)
+        path = _now(tree, text)
         tree.node(path)
         if not path:
             raise RefbrowserError(ErrorKind.USAGE, "the root group cannot be deleted")
@@ -67,6 +67,12 @@ def _unclear(text: str, form: str) -> RefbrowserError:
 
 def _path(text: str) -> str:
     return text.strip("/")
+
+
+def _now(tree: SnapshotTree, text: str) -> str:
+    """Return what a path is called after all renames."""
+    path = _path(text)
+    return path if path in tree.nodes else moved_path(path, tree.moves)
 
 
 def _metadata(tree: SnapshotTree, path: str, after: Mapping[str, Metadata | None]) -> Metadata:

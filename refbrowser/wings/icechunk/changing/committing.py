@@ -188,6 +188,8 @@ def commit_steps(
     Ends where one has conflicts; steps that change nothing make no commit.
     """
     control = control or JobControl()
+    # What is opened from then on is a snapshot, of no branch.
+    order = replace(order, branch=branch_of(dataset, order.branch))
     made: list[Committed] = []
     opened = dataset
     try:

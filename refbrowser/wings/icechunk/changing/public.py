@@ -21,6 +21,7 @@ def commit(
     rename: str | Iterable[str] = (),
     delete: str | Iterable[str] = (),
     move_prefix: str | Iterable[str] = (),
+    source: str = "",
     message: str = "",
     to_branch: str = "",
     favor: str | None = None,
@@ -49,6 +50,9 @@ def commit(
         Paths of groups and arrays.
     move_prefix
         Beginnings of the URLs of virtual chunks, as ``OLD=NEW``.
+    source
+        Another branch, a tag or a snapshot: what it changed since both parted is committed (merged). Empty
+        for none; nothing else is changed then.
     message
         Of the commit; empty for what changes, in words.
     to_branch
@@ -80,6 +84,7 @@ def commit(
     from refbrowser.engine.opening import OpenRequest, open_dataset
     from refbrowser.references.merging.merge import Choice
     from refbrowser.wings.icechunk.changing.asked_changes import asked_changes
+    from refbrowser.wings.icechunk.changing.branch_changes import merge_branch
     from refbrowser.wings.icechunk.changing.committing import CommitOrder, commit_changes
     from refbrowser.wings.icechunk.changing.request import CommitRequest
     from refbrowser.wings.icechunk.changing.snapshot_tree import SnapshotTree
@@ -104,6 +109,11 @@ def commit(
     control = control_of(progress)
 
     def made(dataset: Dataset) -> Committed:
+        if source:
+            if request != CommitRequest():
+                text = "a branch is merged by a commit of its own"
+                raise RefbrowserError(ErrorKind.USAGE, text, advice="make the other changes after it")
+            return merge_branch(dataset, source, order, control)
         return commit_changes(dataset, asked_changes(SnapshotTree(dataset), request), order, control)
 
     if isinstance(repository, Dataset):

@@ -51,6 +51,14 @@ class CommitRequest:
             kind=Kind.TEXTS,
         ),
     )
+    source: str = field(
+        default="",
+        metadata=option(
+            "--from NAME",
+            "commit what another branch, a tag or a snapshot changed since both parted: merge it",
+            about="Another branch, a tag or a snapshot whose changes are merged; empty for none.",
+        ),
+    )
     message: str = field(
         default="",
         metadata=option(

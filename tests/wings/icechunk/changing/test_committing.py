@@ -192,6 +192,36 @@ def test_a_new_branch_starts_at_what_is_open(path: Path) -> None:
         refbrowser.commit(path, set_attr="v:units=C", tag="t")
 
 
+def test_a_branch_is_merged_into_another(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = library_repository(path).lookup_branch("main")
+    library_repository(path).create_branch("side", first)
+
+    def theirs(group: Any) -> None:
+        group["v"].attrs["units"] = "side"
+        group["g/own"][:200] = -1
+        group.create_array("new", shape=(3,), dtype="i4")[:] = 7
+        del group["x"]
+
+    colleague_commits(path, theirs, "side")
+    colleague_commits(path, lambda group: group["v"].attrs.update({"units": "main", "more": 1}))
+    assert main(["commit", str(path), "--from", "side"]) == 2
+    told = capsys.readouterr().err
+    assert "ours: main" in told
+    assert "theirs: side" in told
+    assert main(["commit", str(path), "--from", "side", "--favor", "theirs"]) == 0
+    group = library_group(path)
+    assert dict(group["v"].attrs) == {"units": "side", "long_name": "v", "more": 1}
+    assert group["g/own"][[0, 199, 200]].tolist() == [-1, -1, 200]
+    assert group["new"][:].tolist() == [7, 7, 7]
+    assert "x" not in group
+    assert messages(path)[:2] == ["Merge side into main", "a colleague's"]
+    assert library_group(path, "side")["v"].attrs["units"] == "side"
+    with pytest.raises(RefbrowserError, match="no branch, tag or snapshot"):
+        refbrowser.commit(path, source="nothing")
+    with pytest.raises(RefbrowserError, match="a commit of its own"):
+        refbrowser.commit(path, source="side", delete="v")
+
+
 _WRITER = """
 import sys, refbrowser
 path, name = sys.argv[1:]
