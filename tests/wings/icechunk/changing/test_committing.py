@@ -6,15 +6,22 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import zarr
+from servers.object_servers import ObjectServer
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.request import ExportRequest
+from refbrowser.wings.icechunk.changing.snapshot_tree import origin_of
 
 icechunk = pytest.importorskip("icechunk")
 pytest.importorskip("xarray")
@@ -241,3 +248,34 @@ def test_writers_at_the_same_time_lose_nothing(path: Path) -> None:
     assert {f"{name}{number}" for name in "abc" for number in range(6)} <= attributes.keys()
     assert len(messages(path)) == 20
     assert metadata_of(path, "v")["shape"] == [4, 6]
+
+
+@pytest.mark.parametrize("scheme", ["s3", pytest.param("abfs", marks=pytest.mark.long)])
+def test_writers_of_a_bucket_lose_nothing(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    server: ObjectServer = request.getfixturevalue(f"{scheme}_server")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    bucket = server.new_bucket()
+    settings = tuple(server.settings(bucket))
+    source = tmp_path / "source.zarr"
+    zarr.open_group(source, mode="w").create_array("v", shape=(4,), dtype="i4")[:] = 1
+    target = f"{bucket}/made"
+    with open_dataset(OpenRequest(str(source), storage_options=settings)) as dataset:
+        run_export(dataset, ExportRequest(target, "icechunk"))
+
+    def write(name: str) -> list[str]:
+        asked = [f"v:{name}{number}={number}" for number in range(3)]
+        return [refbrowser.commit(target, set_attr=each, storage_options=settings).snapshot for each in asked]
+
+    with ThreadPoolExecutor(3) as pool:
+        made = [snapshot for each in pool.map(write, "abc") for snapshot in each]
+    with refbrowser.open(target, storage_options=settings) as dataset:
+        attributes = dataset["/v"].attrs
+        tip = origin_of(dataset.document).snapshot.facts.id
+        history = [each.id for each in origin_of(dataset.document).repository.history(tip)]
+    assert {f"{name}{number}" for name in "abc" for number in range(3)} <= attributes.keys()
+    assert set(made) <= set(history)
+    assert len(set(made)) == 9
