@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refbrowser.errors import RefbrowserError
 from refbrowser.model.data_type import DataType, RowType, SequenceType, rows_of
 from refbrowser.model.flavour import Flavour
 from refbrowser.model.values import CodecSpec
+from refbrowser.references.edits.many_edits import relative_urls
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -64,9 +66,18 @@ def _counted(document: Document) -> Iterator[tuple[str, int]]:
         odd = [number for number in templated if _OPENS.search(_SIMPLE.sub("", urls[number]))]
         yield "template-calls", int(uses[odd].sum())
     table = document.refs.table
+    yield "relative-urls", int(_has_relative(document))
     yield "long-ranges", int(np.count_nonzero((table.url >= 0) & (table.length > _LONG)))
     if document.version != 1 and document.refs.find_slot(".zgroup") is None:
         yield "no-root-group", 1
+
+
+def _has_relative(document: Document) -> bool:
+    """Return whether a URL names a file relative to the document."""
+    try:
+        return next(relative_urls(document), None) is not None
+    except RefbrowserError:
+        return True  # Some rows of a rule do, others do not.
 
 
 class FeatureFinder:
@@ -129,6 +140,8 @@ class FeatureFinder:
 
     def _own(self, node: ArrayNode) -> Iterator[str]:
         yield f"metadata:{self._metadata(node)}"
+        if node.path == "/":
+            yield "place:root"
         yield from _layout(node)
         yield from _fill(node)
         if not node.dimensions or None in node.dimensions:

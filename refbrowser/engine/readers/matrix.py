@@ -16,15 +16,18 @@ from refbrowser.model.nodes import ArrayNode
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
-#: The worst first: what a reader refuses it cannot read wrongly, and what it reads wrongly is worse than what
-#: nobody knows.
+#: The worst first: what a reader refuses it cannot read wrongly, and nobody notices what is read wrongly.
 _WORST = (
     ReaderVerdict.REFUSES,
-    ReaderVerdict.OPENS,
     ReaderVerdict.WRONG,
+    ReaderVerdict.OPENS,
     ReaderVerdict.UNKNOWN,
     ReaderVerdict.DECODES,
 )
+#: Where nothing is read, it does not matter what else is not known.
+_UNREAD = (ReaderVerdict.REFUSES, ReaderVerdict.OPENS)
+#: What is to be opened before anything else counts, by how its features begin, in this order.
+_DECISIVE = ("form:", "metadata:")
 _NOT_KNOWN = "is not known to read this"
 
 
@@ -239,15 +242,34 @@ def judge(features: Features, column: ReaderVersion, book: RuleBook) -> Cell:
     ]
     covered = {feature for _, found in applied for feature in found}
     unknown = tuple(each for each in needed(features) if each not in covered)
-    if unknown and worst(cause.verdict for cause in causes) not in (
-        ReaderVerdict.REFUSES,
-        ReaderVerdict.OPENS,
-    ):
-        causes.append(Cause(unknown, ReaderVerdict.UNKNOWN, _NOT_KNOWN, remedy=fallback))
-    causes.sort(key=lambda cause: _WORST.index(cause.verdict))
+    if unknown and worst(cause.verdict for cause in causes) not in _UNREAD:
+        causes.append(Cause(_decisive(unknown), ReaderVerdict.UNKNOWN, _NOT_KNOWN, remedy=fallback))
+    causes = _decisive_causes(sorted(causes, key=lambda cause: _WORST.index(cause.verdict)))
     if causes:
         return Cell(causes[0].verdict, tuple(causes), (), fallback)
     return Cell(ReaderVerdict.DECODES, (), tuple(dict.fromkeys(rule.source for rule, _ in applied)))
+
+
+def _decisive(features: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those features of a facet that settles what becomes of all others; all where there is none."""
+    for facet in _DECISIVE:
+        found = tuple(each for each in features if each.startswith(facet))
+        if found:
+            return found
+    return features
+
+
+def _decisive_causes(causes: list[Cause]) -> list[Cause]:
+    """Return the causes that settle the matter: in a form that cannot be opened, codecs do not count."""
+    for facet in _DECISIVE:
+        found = [
+            cause
+            for cause in causes
+            if cause.verdict is causes[0].verdict and any(each.startswith(facet) for each in cause.features)
+        ]
+        if found:
+            return found
+    return causes
 
 
 def _rules_of(column: ReaderVersion, features: Features, book: RuleBook, seen: set[str]) -> list[Rule]:
@@ -255,6 +277,11 @@ def _rules_of(column: ReaderVersion, features: Features, book: RuleBook, seen: s
     seen.add(column.reader.name)
     found = list(book.of_reader(column.reader.name, column.version))
     for each in column.reader.through:
-        if each.reader not in seen and each.is_asked(features):
-            found += _rules_of(ReaderVersion(book.readers[each.reader], each.version), features, book, seen)
+        if each.reader in seen or not each.is_asked(features):
+            continue
+        other = ReaderVersion(book.readers[each.reader], each.version)
+        if each.is_alone:
+            found += book.of_reader(each.reader, each.version)
+        else:
+            found += _rules_of(other, features, book, seen)
     return found

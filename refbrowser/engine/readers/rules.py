@@ -54,11 +54,14 @@ class Through:
         The other one.
     when
         Features, as patterns: only what has one of them is read so. Everything where there are none.
+    is_alone
+        What the other one reads by has no part in it.
     """
 
     reader: str
     version: str
     when: tuple[str, ...] = ()
+    is_alone: bool = False
 
     def is_asked(self, features: Features) -> bool:
         """Return whether what has these features is read so."""

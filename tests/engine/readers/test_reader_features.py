@@ -98,6 +98,7 @@ def test_documents_count_what_they_hold() -> None:
         "document:templates": 1,
         "document:templated-urls": 2,
         "document:template-calls": 1,
+        "document:relative-urls": 1,
         "document:long-ranges": 1,
     }
 

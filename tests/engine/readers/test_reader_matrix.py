@@ -64,7 +64,7 @@ def test_nothing_is_known_of_a_reader_without_rules() -> None:
     ("outcomes", "worst"),
     [
         (("opens", "refuses"), "refuses"),
-        (("wrong", "opens"), "opens"),
+        (("wrong", "opens"), "wrong"),
         (("unknown", "wrong"), "wrong"),
         (("decodes", "unknown"), "unknown"),
     ],
@@ -91,6 +91,37 @@ def test_a_reader_reads_no_more_than_what_it_reads_by() -> None:
     elsewhere = (PLAIN - {"form:store"}) | {"form:zip-store"}
     book = book_of(ALL, {"needs": ["form:zip-store"]}, below, through=through)
     assert verdict(book, elsewhere).verdict is ReaderVerdict.DECODES
+
+
+def test_a_form_or_flavour_that_is_not_read_settles_the_matter() -> None:
+    known = sorted(PLAIN - {"type:int8"})
+    codec = {"needs": ["codec-v2:*"], "outcome": "refuses"}
+    form = {"needs": ["form:*"], "outcome": "refuses"}
+    assert [cause.features for cause in verdict(book_of(ALL, codec, form)).causes] == [("form:store",)]
+    assert verdict(book_of({"needs": known})).causes[0].features == ("type:int8",)
+    assert verdict(book_of({"needs": ["grid:*"]})).causes[0].features == ("form:store",)
+
+
+def test_what_another_reader_reads_by_can_be_left_out() -> None:
+    below = {"reader": "below", "needs": ["codec-v2:zlib"], "outcome": "refuses"}
+    for is_alone, found in ((False, ReaderVerdict.REFUSES), (True, ReaderVerdict.DECODES)):
+        readers = [
+            {
+                "name": "r",
+                "title": "R",
+                "versions": ["2.0"],
+                "through": [{"reader": "mid", "version": "1", "is_alone": is_alone}],
+            },
+            {
+                "name": "mid",
+                "title": "Mid",
+                "versions": ["1"],
+                "through": [{"reader": "below", "version": "5"}],
+            },
+            {"name": "below", "title": "Below", "versions": ["5"]},
+        ]
+        book = parse_rules({"reader": readers, "rule": [_complete(ALL), _complete(below)]})
+        assert verdict(book).verdict is found
 
 
 def test_the_remedy_is_that_of_the_cause_or_what_suits_the_reader() -> None:

@@ -4,71 +4,81 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from refbrowser.engine.readers.matrix import ArrayGroup, Matrix
+from refbrowser.engine.readers.matrix import Matrix
 from refbrowser.engine.readers.outcome import ReaderVerdict
 from refbrowser.tools.readers.report.matrix_report import failed_trials, failures
 from refbrowser.tools.readers.report.matrix_words import (
     MARKS,
     WORDS,
-    VersionRun,
+    GroupRun,
+    arrays_words,
     cause_words,
     group_words,
+    matrix_summary,
     needs_words,
+    reader_rows,
     remedy_command,
-    version_runs,
 )
 from refbrowser.tools.readers.report.trial_words import checked_trials, trial_words
-from refbrowser.words import counted
 
 #: Causes of one verdict, and arrays of a row, that are told.
 _CAUSES, _ARRAYS = 3, 3
-_WIDTH = max(map(len, WORDS.values()))
 
 
 def matrix_lines(matrix: Matrix) -> Iterator[str]:
-    """Yield what becomes of arrays in readers, row by row, and what makes them readable."""
+    """Yield what becomes of all arrays, a line for each reader, and what makes them readable."""
     if not matrix.groups:
         yield "there are no arrays"
+        return
+    yield matrix_summary(matrix)
     for group in matrix.groups:
-        yield from _group_lines(matrix, group)
+        yield f"  {group_words(group, _ARRAYS)}: {needs_words(group)}"
+    rows = reader_rows(matrix)
+    marks = [_mark(matrix, row) for row in rows]
+    widths = max(map(len, marks)), max(len(row.label) for row in rows)
+    for mark, row in zip(marks, rows, strict=True):
+        yield f"{mark:{widths[0]}}  {row.label:{widths[1]}}  {_why(matrix, row)}".rstrip()
+    yield from _remedy_lines(matrix, rows)
     if matrix.tried:
         yield "tried here"
     for each in checked_trials(matrix):
         yield f"  {each.trial.reader} {each.trial.version}, {each.trial.array}: {trial_words(each)}"
 
 
-def _group_lines(matrix: Matrix, group: ArrayGroup) -> Iterator[str]:
-    of = f"{counted(len(group.arrays), 'array')}: " if len(group.arrays) > 1 else ""
-    yield f"{of}{group_words(group, _ARRAYS)}"
-    yield f"  needs: {needs_words(group)}"
-    runs = version_runs(matrix, group)
-    width = max(len(run.label) for run in runs)
-    for run in runs:
-        yield f"  {_mark(run.cell.verdict)}  {run.label:{width}}{_why(run)}".rstrip()
-    yield from _remedy_lines(matrix, runs)
+def _mark(matrix: Matrix, row: GroupRun) -> str:
+    """Return the worst verdict of a row in words, with the number of arrays that it is about."""
+    verdict = row.verdict
+    sizes = [len(group.arrays) for group in matrix.groups]
+    count = sum(size for size, cell in zip(sizes, row.cells, strict=True) if cell.verdict is verdict)
+    of = "" if count == sum(sizes) else f" {count} of {sum(sizes)}"
+    return f"{MARKS[verdict]} {WORDS[verdict]}{of}"
 
 
-def _mark(verdict: ReaderVerdict) -> str:
-    return f"{MARKS[verdict]} {WORDS[verdict]:{_WIDTH}}"
-
-
-def _why(run: VersionRun) -> str:
-    causes = run.cell.causes
-    told = "; ".join(map(cause_words, causes[:_CAUSES]))
+def _why(matrix: Matrix, row: GroupRun) -> str:
+    """Return the causes of a row, each once, with the arrays where they are not all."""
+    causes: dict[str, list[str]] = {}
+    for group, cell in zip(matrix.groups, row.cells, strict=True):
+        for cause in cell.causes:
+            causes.setdefault(cause_words(cause), []).extend(group.arrays)
+    count = sum(len(group.arrays) for group in matrix.groups)
+    told = [
+        words if len(arrays) == count else f"{arrays_words(arrays)}: {words}"
+        for words, arrays in list(causes.items())[:_CAUSES]
+    ]
     left = len(causes) - _CAUSES
-    return f"  {told}{f'; and {left} more' if left > 0 else ''}" if told else ""
+    return "; ".join([*told, f"and {left} more"] if left > 0 else told)
 
 
-def _remedy_lines(matrix: Matrix, runs: list[VersionRun]) -> Iterator[str]:
+def _remedy_lines(matrix: Matrix, rows: list[GroupRun]) -> Iterator[str]:
     """Yield each command once, with the readers that read what it writes."""
     helped: dict[str, list[str]] = {}
-    for run in runs:
-        remedy = run.cell.remedy
+    for row in rows:
+        remedy = row.remedy
         if remedy is not None and (command := remedy_command(remedy, matrix.document)):
-            helped.setdefault(command, []).append(run.label)
+            helped.setdefault(command, []).append(row.label)
     for command, labels in helped.items():
-        yield f"  to be read by {', '.join(labels)}:"
-        yield f"    {command}"
+        yield f"to be read by {', '.join(labels)}:"
+        yield f"  {command}"
 
 
 def failure_lines(matrix: Matrix) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from refbrowser.engine.readers.matrix import ArrayGroup, Cause, Cell, Matrix
+from refbrowser.engine.readers.matrix import ArrayGroup, Cause, Cell, Matrix, worst
 from refbrowser.engine.readers.outcome import ReaderVerdict
 from refbrowser.engine.readers.rules import KnownReader, Remedy
 from refbrowser.exporting.option_fields import group_of
@@ -99,9 +99,16 @@ class GroupRun:
         return versions_label(self.reader, self.versions)
 
     @property
-    def reads(self) -> bool:
-        """Whether all arrays are read."""
-        return all(cell.verdict is ReaderVerdict.DECODES for cell in self.cells)
+    def verdict(self) -> ReaderVerdict:
+        """The worst of its cells."""
+        return worst(cell.verdict for cell in self.cells)
+
+    @property
+    def remedy(self) -> Remedy | None:
+        """What makes all arrays readable: one thing that all cells need, else what suits the reader."""
+        unread = [cell for cell in self.cells if cell.verdict is not ReaderVerdict.DECODES]
+        named = {cell.remedy for cell in unread}
+        return next(iter(named)) if len(named) == 1 else next((cell.fallback for cell in unread), None)
 
 
 def reader_rows(matrix: Matrix) -> list[GroupRun]:
@@ -149,8 +156,13 @@ def cell_about(label: str, group: ArrayGroup, cell: Cell, path: str) -> Iterator
 
 def group_words(group: ArrayGroup, most: int = 1) -> str:
     """Return which arrays a row is about: ``/a, /b and 3 more arrays``."""
-    shown = ", ".join(group.arrays[:most])
-    left = len(group.arrays) - most
+    return arrays_words(group.arrays, most)
+
+
+def arrays_words(arrays: Sequence[str], most: int = 1) -> str:
+    """Return the first of some arrays, and how many more there are."""
+    shown = ", ".join(arrays[:most])
+    left = len(arrays) - most
     return f"{shown} and {counted(left, 'more array')}" if left > 0 else shown
 
 

@@ -172,7 +172,9 @@ class ReadersSheet(QDialog):
         for number, row in enumerate(self._rows):
             for column, cell in enumerate(row.cells):
                 table.setItem(number, column, self._item(row, column, cell))
-        first = next((number for number, row in enumerate(self._rows) if not row.reads), 0)
+        first = next(
+            (number for number, row in enumerate(self._rows) if row.verdict is not ReaderVerdict.DECODES), 0
+        )
         table.setCurrentCell(place[0] if place[0] >= 0 else first, max(place[1], 0))
         table.blockSignals(False)
         self._share_out()
