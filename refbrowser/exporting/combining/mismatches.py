@@ -275,7 +275,7 @@ class _Linter:
         regular = {each.name for each in self.request.regular_axes()}
         new = {each.name for each in self.request.new_dimensions()}
         is_hole = bool(regular & {*array.first.dimensions, *new})
-        blocks = not is_shared and not (can_lack and (is_hole or self._accepted("presence", array)))
+        blocks = not is_shared and not (is_hole or (can_lack and self._accepted("presence", array)))
         files = tuple(self.files[number].source for number in odd)
         word = "only" if few_have else "missing"
         self.found.append(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
@@ -82,64 +82,61 @@ class _Laying:
 
     def laid(self, found: list[Mismatch]) -> PlacedAxis:
         """Return the dimension with all its times; parts where no file lies have none of the files."""
+        lengths = np.array([len(each) for each in self.values], np.int64)
+        self.starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         instants, tolerance = self._instants()
-        whole = np.concatenate([*instants, np.zeros(0, np.int64)])
-        regular = self.words.axis(self.units.calendar, whole)
+        regular = self.words.axis(self.units.calendar, instants)
         if regular.size * 8 > LIMITS.inlined_members:
             message = f"{regular.size} times of {quoted(self.axis.name)} do not fit into a document"
             raise RefbrowserError(ErrorKind.BUDGET, message, advice="make the axis shorter (inlined_members)")
-        places, is_moved = self._positions(regular, instants, tolerance, found)
+        places = self._positions(regular, instants, tolerance, found)
         if places is None or self._collide(places, regular, found):
             return self.axis
+        is_moved = bool((np.abs(regular.instants(places) - instants) > tolerance).any())
         return self._parts(regular, places, is_moved=is_moved, found=found)
 
-    def _instants(self) -> tuple[list[Ints], int]:
-        told = []
-        most = 0
-        for part, values in enumerate(self.values):
-            known = instants_of(values, self.units) if np.isfinite(_numbers(values)).all() else None
-            if known is None:
-                which = named(self.sources[part])
-                raise _usage(f"times of {quoted(self.axis.name)} are no dates of a calendar: {which}")
-            told.append(known[0])
-            most = max(most, known[1])
-        return told, most
+    def _instants(self) -> tuple[Ints, int]:
+        """Return the instants of all times, part by part, and by how much they may be wrong."""
+        values = np.concatenate([*self.values, np.zeros(0, np.int64)][: len(self.values) or 1])
+        is_number = values.dtype.kind in "iuf"
+        known = instants_of(values, self.units) if is_number and np.isfinite(values).all() else None
+        if known is None:
+            odd = self._parts_of(~np.isfinite(values)) if is_number else []
+            which = named([self.sources[part][0] for part in odd]) if odd else "all files"
+            raise _usage(f"times of {quoted(self.axis.name)} are no dates of a calendar: {which}")
+        return known
+
+    def _parts_of(self, which: npt.NDArray[np.bool_]) -> list[int]:
+        """Return the parts that some of all times are of."""
+        there = np.flatnonzero(which)
+        return np.unique(np.searchsorted(self.starts, there, side="right") - 1).tolist()
+
+    def _sources_of(self, parts: Sequence[int]) -> list[str]:
+        return [source for part in parts for source in self.sources[part]]
 
     def _positions(
-        self, regular: TimeAxis, instants: list[Ints], tolerance: int, found: list[Mismatch]
-    ) -> tuple[list[Ints] | None, bool]:
-        """Return where the times of each part lie, and whether these are other ones than the files have.
-
-        None is returned where some are not on the axis, or do not follow each other: that is told.
-        """
+        self, regular: TimeAxis, instants: Ints, tolerance: int, found: list[Mismatch]
+    ) -> Ints | None:
+        """Return where all times lie; None where some are not on the axis, which is told."""
         takes_nearest, takes_before = (
             self.request.accepts(each, self.axis.name) for each in (NEAREST, WITHIN)
         )
-        places, off, outside = [], [], []
-        for part, there in enumerate(instants):
-            at, is_exact = regular.positions(there, tolerance)
-            if not is_exact.all():
-                if takes_nearest:
-                    behind = regular.instants(at + 1)
-                    at = np.where(behind - there < there - regular.instants(at), at + 1, at)
-                elif not takes_before:
-                    off.append((part, int(there[~is_exact][0])))
-            if len(at) and (at.min() < 0 or at.max() >= regular.size):
-                outside.append(part)
-            places.append(at)
-        is_moved = any(
-            not np.abs(regular.instants(at) - there).max(initial=0) <= tolerance
-            for at, there in zip(places, instants, strict=True)
-        )
-        if off:
-            self._tell_off(off, regular, found)
-        if outside:
-            self._tell_outside(outside, regular, found)
-        return (None if off or outside else places), is_moved
+        at, is_exact = regular.positions(instants, tolerance)
+        off = ~is_exact
+        if takes_nearest and off.any():
+            is_behind = regular.instants(at + 1) - instants < instants - regular.instants(at)
+            at = np.where(off & is_behind, at + 1, at)
+        if off.any() and not (takes_nearest or takes_before):
+            self._tell_off(self._parts_of(off), int(instants[np.argmax(off)]), regular, found)
+            return None
+        outside = (at < 0) | (at >= regular.size)
+        if outside.any():
+            self._tell_outside(self._parts_of(outside), regular, found)
+            return None
+        return at
 
-    def _tell_off(self, off: list[tuple[int, int]], regular: TimeAxis, found: list[Mismatch]) -> None:
-        odd = [source for part, _ in off for source in self.sources[part]]
-        first = instant_text(off[0][1], regular.calendar)
+    def _tell_off(self, off: list[int], instant: int, regular: TimeAxis, found: list[Mismatch]) -> None:
+        odd, first = self._sources_of(off), instant_text(instant, regular.calendar)
         step = quoted(regular.step.text)
         message = (
             f"{self.axis.name}: times are not on the axis of step {step}, such as {first}, in {named(odd)}"
@@ -149,69 +146,80 @@ class _Laying:
         found.append(mismatch_along("off axis", self.axis.name, message, odd, remedies))
 
     def _tell_outside(self, outside: list[int], regular: TimeAxis, found: list[Mismatch]) -> None:
-        odd = [source for part in outside for source in self.sources[part]]
+        odd = self._sources_of(outside)
         first, last = regular.texts(np.array([0, regular.size - 1]))
         message = f"{self.axis.name}: times lie outside the axis, {first} to {last}, in {named(odd)}"
         remedies = [Remedy("leave_out", odd[0] if len(odd) == 1 else "odd")]
         found.append(mismatch_along("outside", self.axis.name, message, odd, remedies))
 
-    def _collide(self, places: list[Ints], regular: TimeAxis, found: list[Mismatch]) -> bool:
-        """Tell of times that do not follow each other in a file, and of two files at one time."""
+    def _collide(self, places: Ints, regular: TimeAxis, found: list[Mismatch]) -> bool:
+        """Tell of times that do not follow each other in a file, and of two files at one time.
+
+        Files whose times have holes are noted, to be taken in parts.
+        """
         before = len(found)
-        for part, at in enumerate(places):
-            steps = np.diff(at)
-            if (steps > 1).any() and (steps > 0).all():
-                places_behind = (np.flatnonzero(steps > 1) + 1).tolist()
-                numbers = (number for number, own in enumerate(self.axis.of_file) if own == part)
-                self.gaps |= dict.fromkeys(numbers, (self.axis.name, places_behind))
-            elif not (steps == 1).all() and len(found) - before < _TOLD:
+        steps = np.diff(places, append=0)
+        # From the last time of a part to the next one is no step.
+        steps[self.starts[1:][np.diff(self.starts) > 0] - 1] = 1
+        for part in self._parts_of(steps != 1)[:_TOLD]:
+            own = steps[self.starts[part] : self.starts[part + 1]]
+            if (own < 1).any():
                 odd = self.sources[part]
                 message = (
                     f"{self.axis.name}: times of {named(odd)} do not follow each other on the axis of step "
                     f"{quoted(regular.step.text)}"
                 )
-                found.append(
-                    mismatch_along("hole", self.axis.name, message, odd, [Remedy("leave_out", odd[0])])
-                )
-        if len(found) > before or self.gaps:
+                remedies = [Remedy("leave_out", odd[0])]
+                found.append(mismatch_along("hole", self.axis.name, message, odd, remedies))
+        if len(found) > before:
             return True
-        order = self._order(places)
-        for one, other in pairwise(order):
-            if places[other][0] <= places[one][-1] and len(found) - before < _TOLD:
-                odd = [self.sources[other][0], self.sources[one][0]]
-                text = regular.texts(places[other][:1])[0]
-                message = f"{self.axis.name}: {short(odd[0])} and {short(odd[1])} have the same time {text}"
-                remedies = [Remedy("leave_out", each) for each in odd]
-                found.append(mismatch_along("double", self.axis.name, message, odd[:1], remedies))
-        return len(found) > before
+        self._note_gaps(steps)
+        order, firsts, ends = self._order(places)
+        for at in np.flatnonzero(firsts[1:] < ends[:-1]).tolist()[:_TOLD]:
+            odd = [self.sources[order[at + 1]][0], self.sources[order[at]][0]]
+            text = regular.texts(firsts[at + 1 : at + 2])[0]
+            message = f"{self.axis.name}: {short(odd[0])} and {short(odd[1])} have the same time {text}"
+            remedies = [Remedy("leave_out", each) for each in odd]
+            found.append(mismatch_along("double", self.axis.name, message, odd[:1], remedies))
+        return len(found) > before or bool(self.gaps)
 
-    def _order(self, places: list[Ints]) -> list[int]:
-        return sorted(
-            (part for part, at in enumerate(places) if len(at)), key=lambda part: int(places[part][0])
-        )
+    def _note_gaps(self, steps: Ints) -> None:
+        gaps = {
+            part: (np.flatnonzero(steps[self.starts[part] : self.starts[part + 1]] > 1) + 1).tolist()
+            for part in self._parts_of(steps > 1)
+        }
+        if gaps:
+            for number, part in enumerate(self.axis.of_file):
+                if part in gaps:
+                    self.gaps[number] = (self.axis.name, gaps[part])
 
-    def _parts(
-        self, regular: TimeAxis, places: list[Ints], *, is_moved: bool, found: list[Mismatch]
-    ) -> PlacedAxis:
-        order = self._order(places)
-        pairs = [(int(places[part][0]), len(places[part])) for part in order]
+    def _order(self, places: Ints) -> tuple[list[int], Ints, Ints]:
+        """Return the parts that have times as these lie, and where each begins and ends."""
+        there = np.flatnonzero(np.diff(self.starts) > 0)
+        firsts, ends = places[self.starts[there]], places[self.starts[there + 1] - 1] + 1
+        order = np.argsort(firsts, kind="stable")
+        return there[order].tolist(), firsts[order], ends[order]
+
+    def _parts(self, regular: TimeAxis, places: Ints, *, is_moved: bool, found: list[Mismatch]) -> PlacedAxis:
+        order, firsts, ends = self._order(places)
+        pairs = list(zip(firsts.tolist(), (ends - firsts).tolist(), strict=True))
         lengths: list[int] = []
         values: list[Values] = []
         rank: dict[int, int] = {}
+        period = _period(regular, pairs)
         end = 0
-        behind = regular.size
-        for part, (start, length) in [*zip(order, pairs, strict=True), (-1, (behind, 0))]:
-            for size in _hole_sizes(regular, pairs, end, start):
+        for part, (start, length) in [*zip(order, pairs, strict=True), (-1, (regular.size, 0))]:
+            for size in _hole_sizes(regular, period, end, start):
                 lengths.append(size)
                 values.append(self._counted(regular, end, size, found))
                 end += size
             if part >= 0:
                 rank[part] = len(lengths)
                 lengths.append(length)
-                is_own = not is_moved
-                values.append(self.values[part] if is_own else self._counted(regular, start, length, found))
+                own = self.values[part]
+                values.append(self._counted(regular, start, length, found) if is_moved else own)
                 end = start + length
-        dtype = np.result_type(*values) if values else np.dtype("f8")
+        dtype = np.result_type(*{each.dtype for each in values}) if values else np.dtype("f8")
         return replace(
             self.axis,
             lengths=lengths,
@@ -243,10 +251,6 @@ class _Laying:
         return whole.astype(dtype) if fits else whole
 
 
-def _numbers(values: Values) -> Values:
-    return values if values.dtype.kind in "iuf" else np.full(values.shape, np.nan)
-
-
 def _finer(regular: TimeAxis) -> str:
     """Return the longest unit in whole numbers of which an axis can be counted."""
     lengths = regular.step.length or DAY, regular.start
@@ -254,26 +258,24 @@ def _finer(regular: TimeAxis) -> str:
     return max(whole, key=lambda name: LENGTHS[name])
 
 
-def _hole_sizes(regular: TimeAxis, parts: Sequence[tuple[int, int]], start: int, end: int) -> Iterator[int]:
+def _period(regular: TimeAxis, parts: Sequence[tuple[int, int]]) -> int:
+    """Return the months that each file but the first and the last has: 1 or 12; 0 where they have others."""
+    inner = parts[1:-1] or parts
+    is_whole = (count for count in (1, 12) if all(_is_whole(regular, each, count) for each in inner))
+    return next(is_whole, 0)
+
+
+def _hole_sizes(regular: TimeAxis, period: int, start: int, end: int) -> Iterator[int]:
     """Yield the sizes of the parts of a hole: as long as those of files would be there."""
     if end <= start:
         return
-    borders = _borders(regular, parts, start, end)
-    at = start
-    for border in [*borders, end]:
-        if border > at:
-            yield border - at
-            at = border
-
-
-def _borders(regular: TimeAxis, parts: Sequence[tuple[int, int]], start: int, end: int) -> list[int]:
-    """Return where files would meet in a hole whose lengths differ: as whole months or years do."""
-    inner = parts[1:-1] or parts
-    months = _months(regular, np.arange(start, end))
-    for count in (1, 12):
-        if all(_is_whole(regular, each, count) for each in inner):
-            return (np.flatnonzero(np.diff(months // count)) + start + 1).tolist()
-    return []
+    borders = [end]
+    if period:
+        periods = _months(regular, np.arange(start, end)) // period
+        borders = [*(np.flatnonzero(np.diff(periods)) + start + 1).tolist(), end]
+    for border in borders:
+        yield border - start
+        start = border
 
 
 def _months(regular: TimeAxis, positions: Ints) -> Ints:
