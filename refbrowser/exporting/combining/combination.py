@@ -14,7 +14,7 @@ from refbrowser.exporting.combining.properties import ScannedSource, ScanSetting
 from refbrowser.exporting.combining.renaming import Names
 from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
-from refbrowser.formats.option_fields import OPTIONS_WITHIN, Kind, documented, option
+from refbrowser.formats.option_fields import OPTIONS_WITHIN, Item, Kind, documented, option
 from refbrowser.formats.reference_forms import form_of
 from refbrowser.formats.registry import referring
 from refbrowser.io.origins import ConnectionSettings, Origin
@@ -35,6 +35,8 @@ REENCODED = (
     "form", "type", "byte order", "codecs", "memory order", "fill", "chunks", "scale", "offset",
     "missing value", "sign", "references", "file ends",
 )  # fmt: skip
+#: How files become groups.
+SPLITS = ("eras",)
 #: Attributes that numbers are computed with: they are never said anew for bytes that mean something else.
 COMPUTED = ("scale_factor", "add_offset", "_Unsigned")
 #: Where the values of a new dimension come from.
@@ -190,6 +192,17 @@ class Combination:
         "Write chunks of files that store an array otherwise than most again, as own chunks; numbers stay "
         "what they are, unless ``rounding`` is accepted.",
     )
+    split: str = field(
+        default="",
+        metadata=option(
+            "--split WAY",
+            "eras: files that store arrays in other ways than those before them become a group of their own",
+            about="``eras``: each run of files that store all arrays alike becomes a group of its own.",
+            kind=Kind.CHOICE,
+            items=tuple(Item(each, each) for each in SPLITS),
+            heading=_HEADING,
+        ),
+    )
     sort: bool = _tick(
         "--sort",
         "lay files by their coordinates, not in the order given",
@@ -279,6 +292,11 @@ class Combination:
             raise _usage(
                 f"{quoted(self.time_units)} is not a unit of time", "for example 'days since 2000-01-01'"
             )
+        if self.split and self.split not in SPLITS:
+            raise _usage(f"{quoted(self.split)} is no way to split", f"known: {', '.join(SPLITS)}")
+        if self.split and (self.reencode or self.extends or not self.concat):
+            message = "eras are made of files that are laid along a dimension, and stay as they are stored"
+            raise _usage(message, "give --concat DIM, and either --split or --reencode")
         form = form_of(self.target, self.format)
         options = self.options if isinstance(self.options, ReferenceOptions) else ReferenceOptions()
         if self.fold and (form != "refs-v1" or options.relative or options.url_template):
@@ -370,6 +388,7 @@ _WORDS = {
     "leave_out_var": "leave the array {} out",
     "take_as": "treat it as a separate array, {}",
     "inline_var": "store the values of {} in the document",
+    "split": "make a group of each run of files that are stored alike",
     "reencode": "write the chunks of the odd files again, as own chunks",
     "accept": "use the common value",
     "set_attr": "say {} for all",
@@ -389,11 +408,11 @@ _ACCEPTED = {
     "holes": "let holes read as the fill value, like values",
     "rounding": "round them",
 }
-#: Those that are said, or not.
-_TICKS = ("sort", "merge", "reencode")
+#: Those that are said, or not; those with one value.
+_TICKS, _TEXTS = ("sort", "merge", "reencode"), ("time_units", "split")
 RemedyKind = Literal[
     "leave_out", "leave_out_var", "take_as", "inline_var", "accept", "set_attr", "time_units",
-    "sort", "merge", "reencode",
+    "sort", "merge", "reencode", "split",
 ]  # fmt: skip
 
 
@@ -448,8 +467,9 @@ class Remedy:
         if self.kind in _TICKS:
             ticked: dict[str, Any] = {self.kind: True}
             return replace(request, **ticked)
-        if self.kind == "time_units":
-            return replace(request, time_units=self.value)
+        if self.kind in _TEXTS:
+            said: dict[str, Any] = {self.kind: self.value}
+            return replace(request, **said)
         before: tuple[str, ...] = getattr(request, self.kind)
         changes: dict[str, Any] = {self.kind: tuple(dict.fromkeys((*before, self.value)))}
         return replace(request, **changes)

@@ -32,7 +32,7 @@ from refbrowser.exporting.combining.mismatches import (
     of_files,
 )
 from refbrowser.exporting.combining.own_chunks import OwnChunks, own_lines, own_note, size_question
-from refbrowser.exporting.combining.plan import Plan, blocked
+from refbrowser.exporting.combining.plan import Era, Plan, blocked, eras_of
 from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named
 from refbrowser.exporting.combining.regular_axis import Gaps, on_regular_axes
 from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scans
@@ -65,6 +65,8 @@ _TOGETHER = 16
 _FIRST = 2
 #: Files whose states are asked for one after another.
 _ASKED = 64
+#: What is told of where files lie, whatever groups they become.
+_OF_PLACES = ("gap", "overlap", "double", "disorder", "new dimension")
 #: Times that the odd files are looked for anew after others were left out.
 _ROUNDS = 5
 
@@ -101,6 +103,8 @@ class CombineReport(Report):
         Lines of Python that open it, where more is needed than its name.
     own
         Chunks that were written anew.
+    eras
+        The groups that the files became; nothing for one.
     """
 
     target: str
@@ -118,6 +122,7 @@ class CombineReport(Report):
     relocked: bool = False
     opened_by: tuple[str, ...] = ()
     own: list[OwnChunks] = field(default_factory=list)
+    eras: list[Era] = field(default_factory=list)
 
     def size_texts(self) -> Iterator[str]:
         """Yield the dimensions along which files lie: their lengths, and how many times are holes."""
@@ -133,7 +138,7 @@ class CombineReport(Report):
             f"{counted_plain(self.arrays, 'array')}, "
             f"{counted_plain(self.references, 'reference')}, {counted_plain(self.compared, 'chunk')} compared"
         )
-        yield from first_of([*self.own_lines()])
+        yield from first_of([*self.own_lines(), *self.era_lines()])
         yield from first_of([f"note: {each.message}" for each in self.mismatches])
         yield from first_of([f"left out: {source}: {why}" for source, why in self.left_out])
         yield from first_of([f"not kept: {loss}" for loss in self.losses])
@@ -141,6 +146,12 @@ class CombineReport(Report):
     def own_lines(self) -> Iterator[str]:
         """Yield what became of own chunks."""
         return own_lines(self.own)
+
+    def era_lines(self) -> Iterator[str]:
+        """Yield the groups that the files became, and what sets each apart."""
+        for each in self.eras:
+            what = f": {', '.join(each.what)}" if each.what else ""
+            yield f"{each.path}: {counted_plain(len(each.files), 'file')}{what}"
 
 
 def gather(
@@ -300,6 +311,32 @@ def plan_of(files: FileSet, request: Combination) -> Plan:
             break
         gone |= {source: _why(plan, source) for source in odd}
     plan.left_out = [*gone.items(), *plan.left_out]
+    return _in_eras(plan, left) if request.split else plan
+
+
+def _in_eras(plan: Plan, files: Sequence[ScannedSource]) -> Plan:
+    """Return a plan whose files become a group for each era; as it is where all are stored alike."""
+    eras = eras_of(plan)
+    if len(eras) == 1:
+        message = "all files store their arrays alike: no groups are made"
+        plan.mismatches.append(
+            Mismatch(kind="eras", path="/", name="eras", message=message, is_blocking=False)
+        )
+        return plan
+    request = replace(plan.request, split="")
+    told = [each for each in plan.mismatches if each.kind in _OF_PLACES]
+    plan.mismatches, plan.eras = [], eras
+    for era in eras:
+        sources = {plan.files[number].source for number in era.files}
+        part = _planned([each for each in files if each.source in sources], request)
+        part.below = era.path
+        plan.parts.append(part)
+        own = (each for each in part.mismatches if each.kind not in _OF_PLACES)
+        told += [
+            replace(each, path=f"{era.path}{each.path}", message=f"{era.path}: {each.message}")
+            for each in own
+        ]
+    plan.mismatches = sorted(told, key=lambda each: not each.is_blocking)
     return plan
 
 
@@ -458,6 +495,7 @@ def made(plan: Plan, session: Session, control: JobControl | None = None) -> tup
     dataset = _dataset(plan, document, session, control)
     proof = CombinedProof(plan)
     proof.check(dataset, proof.some(), control.token)
+    report.own = plan.own
     report.references, report.compared, report.unread = len(document.refs), proof.compared, proof.unread
     return dataset, report
 
@@ -480,8 +518,13 @@ def _report_of(plan: Plan) -> CombineReport:
         left_out=plan.left_out,
         mismatches=plan.mismatches,
         holes=plan.holes,
-        sizes={axis.name: axis.size for axis in plan.axes},
-        arrays=len(plan.arrays),
+        sizes={
+            f"{part.below}/{axis.name}".removeprefix("/"): axis.size
+            for part in plan.parts or [plan]
+            for axis in part.axes
+        },
+        arrays=sum(len(part.arrays) for part in plan.parts or [plan]),
+        eras=plan.eras,
         losses=tuple(dict.fromkeys(loss for file in plan.files for loss in file.losses)),
     )
 

@@ -7,6 +7,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -17,6 +18,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
+from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.file_parts import divided_rows, size_of_rows
 from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.metadata_of_v3 import array_described, array_in_v3
@@ -88,35 +90,110 @@ def combined_document(
     """
     if plan.blocking:
         raise blocked(plan)
-    return _Combining(plan, control or JobControl(), keys, sink or ChunkSink()).document(name, opening)
+    parts, control = plan.parts or [plan], control or JobControl()
+    whole = _builder(plan)
+    forms = {form for part in parts for form in _forms_of(part)}
+    form = "zarr-v3" if "zarr-v3" in forms else "zarr-v2"
+    if plan.parts:
+        root = [group for file in plan.files for group in file.groups if group[0] == "/"]
+        _add_groups(whole, form, root, plan.request)
+    for part in parts:
+        manifest = _Below(whole, part.below) if part.below else whole
+        # Of groups few files end within a chunk.
+        own = sink or ChunkSink() if part is plan else ChunkSink()
+        _Combining(part, control, keys, own, manifest, form).gather(opening)
+    if plan.parts:
+        plan.own = [each for part in parts for each in part.own]
+    place = whole.place
+    return whole.document(name=name or place, origin=FileOrigin(place, "refs-v1"))
 
 
-def _builder(plan: Plan, place: str) -> ManifestBuilder:
+def _builder(plan: Plan) -> ManifestBuilder:
     """Return what gathers the document; under other names where some are said."""
+    place = _folder_of({os.path.dirname(url) for file in plan.files for url in file.chunks.urls})
     names = plan.request.names()
     if not names.new:
         return ManifestBuilder(place)
-    arrays = frozenset(each.path.strip("/") for each in plan.arrays)
-    new = frozenset(axis.path.strip("/") for axis in plan.axes if axis.is_new)
-    return RenamedManifest(place, names=names, arrays=arrays | new)
+    arrays = set()
+    for part in plan.parts or [plan]:
+        arrays |= {f"{part.below}{each.path}".strip("/") for each in part.arrays}
+        arrays |= {f"{part.below}{axis.path}".strip("/") for axis in part.axes if axis.is_new}
+    return RenamedManifest(place, names=names, arrays=frozenset(arrays))
+
+
+def _forms_of(plan: Plan) -> set[str]:
+    """Return the versions of Zarr that the arrays of a plan are of, or need."""
+    forms = {each.first.form for each in plan.arrays}
+    if len(forms) > 1:
+        raise RefbrowserError(ErrorKind.META, "arrays of Zarr v2 and Zarr v3 cannot be in one document")
+    # Version 2 has chunks of one shape.
+    return {"zarr-v3"} if any(array.edges for array in plan.arrays) else forms
+
+
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """Gathers what lies below a group of a document."""
+
+    whole: ManifestBuilder
+    path: str
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.path.strip('/')}/"
+
+    def add_metadata(self, documents: Mapping[str, bytes]) -> None:
+        """Add metadata."""
+        self.whole.add_metadata({f"{self.prefix}{key}": data for key, data in documents.items()})
+
+    def add_bytes(self, key: str, data: bytes) -> None:
+        """Add a chunk whose bytes are known."""
+        self.whole.add_bytes(f"{self.prefix}{key}", data)
+
+    def url_number(self, url: str) -> int:
+        """Return the number of a URL."""
+        return self.whole.url_number(url)
+
+    def add_columns(self, prefix: str, *columns: Any) -> None:
+        """Add the chunks of an array."""
+        self.whole.add_columns(f"{self.prefix}{prefix}", *columns)
+
+
+def _add_groups(
+    manifest: ManifestBuilder | _Below,
+    form: str,
+    groups: Sequence[tuple[str, Attributes]],
+    request: Combination,
+) -> None:
+    """Add the metadata of groups, with the attributes that most files have."""
+    by: dict[str, list[tuple[int, Attributes]]] = {}
+    for path, told in groups:
+        by.setdefault(path, []).append((1, told))
+    for path in sorted(by or {"/": []}):
+        attributes = {**_common(by.get(path, [])), **request.sets(path)}
+        prefix = f"{path.strip('/')}/".removeprefix("/")
+        if form == "zarr-v3":
+            group = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
+            manifest.add_metadata({f"{prefix}{NODE_V3}": json_of(group)})
+            continue
+        documents = {f"{prefix}.zgroup": json_of({"zarr_format": 2})}
+        if attributes:
+            documents[f"{prefix}{ATTRIBUTES_V2}"] = json_of(attributes)
+        manifest.add_metadata(documents)
 
 
 class _Combining:
     def __init__(
-        self, plan: Plan, control: JobControl, keys: Mapping[str, ChunkKeyEncoding], sink: ChunkSink
+        self,
+        plan: Plan,
+        control: JobControl,
+        keys: Mapping[str, ChunkKeyEncoding],
+        sink: ChunkSink,
+        manifest: ManifestBuilder | _Below,
+        form: str,
     ) -> None:
         self.plan, self.control, self.token, self.other_keys = plan, control, control.token, keys
-        self.sink = sink
-        forms = {each.first.form for each in plan.arrays}
-        if len(forms) > 1:
-            raise RefbrowserError(ErrorKind.META, "arrays of Zarr v2 and Zarr v3 cannot be in one document")
-        self.form = next(iter(forms), "zarr-v2")
-        if any(array.edges for array in plan.arrays):
-            # Version 2 has chunks of one shape.
-            self.form = "zarr-v3"
+        self.sink, self.manifest, self.form = sink, manifest, form
         self._check_codecs()
-        urls = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
-        self.manifest = _builder(plan, _folder_of(urls))
         self.numbers: list[npt.NDArray[np.int32] | None] = [None] * len(plan.files)
         self.starts: list[Ints | None] = [None] * len(plan.files)
         self.room = LIMITS.inlined_members
@@ -132,9 +209,10 @@ class _Combining:
                 advice = f"--leave-out-var {array.path}"
                 raise RefbrowserError(ErrorKind.META, message, Place(path=array.path), advice)
 
-    def document(self, name: str, opening: Callable[[str], OpenRequest]) -> ManifestDocument:
-        """Return the document."""
-        self._groups()
+    def gather(self, opening: Callable[[str], OpenRequest]) -> None:
+        """Add all of the plan to the document."""
+        groups = [group for file in self.plan.files for group in file.groups]
+        _add_groups(self.manifest, self.form, groups, self.plan.request)
         placed = []
         for array in self.plan.arrays:
             self.token.check()
@@ -155,28 +233,8 @@ class _Combining:
             self._add_own(opening)
         for array in placed:
             self._chunks(array)
-        place = self.manifest.place
-        origin = FileOrigin(place, "refs-v1")
-        return self.manifest.document(name=name or place, origin=origin)
 
     # Metadata
-
-    def _groups(self) -> None:
-        groups: dict[str, list[tuple[int, Attributes]]] = {}
-        for file in self.plan.files:
-            for path, told in file.groups:
-                groups.setdefault(path, []).append((1, told))
-        for path in sorted(groups or {"/": []}):
-            attributes = {**_common(groups.get(path, [])), **self.plan.request.sets(path)}
-            prefix = f"{path.strip('/')}/".removeprefix("/")
-            if self.form == "zarr-v3":
-                group = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
-                self.manifest.add_metadata({f"{prefix}zarr.json": json_of(group)})
-                continue
-            documents = {f"{prefix}.zgroup": json_of({"zarr_format": 2})}
-            if attributes:
-                documents[f"{prefix}.zattrs"] = json_of(attributes)
-            self.manifest.add_metadata(documents)
 
     def _attributes(self, array: ArrayOfFiles) -> dict[str, Any]:
         found = _common([(len(files), told.attributes) for told, files in array.groups().items()])

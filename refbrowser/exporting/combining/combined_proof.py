@@ -106,7 +106,11 @@ class CombinedProof:
         RefbrowserError
             `E_IO`: it gives other values.
         """
-        for number in numbers:
+        for part in self.plan.parts:
+            proof = CombinedProof(part)
+            proof.check(made, proof.some(), token)
+            self.compared, self.unread = self.compared + proof.compared, self.unread + proof.unread
+        for number in () if self.plan.parts else numbers:
             token.check()
             opening = self.file_opening(self.plan.files[number].source)
             before = self.compared, self.unread
@@ -138,7 +142,7 @@ class CombinedProof:
             return
         if not prod(told.shape) or (array.role == "same" and number != array.files[array.owner]):
             return
-        node = made.hierarchy.find(plan.request.names().path(array.path))
+        node = made.hierarchy.find(f"{plan.below}{plan.request.names().path(array.path)}")
         if not isinstance(node, ArrayNode):
             return
         starts, inner = [], []

@@ -37,14 +37,14 @@ from refbrowser.words import counted_plain, plural
 #: Files and values that a line names, and arrays where one is not there.
 _NAMED, _SHOWN, _LISTED = 5, 60, 20
 #: Attributes that say what numbers mean, by property.
-_MEANING = {
+MEANING = {
     "missing value": ("missing_value", "_FillValue"),
     "valid range": ("valid_min", "valid_max", "valid_range"),
     "flags": ("flag_values", "flag_masks", "flag_meanings"),
     "sign": ("_Unsigned",),
 }
 _TOLD = {"scale_factor", "add_offset", "units", "calendar"} | {
-    name for names in _MEANING.values() for name in names
+    name for names in MEANING.values() for name in names
 }
 #: Byte orders in words; of single bytes there is none.
 _ORDERS = {"<": "little-endian", ">": "big-endian"}
@@ -377,7 +377,7 @@ class _Linter:
                 len(array.files) - len(odd),
                 problems,
                 is_blocking=not self._is_written_anew("references", array),
-                remedies=[*remedies, *self._anew("references", array)],
+                remedies=[*remedies, *self._anew("references", array), *self._eras()],
             )
 
     def _meaning(self, array: ArrayOfFiles, groups: dict[ArrayProperties, list[int]]) -> None:
@@ -391,7 +391,7 @@ class _Linter:
             check(array, groups, "units", _shown_of("units"), _units_key, "units")
         if times:
             check(array, groups, "calendar", calendar_of, None, "calendar")
-        for kind, names in _MEANING.items():
+        for kind, names in MEANING.items():
             for name in names:
                 check(array, groups, kind, _shown_of(name), None, name)
 
@@ -571,20 +571,22 @@ class _Linter:
             found.insert(0, Remedy("time_units", finest(array.first, array.told)))
         elif kind in ACCEPTED:
             found.append(Remedy("accept", f"{kind}:{array.path}"))
-        return [*self._anew(kind, array), *found]
+        return [*self._anew(kind, array), *self._eras(), *found]
 
-    def _anew(self, kind: str, array: ArrayOfFiles) -> list[Remedy]:
-        """Return the remedy that writes chunks anew, where it is one."""
-        return [Remedy("reencode")] if self._can_be_written_anew(kind, array) else []
+    def _eras(self) -> list[Remedy]:
+        """Return the remedy that makes groups of files."""
+        can_be = self.request.concat and not (self.request.split or self.request.extends)
+        return [Remedy("split", "eras")] if can_be else []
 
     def _is_written_anew(self, kind: str, array: ArrayOfFiles) -> bool:
-        return self.request.reencode and self._can_be_written_anew(kind, array)
+        return self.request.reencode and bool(self._anew(kind, array))
 
-    def _can_be_written_anew(self, kind: str, array: ArrayOfFiles) -> bool:
-        """Tell whether files no longer differ in a property once their chunks are written anew."""
+    def _anew(self, kind: str, array: ArrayOfFiles) -> list[Remedy]:
+        """Return the remedy that writes chunks anew, where files no longer differ in a property then."""
         if kind not in REENCODED or array.role != "placed" or array.first.problem:
-            return False
-        return all(map(is_numeric, array.groups())) or kind in ("form", "codecs", "chunks", "file ends")
+            return []
+        is_of_any = kind in ("form", "codecs", "chunks", "file ends")
+        return [Remedy("reencode")] if is_of_any or all(map(is_numeric, array.groups())) else []
 
     def _leaving(self, odd: Iterable[int], path: str) -> list[Remedy]:
         files = [self.files[number].source for number in odd]

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
-from refbrowser.exporting.combining.combination import Combination
+from refbrowser.exporting.combining.combination import REENCODED, Combination
 from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.holes import Hole, HoleFill, has_holes, hole_fill
-from refbrowser.exporting.combining.mismatches import Mismatch
+from refbrowser.exporting.combining.mismatches import MEANING, Mismatch
 from refbrowser.exporting.combining.own_chunks import LaidArray, OwnChunks
 from refbrowser.exporting.combining.properties import (
     ArrayProperties,
     ScannedSource,
     bounds_of,
 )
+from refbrowser.exporting.combining.stored_forms import stored_form
 from refbrowser.exporting.combining.times import target_units, time_of
 from refbrowser.model.cf import TimeUnits
 from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis
 from refbrowser.model.grid import ChunkGrid, grid_of
+
+#: Attributes that say what numbers mean, beside how they are stored.
+_MEANING = ("units", "calendar", *(name for names in MEANING.values() for name in names))
+#: Differences that set eras apart.
+_SET_APART = (*REENCODED, "dimensions", "shape", "units", "calendar", *MEANING)
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +52,10 @@ class Plan:
         Times of regular axes that no file has.
     own, own_size
         What became of chunks that are those of no file, once they are written; their bytes, about, before.
+    below
+        The path of the group that it becomes; empty for the root.
+    parts, eras
+        The plans of the groups that the files become, and why there are some; nothing for one group.
     """
 
     request: Combination
@@ -53,6 +67,9 @@ class Plan:
     holes: list[Hole] = field(default_factory=list)
     own: list[OwnChunks] = field(default_factory=list)
     own_size: int = 0
+    below: str = ""
+    parts: list[Plan] = field(default_factory=list)
+    eras: list[Era] = field(default_factory=list)
     _coordinates: dict[str, ArrayOfFiles] | None = None
 
     @property
@@ -136,6 +153,96 @@ class Plan:
             for number in array.files
         ]
         return LaidArray(array, self.grid(array), starts)
+
+
+@dataclass(frozen=True, slots=True)
+class Era:
+    """Files that follow one another and are stored alike: a group of their own.
+
+    Attributes
+    ----------
+    path
+        Of the group: ``/era2_2018-01_2019-12``.
+    files
+        Their numbers.
+    what
+        What they have otherwise than other eras, in words.
+    """
+
+    path: str
+    files: tuple[int, ...]
+    what: tuple[str, ...] = ()
+
+
+def eras_of(plan: Plan) -> list[Era]:
+    """Return the files of a plan in eras: runs of files, as they lie, that store all arrays alike."""
+    axis = next((each for each in plan.axes if not each.is_new), None)
+    numbers = list(range(len(plan.files)))
+    if axis is not None:
+        numbers.sort(key=lambda number: axis.of_file[number])
+    forms = _forms(plan)
+    runs: list[list[int]] = []
+    for number in numbers:
+        if not runs or forms[runs[-1][-1]] != forms[number]:
+            runs.append([])
+        runs[-1].append(number)
+    times = [_times(plan, axis, run) for run in runs]
+    are_months = all(first[8:10] == "01" and last[8:10] >= "28" for first, last in times if first)
+    end = 7 if are_months else 10
+    found = []
+    for at, (run, (first, last)) in enumerate(zip(runs, times, strict=True), 1):
+        name = "_".join(filter(None, (f"era{at}", first[:end], last[:end])))
+        found.append(Era(f"/{name}", tuple(run), tuple(_what(plan, plan.files[run[0]].source))))
+    return found
+
+
+def _forms(plan: Plan) -> list[tuple[Any, ...]]:
+    """Return what is the same for files that store all arrays alike, file by file."""
+    found: list[list[Any]] = [[] for _ in plan.files]
+    known: dict[int, Any] = {}
+    for array in plan.arrays:
+        if array.role != "placed":
+            continue
+        for number, told in zip(array.files, array.told, strict=True):
+            if id(told) not in known:
+                known[id(told)] = array.path, _form(told, plan.request.concat)
+            found[number].append(known[id(told)])
+    return [tuple(each) for each in found]
+
+
+def _form(told: ArrayProperties, along: Sequence[str]) -> tuple[Any, ...]:
+    sides = zip(told.dimensions, told.shape, told.chunks, strict=True)
+    # A file of one chunk says nothing of the length of others.
+    own = tuple(size if name not in along else chunk if chunk < size else 0 for name, size, chunk in sides)
+    meaning = tuple((name, text) for name, text in told.attributes if name in _MEANING)
+    return told.dimensions, own, meaning, stored_form(told, along)
+
+
+def _times(plan: Plan, axis: PlacedAxis | None, numbers: Sequence[int]) -> tuple[str, str]:
+    """Return the first and the last time of files as ISO 8601; empty where there are none."""
+    coordinate = (
+        None if axis is None else next((each for each in plan.arrays if each.path == axis.path), None)
+    )
+    if axis is None or axis.values is None or coordinate is None:
+        return "", ""
+    units = target_units(coordinate.first, plan.request)
+    parts = [axis.values[axis.of_file[number]] for number in numbers if axis.of_file[number] >= 0]
+    ends = [end for each in parts if len(each) for end in (each.min(), each.max())]
+    if units is None or not ends:
+        return "", ""
+    try:
+        first, last = units.texts(np.array([min(ends), max(ends)]))
+    except RefbrowserError:
+        return "", ""
+    return first, last
+
+
+def _what(plan: Plan, source: str) -> Iterator[str]:
+    """Yield the values that a file has where files differ in how they store an array."""
+    for each in plan.mismatches:
+        if each.odd and each.kind in _SET_APART:
+            odd = next((value.value for value in each.odd if source in value.files), each.common)
+            yield f"{each.path} {each.name} {odd}"
 
 
 def blocked(plan: Plan) -> RefbrowserError:

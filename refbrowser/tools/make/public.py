@@ -123,6 +123,7 @@ def combine(
     merge: bool = False,
     sort: bool = False,
     reencode: bool = False,
+    split: str = "",
     arrays: str | Iterable[str] = (),
     leave_out: str | Iterable[str] = (),
     leave_out_var: str | Iterable[str] = (),
@@ -178,6 +179,8 @@ def combine(
     reencode
         Write chunks of files that store an array otherwise than most again, as own chunks; numbers stay what
         they are, unless ``rounding`` is accepted.
+    split
+        ``eras``: each run of files that store all arrays alike becomes a group of its own.
     arrays
         Names or paths of the arrays that are taken, with their coordinates; all when empty.
     leave_out
@@ -245,6 +248,7 @@ def combine(
         merge=merge,
         sort=sort,
         reencode=reencode,
+        split=split,
         arrays=texts_of(arrays),
         leave_out=texts_of(leave_out),
         leave_out_var=texts_of(leave_out_var),

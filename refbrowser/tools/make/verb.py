@@ -256,6 +256,9 @@ def _combined_json(report: CombineReport) -> dict[str, object]:
         "lock_renewed": report.relocked,
         "opened_by": list(report.opened_by),
         "own_chunks": [asdict(each) for each in report.own],
+        "groups": [
+            {"path": each.path, "files": len(each.files), "what": list(each.what)} for each in report.eras
+        ],
     }
 
 
@@ -271,7 +274,7 @@ def _write_combined(report: CombineReport) -> None:
         f"{counted_plain(report.arrays, 'array')}, {counted_plain(report.references, 'reference')}; "
         f"{counted_plain(report.compared, 'chunk')} compared with files{unread}"
     )
-    for line in report.own_lines():
+    for line in (*report.own_lines(), *report.era_lines()):
         write_line(plain(line))
     unselected = [source for source, why in report.left_out if why == NOT_SELECTED]
     left_out = [each for each in report.left_out if each[1] != NOT_SELECTED]

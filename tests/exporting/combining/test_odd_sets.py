@@ -250,7 +250,12 @@ def test_one_line_tells_of_many_odd_files(sets: Sets) -> None:
     (found,) = plan_of(sets.files(made), sets.request).blocking
     assert found.message == "/t: scale_factor is 0.1 in 3 files, but 0.5 in 2: f0.json, f3.json"
     assert (found.common, found.common_files, found.odd[0].value) == ("0.1", 3, "0.5")
-    assert [each.option for each in found.remedies] == ["--reencode", "--leave-out odd", "--leave-out-var /t"]
+    assert [each.option for each in found.remedies] == [
+        "--reencode",
+        "--split eras",
+        "--leave-out odd",
+        "--leave-out-var /t",
+    ]
 
 
 def test_what_cannot_be_laid_out_is_an_error(sets: Sets) -> None:

@@ -289,3 +289,57 @@ def test_zarr_reads_own_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     store = zarr.storage.FsspecStore(mapper, path="", read_only=True)
     raw = zarr.open_group(store, mode="r", zarr_format=2)["t"][...]
     assert is_near(np.where(raw == -32768, np.nan, raw * 0.01 + 280), numbers(0, 15))
+
+
+def split(files: list[Path], target: Path, **more: Any) -> CombineReport:
+    sources = tuple(map(str, files))
+    request = Combination(sources=sources, target=str(target), concat=("time",), split="eras", **more)
+    return combine(request)
+
+
+def test_eras_become_groups_of_one_tree(tmp_path: Path) -> None:
+    parts = [(31, Stored()), (28, Stored()), (31, Stored(dtype=">f4", scale=None, chunk=7)), (30, Stored())]
+    files = files_of(tmp_path / "f", parts)
+    report = split(files, tmp_path / "all.json")
+    paths = ["/era1_2000-01-01_2000-02-28", "/era2_2000-02-29_2000-03-30", "/era3_2000-03-31_2000-04-29"]
+    assert [each.path for each in report.eras] == paths
+    assert [len(each.files) for each in report.eras] == [2, 1, 1]
+    assert "/t type f4" in report.eras[1].what
+    assert report.own == []
+    assert report.compared >= 12
+    with refbrowser.open(tmp_path / "all.json", allow=[str(tmp_path)]) as made:
+        for path, start, (length, stored) in zip(
+            paths, (0, 59, 90), [(59, Stored()), parts[2], parts[3]], strict=True
+        ):
+            raw = np.asarray(made[f"{path}/t"][...])
+            expected = np.concatenate([packed(numbers(start, length), stored)])
+            assert np.array_equal(raw, expected), path
+            assert np.array_equal(made[f"{path}/time"][...], np.arange(start, start + length))
+
+
+def test_files_that_are_stored_alike_need_no_groups(tmp_path: Path) -> None:
+    files = files_of(tmp_path / "f", [(5, Stored()), (6, Stored())])
+    report = split(files, tmp_path / "all.json")
+    assert report.eras == []
+    assert "no groups are made" in report.mismatches[-1].message
+    assert is_near(decoded(tmp_path / "all.json"), numbers(0, 11))
+
+
+def test_eras_are_told_and_offered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = files_of(tmp_path / "f", [(5, Stored()), (4, Stored(scale=0.5)), (6, Stored())])
+    asked = ["make", *map(str, files), "--concat", "time", "-o", str(tmp_path / "all.json")]
+    assert main(asked) == 2
+    told = capsys.readouterr().err
+    assert "--split eras  (make a group of each run of files that are stored alike)" in told
+    assert main([*asked, "--split", "eras", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [each["what"] for each in told["groups"]] == [
+        ["/t scale_factor 0.01"],
+        ["/t scale_factor 0.5"],
+        ["/t scale_factor 0.01"],
+    ]
+    assert told["sizes"] == {
+        f"{each['path']}/time"[1:]: size for each, size in zip(told["groups"], (5, 4, 6), strict=True)
+    }
+    assert main([*asked, "--split", "eras", "--reencode", "--force"]) != 0
+    assert "either --split or --reencode" in capsys.readouterr().err
