@@ -73,6 +73,9 @@ def run(inputs: Mapping[str, str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         notes = Path(folder, "annotations")
         wanted = [f"--annotations={notes}"] if inputs.get("REFBROWSER_ANNOTATIONS") != "false" else []
+        summary = Path(folder, "summary.md")
+        if verb == "audit" and inputs.get("GITHUB_STEP_SUMMARY"):
+            wanted.append(f"--report={summary}")
         # What a file is called may look like a command to the runner, unless it is told to look for none.
         word = secrets.token_hex(16)
         _tell(f"::stop-commands::{word}")
@@ -82,6 +85,9 @@ def run(inputs: Mapping[str, str]) -> int:
         if notes.exists():
             sys.stdout.buffer.write(notes.read_bytes())
             sys.stdout.flush()
+        if summary.exists():
+            with open(inputs["GITHUB_STEP_SUMMARY"], "ab") as page:
+                page.write(summary.read_bytes())
     return ended(done.returncode)
 
 

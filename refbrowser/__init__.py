@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_stores import to_virtualizarr
     from refbrowser.tools.append.public import append
+    from refbrowser.tools.audit.audit_step import Audit, AuditFailedError, AuditUndecidedError
     from refbrowser.tools.audit.public import audit, fix, plan_audit
     from refbrowser.tools.bytes.public import cost, plan
     from refbrowser.tools.check.public import check, check_many
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Array",
+    "Audit",
+    "AuditFailedError",
+    "AuditUndecidedError",
     "Awkward0Writing",
     "Combination",
     "CommitOptions",
@@ -96,6 +100,9 @@ __all__ = [
 
 #: Where names are that stand in no table: that of tools has functions, that of formats has options.
 _PLACES = {
+    "Audit": "refbrowser.tools.audit.audit_step",
+    "AuditFailedError": "refbrowser.tools.audit.audit_step",
+    "AuditUndecidedError": "refbrowser.tools.audit.audit_step",
     "Combination": "refbrowser.exporting.combining.combination",
     "Array": "refbrowser.engine.dataset",
     "Dataset": "refbrowser.engine.dataset",

@@ -16,6 +16,7 @@ MODULES = sorted(
     {
         "refbrowser.api",
         "refbrowser.parsers",
+        "refbrowser.tools.audit.audit_step",
         *(tool.public.partition(":")[0] for tool in BUILT_IN if tool.public),
     }
 )

@@ -144,6 +144,23 @@ def test_each_example_of_the_manual_runs(folder: Path, run: Run) -> None:
 
 @posix
 @pytest.mark.slow
+def test_the_page_of_a_run_has_a_summary_of_each_audit(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "summary.md"
+    inputs = {"verb": "audit", "paths": "sea_surface.json", "options": "--fail-on warning"}
+    for times, code in ((1, 2), (2, 2)):
+        assert Ran("Run refbrowser", inputs, tmp_path, GITHUB_STEP_SUMMARY=str(page)).code == code
+        told = page.read_text("utf-8")
+        assert told.count("### Audit of sea\\_surface.json: failed") == times
+        assert "| **fails** | missing-chunks |" in told
+    ran = Ran(
+        "Run refbrowser", inputs | {"verb": "check", "options": ""}, tmp_path, GITHUB_STEP_SUMMARY=str(page)
+    )
+    assert ran.code == 0
+    assert page.read_text("utf-8") == told
+
+
+@posix
+@pytest.mark.slow
 def test_what_is_found_is_shown_beside_the_files(folder: Path, run: Run) -> None:
     Path("bad.json").write_text('{"version": 1, "refs": {\n"a": [1, 2]}}')
     ran = run(paths="bad.json\nsea_surface.json\n")

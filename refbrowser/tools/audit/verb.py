@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.saving.audit_fixes import Fixed
+    from refbrowser.tools.audit.report.audit_criteria import Criteria
     from refbrowser.tools.audit.report.audit_report import AuditReport
 
 #: Edits that are listed.
@@ -42,11 +43,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_request(parser, AuditRequest)
     parser.add_argument(
         "--report", action="append", default=[], metavar="FILE",
-        help="write a report: FILE.html, FILE.json or FILE.csv (repeatable)",
+        help="write a report: FILE.html, FILE.json, FILE.csv, or FILE.md, a summary (repeatable)",
     )  # fmt: skip
     parser.add_argument(
         "--fail-on", action="append", default=[], metavar="KIND",
         help="exit with 2 for findings of this code, too; warning for every warning (repeatable)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tolerate", action="append", default=[], metavar="CODE[=N]",
+        help="pass in spite of findings of this code, of at most N places where N is given (repeatable)",
     )  # fmt: skip
     group = parser.add_argument_group("fixes")
     group.add_argument(
@@ -70,7 +75,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.tools.audit.public import audit
     from refbrowser.tools.audit.report.audit_report import AuditReport
 
-    _check(arguments)
+    criteria = _criteria(arguments)
     said, compute = said_of_fields(arguments, AuditRequest), compute_of(arguments)
     plans: list[AuditPlan] = []
 
@@ -84,14 +89,14 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         listed = None if error.kind is not ErrorKind.FORMAT else _of_place(arguments.path, said, token)
         if listed is None:
             raise
-        return _reported(arguments, AuditReport(arguments.path, listed, AuditCost(), arguments.fail_on), None)
+        return _reported(arguments, AuditReport(arguments.path, listed, AuditCost(), criteria), None)
     with dataset:
         with ProgressBar("auditing") as bar:
             control = job_control(token, bar)
             result = audit(dataset, **said, client=compute, told=told, progress=control)
         fixed = _fixed(dataset, result, arguments, token) if arguments.fix else None
     (plan,) = plans
-    return _reported(arguments, AuditReport(arguments.path, result, plan.cost, arguments.fail_on), fixed)
+    return _reported(arguments, AuditReport(arguments.path, result, plan.cost, criteria), fixed)
 
 
 def _of_place(path: str, said: Mapping[str, Any], token: CancelToken) -> AuditResult | None:
@@ -143,12 +148,11 @@ def _fixed(dataset: Dataset, result: AuditResult, arguments: argparse.Namespace,
         return fix(dataset, result.findings, target, force=force, progress=job_control(token, bar))
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    """Raise `E_USAGE` for codes that are none, and reports of unknown form, before anything is done."""
-    from refbrowser.tools.audit.report.audit_report import check_codes
+def _criteria(arguments: argparse.Namespace) -> Criteria:
+    """Return what it fails for; raises `E_USAGE` for what is of no use, before anything is done."""
+    from refbrowser.tools.audit.report.audit_criteria import Criteria
     from refbrowser.tools.audit.report.audit_reports import check_report
 
-    check_codes(arguments.fail_on)
     for path in arguments.report:
         check_report(path)
     if (arguments.write or arguments.output) and not arguments.fix:
@@ -158,6 +162,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.fix and arguments.template:
         message = "--fix changes the document, whose templates have other values with --template"
         raise RefbrowserError(ErrorKind.USAGE, message)
+    return Criteria.of(arguments.fail_on, arguments.tolerate)
 
 
 def _tell(arguments: argparse.Namespace, report: AuditReport, fixed: Fixed | None) -> None:

@@ -102,7 +102,7 @@ def test_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (row,) = csv.DictReader(table.splitlines())
     assert row["code"] == "url-dead"
     assert main(["audit", str(made.write()), "--report", str(tmp_path / "r.txt")]) == 2
-    assert "neither .html, .json nor .csv" in capsys.readouterr().err
+    assert "neither .html, .json, .csv nor .md" in capsys.readouterr().err
 
 
 def test_permissions_are_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
