@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named
+from refbrowser.exporting.combining.properties import Ints, ScannedSource, ScanSettings, is_named
+
+#: What most files have, which nobody changes.
+_NO_BEGINS: Mapping[str, int] = {}
+_NO_POSITIONS: dict[int, Ints] = {}
+_NO_BYTES: dict[int, bytes] = {}
 
 
 @dataclass(slots=True, eq=False)
@@ -34,6 +40,10 @@ class FileSet:
         file.groups = keep(file.groups, file.groups)
         file.chunks.counts = keep(file.chunks.counts, file.chunks.counts)
         file.digests = {path: keep(each, each) for path, each in file.digests.items()}
+        # An empty one for each of a hundred thousand files would take as much as a chunk or two.
+        file.begins = file.begins or _NO_BEGINS
+        chunks = file.chunks
+        chunks.positions, chunks.inline = chunks.positions or _NO_POSITIONS, chunks.inline or _NO_BYTES
         for path in file.digests.keys() & file.values.keys():
             file.values[path] = keep((path, file.digests[path]), file.values[path])
         self.files.append(file)
