@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
 from math import prod
 from pathlib import Path
@@ -172,8 +173,6 @@ def test_few_manifests_are_held(split: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_lost_manifest_costs_its_chunks_alone(split: Path, tmp_path: Path) -> None:
-    import shutil
-
     copy = tmp_path / "r"
     shutil.copytree(split, copy)
     with refbrowser.open(copy) as dataset:
@@ -212,3 +211,27 @@ def test_manifests_are_read_together_as_long_as_they_are_small(monkeypatch: pyte
     assert together == [["a", "b"], ["c"], ["d", "e"]]
     many = [str(number) for number in range(130)]
     assert [len(some) for some in repository._together(many, {})] == [64, 64, 2]
+
+
+def test_few_manifests_are_read_to_tell_what_is_lost(
+    split: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from refbrowser.cli import main
+
+    copy = tmp_path / "r"
+    shutil.copytree(split, copy)
+    with refbrowser.open(copy) as dataset:
+        lost = extents_of(dataset, "a")[3]
+    (copy / "manifests" / lost).unlink()
+    with refbrowser.open(copy) as dataset:
+        assert lost in dataset["/a"].damage[0].message
+    monkeypatch.setattr(snapshot_references, "_NOTED", 9)
+    read = counted(monkeypatch)
+    for rows, code in (("4:6", 0), ("7", 4)):
+        read.clear()
+        assert main(["read", str(copy), "/a", "--select", f"{rows},:", "--json"]) == code
+        assert (lost in capsys.readouterr().err) == (code != 0)
+        assert len(read) == 1
+    # A check reads all of them.
+    assert main(["check", str(copy)]) == 2
+    assert lost in capsys.readouterr().out

@@ -46,6 +46,8 @@ from refbrowser.wings.icechunk.reading.repository import IcechunkRepository, Sna
 
 #: Manifests among which those of some chunks are looked for one by one.
 _FEW = 16
+#: Manifests that are read to tell beforehand what some arrays have lost: one round of requests.
+_NOTED = 64
 
 
 @dataclass(slots=True, eq=False)
@@ -415,7 +417,8 @@ class SnapshotReferences:
     def noted(self, paths: Collection[str] | None) -> list[Finding]:
         """Return what is lost of some arrays, or of all, whose manifests are read where they were not.
 
-        Of very many references only what was found so far is told: this is asked to describe a dataset.
+        Of very many references only what was found so far is told: this is asked to describe a dataset. So
+        it is of arrays with many manifests: whoever reads a chunk that is lost is told then.
         """
         with self._lock:
             wanted = [
@@ -426,7 +429,8 @@ class SnapshotReferences:
             told = self._snapshot.manifests
             names = {extent.manifest for array in wanted for extent in array.node.extents}
             left = sum(told[name].references for name in names if name in told)
-            if not self._is_whole and left <= LIMITS.references_described:
+            is_much = left > LIMITS.references_described or (paths is not None and len(names) > _NOTED)
+            if not self._is_whole and not is_much:
                 decoder = self._decoder()
 
                 def check(_array: _Array, refs: ArrayRefs, box: ChunkBox) -> None:

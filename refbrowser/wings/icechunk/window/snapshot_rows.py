@@ -24,7 +24,7 @@ from refbrowser.wings.icechunk.views.history_words import labels
 #: Columns of the list.
 GRAPH, MESSAGE, NAMES, COMMITTED, ID = range(5)
 _TITLES = ["", "Message", "Branches and tags", "Committed", "Snapshot"]
-_WIDTHS = {MESSAGE: 280, NAMES: 160, COMMITTED: 190}
+_WIDTHS = {MESSAGE: 230, NAMES: 150, COMMITTED: 190}
 _ID = Qt.ItemDataRole.UserRole
 _SNAPSHOT = Qt.ItemDataRole.UserRole + 1
 #: Pixels of a column of the graph, of the circle of a snapshot, of lines; columns that have room.
@@ -192,5 +192,5 @@ def _middle(area: QRectF, lane: int) -> float:
 
 def _colour(lane: int) -> QColor:
     scheme = theme.colors()
-    colours = (scheme.accent, scheme.good, scheme.warning, scheme.changed, scheme.syntax_number)
+    colours = (scheme.accent, scheme.good, scheme.changed, scheme.warning)
     return QColor(colours[lane % len(colours)])
