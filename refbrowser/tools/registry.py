@@ -220,6 +220,7 @@ BUILT_IN = (
         ),
         request="refbrowser.tools.expect.expectation_writing:ExpectRequest",
         run="refbrowser.tools.expect.expectation_writing:write_expectation",
+        commands="refbrowser.tools.expect.window.commands:ExpectationCommands",
         synonyms=("expectation", "learn"),
     ),
     Tool(

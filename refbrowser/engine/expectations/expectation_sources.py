@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,14 @@ from refbrowser.engine.expectations.chunk_holding import ExpectedChunks, hold_ch
 from refbrowser.engine.expectations.expect_beside import expect_beside, read_expect
 from refbrowser.engine.expectations.file_holding import hold_listing, hold_references
 from refbrowser.engine.expectations.holding import Held, hold_axes
-from refbrowser.errors import Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import EXPECTATION_INVALID
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path, scheme_of
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.expectations.expectation import Expectation
+from refbrowser.references.text.json_text import JsonError, read_value
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -59,8 +60,8 @@ def expectation_sources(dataset: Dataset, texts: Sequence[str], late: str = "") 
     Parameters
     ----------
     texts
-        Words, files, paths of other documents, ``branch=NAME``; what stands beside the document where there
-        are none.
+        Words, JSON, files, paths of other documents, ``branch=NAME``; what stands beside the document where
+        there are none.
     late
         Another time that all may be late; empty for what it says itself.
 
@@ -81,18 +82,35 @@ def expectation_sources(dataset: Dataset, texts: Sequence[str], late: str = "") 
         state = _STATE.fullmatch(text.strip())
         if state is not None:
             others.append((dataset.path, ((state["kind"], state["name"]),)))
+        elif text.lstrip().startswith("{"):
+            expectation = _joined(expectation, _of_json(text))
         elif _is_path(text):
             said = _of_file(text)
             if said is None:
                 others.append((text, ()))
             else:
-                expectation = Expectation((*expectation.axes, *said.axes), said.rules or expectation.rules)
+                expectation = _joined(expectation, said)
         else:
-            said = Expectation.parse([text])
-            expectation = replace(expectation, axes=(*expectation.axes, *said.axes))
+            expectation = _joined(expectation, Expectation.parse([text]))
     if late:
         expectation = expectation.with_late(late)
     return ExpectationSources(expectation, tuple(others))
+
+
+def _joined(one: Expectation, other: Expectation) -> Expectation:
+    """Return both; of two that have rules those of the other one."""
+    return Expectation((*one.axes, *other.axes), other.rules or one.rules)
+
+
+def _of_json(text: str) -> Expectation:
+    """Return what the member ``expect`` of a file says that is given by itself."""
+    try:
+        said, _ = read_value(text.encode())
+    except JsonError as error:
+        raise RefbrowserError(error.kind, f"byte {error.position}: {error.message}") from None
+    if not isinstance(said, dict):
+        raise RefbrowserError(ErrorKind.SCHEMA, "what is expected is not a JSON object")
+    return Expectation.from_json(said)
 
 
 def _is_path(text: str) -> bool:

@@ -48,12 +48,15 @@ class AuditOrder(QWidget):
         What runs is to end.
     permissionsWanted()
         The user wants to see what may be read.
+    expectationWanted()
+        The user wants to say what should be there.
     """
 
     requested = Signal(object)
     started = Signal(object)
     cancelled = Signal()
     permissionsWanted = Signal()
+    expectationWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,6 +88,8 @@ class AuditOrder(QWidget):
         self.resume.setToolTip(_OPTIONS["resume"].tip)
         self.cancel = push_button("Cancel", "auditCancelButton", self.cancelled.emit)
         self.permissions = push_button("Permissions…", "auditPermissionsButton", self.permissionsWanted.emit)
+        self.expected = push_button("Expected…", "auditExpectedButton", self.expectationWanted.emit)
+        self.expected.setToolTip("Say or learn what should be there, and see what is missing by date")
         self.words = ElidedLabel("auditCost", role="muted")
         self.bar = QProgressBar()
         self.bar.setObjectName("auditProgress")
@@ -101,7 +106,7 @@ class AuditOrder(QWidget):
     def _build(self) -> None:
         label = plain_label("Look at", role="muted", wrap=False)
         label.setBuddy(self.level)
-        buttons = (self.start, self.resume, self.cancel, self.permissions)
+        buttons = (self.start, self.resume, self.cancel, self.permissions, self.expected)
         choices = flowing(label, self.level, self.sample, self.arrays, self.lock, *buttons)
         told = QHBoxLayout()
         told.setSpacing(theme.MEDIUM)

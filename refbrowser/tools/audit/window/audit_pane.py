@@ -73,6 +73,8 @@ class AuditPane(QWidget):
         The user wants what was found as a file.
     permissionsWanted()
         The user wants to see what may be read.
+    expectationWanted()
+        The user wants to say what should be there.
     """
 
     placeWanted = Signal(object, object)
@@ -82,6 +84,7 @@ class AuditPane(QWidget):
     fixAllWanted = Signal(object, str)
     reportWanted = Signal(object)
     permissionsWanted = Signal()
+    expectationWanted = Signal()
 
     def __init__(self, documents: Documents, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -173,6 +176,7 @@ class AuditPane(QWidget):
         order.started.connect(self._start)
         order.cancelled.connect(self._cancel)
         order.permissionsWanted.connect(self.permissionsWanted)
+        order.expectationWanted.connect(self.expectationWanted)
         table.chosen.connect(self._go)
         table.turnWanted.connect(self._turn)
         table.explainWanted.connect(self._explain)

@@ -16,6 +16,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.tools.audit.window.audit_dock import AuditDock
+from refbrowser.tools.expect.window.commands import ExpectationCommands
 from refbrowser.tools.explain.window.commands import ExplainCommands
 from refbrowser.views.words import one_line
 from refbrowser.words import counted_spaced
@@ -69,10 +70,14 @@ class AuditCommands(CommandGroup):
         pane.fixAllWanted.connect(lambda document, code: document.audit.fix_all(code))
         pane.reportWanted.connect(self._ask_report)
         pane.permissionsWanted.connect(self._permissions.review_trust)
+        pane.expectationWanted.connect(self._show_expectation)
 
     def show_audit(self) -> None:
         """Bring the page to the front and put the keyboard in it."""
         self.dock.show()
+
+    def _show_expectation(self) -> None:
+        self._workspace.groups[ExpectationCommands].show_expectation()
 
     def _added(self, document: OpenDocument) -> None:
         document.audit.fixed.connect(self._say_fixed)

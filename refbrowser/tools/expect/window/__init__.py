@@ -1,0 +1,1 @@
+"""What should be there, in the window."""
