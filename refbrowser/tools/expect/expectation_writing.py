@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.declarations.array_facts import learned_declarations
 from refbrowser.engine.expectations.expect_beside import change_expect
-from refbrowser.engine.expectations.expectation_sources import ExpectationSources, expectation_findings
+from refbrowser.engine.expectations.expectation_sources import (
+    ExpectationSources,
+    expectation_findings,
+    expectation_sources,
+)
 from refbrowser.engine.expectations.holding import Held
 from refbrowser.engine.expectations.learning import Learned, learn
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -131,7 +135,8 @@ def write_expectation(request: ExpectRequest, dataset: Dataset, control: JobCont
     RefbrowserError
         `E_USAGE`: words that say nothing, or nothing to be learned; the file cannot be written.
     """
-    learned = Learned(Expectation.parse(request.say)) if request.say else learn(dataset, control)
+    said = Learned(Expectation.parse(request.say))
+    learned = said if request.say else learned_expectation(dataset, control)
     expectation = learned.expectation.with_late(request.late) if request.late else learned.expectation
     if not expectation:
         raise RefbrowserError(
@@ -151,3 +156,24 @@ def write_expectation(request: ExpectRequest, dataset: Dataset, control: JobCont
 
     path = change_expect(dataset.path, changed, request.target)
     return ExpectationWritten(path, expectation, learned.notes, found)
+
+
+def learned_expectation(dataset: Dataset, control: JobControl) -> Learned:
+    """Return what can be learned of what is there."""
+    return learn(dataset, control)
+
+
+def kept_expectation(dataset: Dataset) -> Expectation:
+    """Return what is kept beside a dataset; nothing where nothing is, or it cannot be used."""
+    return expectation_sources(dataset, ()).expectation
+
+
+def keep_expectation(path: str, expectation: Expectation) -> str:
+    """Keep beside a document what it should hold, and return where; what it declares stays.
+
+    Raises
+    ------
+    RefbrowserError
+        The file cannot be written.
+    """
+    return change_expect(path, lambda file: with_expect(file, expectation.to_json()))

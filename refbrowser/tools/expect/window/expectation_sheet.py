@@ -29,13 +29,18 @@ from refbrowser.app.widgets.small_widgets import plain_label, push_button, resiz
 from refbrowser.engine.audit.audit_plan import AuditRequest, Level
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.expectations.expectation import Expectation
-from refbrowser.tools.expect.period_table import (
+from refbrowser.tools.audit.report.expected_report import (
     PeriodTable,
     cell_about,
     cell_words,
     period_table,
     row_about,
     row_words,
+)
+from refbrowser.tools.expect.expectation_writing import (
+    keep_expectation,
+    kept_expectation,
+    learned_expectation,
 )
 from refbrowser.views.words import one_line
 from refbrowser.words import counted
@@ -185,9 +190,7 @@ class ExpectationSheet(QDialog):
             return
 
         def read(_control: TaskControl) -> Expectation:
-            from refbrowser.engine.expectations.expectation_sources import expectation_sources
-
-            return expectation_sources(dataset, ()).expectation
+            return kept_expectation(dataset)
 
         self._run("Read what should be there", read, self._take_read)
 
@@ -203,9 +206,7 @@ class ExpectationSheet(QDialog):
             return
 
         def learn(control: TaskControl) -> Expectation:
-            from refbrowser.engine.expectations.learning import learn
-
-            return learn(dataset, control).expectation
+            return learned_expectation(dataset, control).expectation
 
         def take(expectation: Expectation) -> None:
             self.set_expectation(expectation)
@@ -229,10 +230,7 @@ class ExpectationSheet(QDialog):
         expectation, path = self.expectation(), self._document.path
 
         def save(_control: TaskControl) -> str:
-            from refbrowser.engine.expectations.expect_beside import change_expect
-            from refbrowser.references.expectations.expect_file import with_expect
-
-            return change_expect(path, lambda file: with_expect(file, expectation.to_json()))
+            return keep_expectation(path, expectation)
 
         def saved(written: str) -> None:
             self.check()
