@@ -494,7 +494,7 @@ def append_edit(dataset: Dataset, plan: Plan, control: JobControl | None = None)
     found = {array.path: dataset.hierarchy.find(array.path) for array in plan.arrays if array.role != "same"}
     nodes = {path: node for path, node in found.items() if isinstance(node, ArrayNode)}
     keys = {path: node.chunk_keys for path, node in nodes.items()}
-    made = combined_document(plan, control, keys=keys)
+    made = combined_document(plan, control, keys=keys, opening=CombinedProof(plan).file_opening)
     metadata: list[Edit] = [
         SetMetadata(key, json.loads(made.expansion.value(key) or b"{}"))
         for key in _metadata_of_new(dataset, made, found.keys() - nodes.keys())

@@ -25,6 +25,7 @@ def append(
     arrays: str | Iterable[str] = (),
     new_dims: str | Iterable[str] = (),
     sort: bool = False,
+    reencode: bool = False,
     leave_out: str | Iterable[str] = (),
     leave_out_var: str | Iterable[str] = (),
     take_as: str | Iterable[str] = (),
@@ -59,7 +60,7 @@ def append(
         The dimension that gets longer; found where it is empty.
     arrays
         Names or paths of the arrays that are added beside those that the document has; all when empty.
-    new_dims, sort, leave_out, leave_out_var, take_as, inline_var, accept, set_attr, time_units
+    new_dims, sort, reencode, leave_out, leave_out_var, take_as, inline_var, accept, set_attr, time_units
         As `combine` has them.
     declares
         A file with declared properties against which each file is held; that beside the document when None.
@@ -98,6 +99,7 @@ def append(
         concat=(along,) if along else (),
         new_dims=texts_of(new_dims),
         sort=sort,
+        reencode=reencode,
         arrays=texts_of(arrays),
         leave_out=texts_of(leave_out),
         leave_out_var=texts_of(leave_out_var),

@@ -59,6 +59,7 @@ class Addition:
     inline_var: tuple[str, ...] = like(Combination, "inline_var")
     accept: tuple[str, ...] = like(Combination, "accept")
     time_units: str = like(Combination, "time_units")
+    reencode: bool = like(Combination, "reencode")
     sort: bool = like(Combination, "sort")
     new_dims: tuple[str, ...] = like(Combination, "new_dims")
     overwrite: bool = field(

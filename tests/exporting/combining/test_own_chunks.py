@@ -343,3 +343,18 @@ def test_eras_are_told_and_offered(tmp_path: Path, capsys: pytest.CaptureFixture
     }
     assert main([*asked, "--split", "eras", "--reencode", "--force"]) != 0
     assert "either --split or --reencode" in capsys.readouterr().err
+
+
+def test_appended_files_may_be_stored_otherwise(tmp_path: Path) -> None:
+    usual = Stored(chunk=2)
+    files = files_of(
+        tmp_path / "f", [(4, usual), (5, usual), (3, Stored(scale=0.5, dtype="<i4", codec="gzip"))]
+    )
+    target = tmp_path / "all.json"
+    combined(files[:2], target)
+    assert main(["append", str(target), str(files[2])]) == 2
+    # The last chunk of the document is not full: it is filled with what follows.
+    refbrowser.append(target, files[2], reencode=True)
+    assert is_near(decoded(target), numbers(0, 12))
+    refs = json.loads(target.read_text())["refs"]
+    assert [isinstance(refs[f"t/{at}.0"], list) for at in range(6)] == [True] * 4 + [False] * 2

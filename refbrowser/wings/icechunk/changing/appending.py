@@ -11,7 +11,7 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.combining.appending import Appended, append_edit, append_plan
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.combine import CombinedProof, named_places
+from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
 from refbrowser.exporting.combining.plan import Plan
 from refbrowser.wings.icechunk.changing.committing import CommitOrder, commit_changes
 from refbrowser.wings.icechunk.changing.document_changes import document_changes
