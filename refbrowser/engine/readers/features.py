@@ -37,6 +37,8 @@ _SIMPLE = re.compile(r"\{\{[A-Za-z_]\w*\}\}")
 _OPENS = re.compile(r"\{\{|\{%")
 #: GDAL keeps lengths in 32 bits.
 _LONG = (1 << 32) - 1
+#: Names of types of Zarr v3 whose elements are objects.
+_OBJECTS = {"string": "string", "bytes": "bytes", "variable_length_bytes": "bytes"}
 _FIXED = {"U": "fixed-text", "S": "fixed-bytes", "M": "datetime64", "m": "timedelta64"}
 _ATTRIBUTE = "_FillValue"
 #: Bytes of a fill value as xarray spells it in Zarr v3.
@@ -144,7 +146,7 @@ class FeatureFinder:
             yield "place:root"
         yield from _layout(node)
         yield from _fill(node)
-        if not node.dimensions or None in node.dimensions:
+        if not any(node.dimensions):
             if node.shape:
                 yield "dimensions:unnamed"
         elif len(set(node.dimensions)) < len(node.dimensions):
@@ -203,7 +205,8 @@ def _type_name(type: DataType) -> str:
         rows = rows_of(dtype)
         if isinstance(type, RowType) or isinstance(rows, np.dtype):
             return "rows"
-        return {str: "string", bytes: "bytes"}.get(rows, "object") if rows is not None else "object"
+        known = {str: "string", bytes: "bytes"}.get(rows) if rows is not None else _OBJECTS.get(type.name)
+        return known or "object"
     if dtype.kind == "V":
         return "raw"
     return _FIXED.get(dtype.kind, dtype.name)

@@ -93,7 +93,7 @@ def test_as_a_function(store: str) -> None:
 def remedies() -> list[tuple[str, str]]:
     from refbrowser.engine.readers.rules import rule_book
 
-    return [(reader.name, reader.remedy) for reader in rule_book().readers.values()]
+    return [(each.name, each.remedy) for each in rule_book().readers.values() if each.remedy]
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -199,6 +199,12 @@ class ReadersSheet(QDialog):
         is_few = table.columnCount() * header.minimumSectionSize() < table.width()
         mode = QHeaderView.ResizeMode.Stretch if is_few else QHeaderView.ResizeMode.ResizeToContents
         header.setSectionResizeMode(mode)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self._matrix is not None:
+            self._show(self._matrix)
 
     # The selected cell
 

@@ -116,9 +116,10 @@ def test_cells_are_legible_and_say_in_words_what_colours_say(
 ) -> None:
     application = QApplication.instance()
     assert isinstance(application, QApplication)
-    theme.apply(application, scheme)
     opened(store)
     sheet = show(window, settle)
+    theme.apply(application, scheme)
+    settle()
     for row in range(sheet.table.rowCount()):
         item = sheet.table.item(row, 0)
         assert item is not None
