@@ -5,7 +5,8 @@ It is run by its path. On standard input it gets one JSON object: ``program``, `
 ``memory``, ``show``, ``groups`` and ``arrays``, a list of ``[path, boxes]`` with each box a list of
 ``[start, stop]``; on standard output it writes one JSON object a line: what it found.
 
-Where the target is on this machine, it opens that and its libraries alone, writes no file and has no network.
+Where the target is on this machine, it opens that, what ``opens`` lists and its libraries alone, writes no file
+and has no network.
 """
 
 from __future__ import annotations
@@ -242,7 +243,8 @@ def _confine(request: dict[str, Any]) -> None:
     spec.loader.exec_module(confinement)
     confinement.end_with_parent()
     if request.get("storage") is None:
-        confinement.confine(confinement.libraries(), [request["target"]])
+        given = [request["target"], *request.get("opens", ())]
+        confinement.confine(confinement.libraries(), given)
 
 
 def main() -> None:
