@@ -121,7 +121,12 @@ class Answers:
 
 
 def ask_program(
-    program: str, asked: dict[str, Any], answers: Answers, token: CancelToken, script: str = ""
+    program: str,
+    asked: dict[str, Any],
+    answers: Answers,
+    token: CancelToken,
+    script: str = "",
+    seconds: float = LIMITS.check_time,
 ) -> str:
     """Have a program read a target in a process of its own; returns why it ended before it was done.
 
@@ -131,6 +136,8 @@ def ask_program(
         What `refbrowser.exporting.check_child` takes, but for the name of the program and its memory.
     script
         The path of what does the same for a program that the former does not know.
+    seconds
+        How long it may take.
     """
     target = asked["target"]
     asked = asked | {"program": program, "memory": LIMITS.check_memory}
@@ -142,11 +149,11 @@ def ask_program(
     command = [sys.executable, "-I", script or str(Path(check_child.__file__))]
     given = json.dumps(asked).encode()
     try:
-        ended = run_program(command, given, answers.take, LIMITS.check_time, token, environment)
+        ended = run_program(command, given, answers.take, seconds, token, environment)
     except OSError as error:
         return f"{program} cannot be started: {error.strerror}"
     if not ended.in_time:
-        return f"{program} was ended after {LIMITS.check_time:g} s"
+        return f"{program} was ended after {seconds:g} s"
     if ended.code:
         last = ended.errors.strip().splitlines()[-1:] or [""]
         return f"{program} crashed ({_how(ended.code)}) {last[0]}".strip()

@@ -5,8 +5,8 @@ It is run by its path. On standard input it gets one JSON object: ``program``, `
 ``memory``, ``show``, ``groups`` and ``arrays``, a list of ``[path, boxes]`` with each box a list of
 ``[start, stop]``; on standard output it writes one JSON object a line: what it found.
 
-Where the target is on this machine, it opens that, what ``opens`` lists and its libraries alone, writes no file
-and has no network.
+Where the target is on this machine, it opens that, what ``opens`` lists and its libraries alone, writes no
+file and has no network.
 """
 
 from __future__ import annotations
@@ -260,9 +260,9 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    out = sys.stdout
-    # What libraries print is no answer.
-    sys.stdout = sys.stderr
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # What libraries print, in whatever language, is no answer.
+    os.dup2(2, 1)
     try:
         library, read = READERS[request["program"]]
         # Where it lies is known once it is loaded.

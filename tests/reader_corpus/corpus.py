@@ -1,4 +1,4 @@
-"""A corpus of small stores for those who judge readers: each codec, type, grid and spelling in one of them."""
+"""A corpus of small stores for those who judge readers: each codec, type and grid in one of them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Tries one reader on many stores: a script that imports nothing of ours, for any Python with that reader.
 
-It gets the path of ``reader_child.py``, and on standard input a list of its requests. It writes one JSON object
-a line, the name of the store and the answers to its request. Each store gets a copy of the process that has
-loaded the library: one that crashes it, or keeps it busy, costs nothing else.
+It gets the path of ``reader_child.py``, and on standard input a list of its requests. It writes one JSON
+object a line, the name of the store and the answers to its request. Each store gets a copy of the process
+that has loaded the library: one that crashes it, or keeps it busy, costs nothing else.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import os
 import signal
 import sys
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any
 
 _PATIENCE = 30
+#: What most readers load, sooner or later.
+_OFTEN = ("zarr", "fsspec.implementations.reference", "obspec_utils.registry", "obstore.store")
 
 
 def _loaded(path: str) -> Any:
@@ -45,9 +48,11 @@ def main() -> None:
     requests = json.load(sys.stdin)
     readers = _loaded(child).READERS
     library, read = readers[requests[0]["program"]]
-    # The threads of Icechunk, which begin when it is loaded, would be lost in copies.
-    if library != "icechunk":
-        import_module(library)
+    for each in (library, *_OFTEN):
+        # The threads of Icechunk, which begin when it is loaded, would be lost in copies.
+        with suppress(ImportError):
+            if each != "icechunk":
+                import_module(each)
     for request in requests:
         there, here = os.pipe()
         process = os.fork()

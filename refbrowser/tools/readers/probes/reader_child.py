@@ -1,9 +1,9 @@
-"""Reads samples of a dataset with a reader that is not ours, in a process of its own; it imports nothing of ours.
+"""Reads samples of a dataset with a reader that is not ours, in a process that imports nothing of ours.
 
 It is run by its path. What it is asked and answers is what `refbrowser.exporting.check_child` says, which it
-loads by its path, too. It is asked besides for ``form`` (``store``, ``zip-store``, ``references``, ``parquet``
-or ``icechunk``), ``opens``, the other files and folders that it may read, and ``library``, the path of GDAL's
-library where no package brings it. Of an array it answers with ``opened`` before its values are read.
+loads by its path, too. It is told besides the ``form`` of the dataset (``store``, ``zip-store``,
+``references``, ``parquet`` or ``icechunk``), whether it ``is_nczarr``, what it was ``opened_with`` (of a
+repository its branch, tag or snapshot), and the ``library`` of GDAL where no package brings it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import ctypes
 import importlib.metadata
 import os
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -63,17 +64,15 @@ def _store_of(request: Request) -> Any:
     """Return the store in which zarr-python finds a dataset."""
     target = request["target"]
     if request["form"] == "icechunk" or request["program"] == "icechunk":
-        return _icechunk_store(target)
+        return _icechunk_store(target, request.get("opened_with", {}))
     if request["form"] in ("references", "parquet"):
         return _reference_store(target)
-    is_zip = request["form"] == "zip-store"
-    try:
-        from zarr.storage import LocalStore, ZipStore
-    except ImportError:  # zarr-python 2
-        from zarr.storage import DirectoryStore, ZipStore
-
-        return ZipStore(target, mode="r") if is_zip else DirectoryStore(target)
-    return ZipStore(target, mode="r") if is_zip else LocalStore(target, read_only=True)
+    storage: Any = import_module("zarr.storage")
+    if request["form"] == "zip-store":
+        return storage.ZipStore(target, mode="r")
+    if not hasattr(storage, "LocalStore"):  # zarr-python 2
+        return storage.DirectoryStore(target)
+    return storage.LocalStore(target, read_only=True)
 
 
 def _reference_store(target: str) -> Any:
@@ -93,7 +92,7 @@ def _reference_store(target: str) -> Any:
     return FsspecStore(found, read_only=True)
 
 
-def _icechunk_store(target: str) -> Any:
+def _icechunk_store(target: str, opened_with: dict[str, str]) -> Any:
     import icechunk
 
     storage = icechunk.local_filesystem_storage(target)
@@ -102,12 +101,18 @@ def _icechunk_store(target: str) -> Any:
     local = {prefix: None for prefix in known if prefix.startswith("file://")}
     granted = icechunk.containers_credentials(local) if local else None
     repository = icechunk.Repository.open(storage, config, authorize_virtual_chunk_access=granted)
-    return repository.readonly_session("main").store
+    wanted: dict[str, Any] = {_OF_SESSIONS.get(name, name): value for name, value in opened_with.items()}
+    return repository.readonly_session(**(wanted or {"branch": "main"})).store
+
+
+#: What sessions of Icechunk call what a repository is opened with, where that has another name.
+_OF_SESSIONS = {"snapshot": "snapshot_id"}
 
 
 def _by_zarr(request: Request) -> Iterator[Found]:
+    program: str = request["program"]
     root = _root_of(request, _store_of(request))
-    version = importlib.metadata.version(_DISTRIBUTIONS.get(request["program"], request["program"]))
+    version = importlib.metadata.version(_DISTRIBUTIONS.get(program, program))
     yield from _read(request, version, lambda path: _below(root, path))
 
 
@@ -173,14 +178,14 @@ def _by_kerchunk(request: Request) -> Iterator[Found]:
     import xarray
 
     def opened(group: str) -> Any:
-        said = {"open_dataset_options": {"group": group or None, **_AS_STORED}}
+        said: dict[str, Any] = {"open_dataset_options": {"group": group or None, **_AS_STORED}}
         return xarray.open_dataset(request["target"], engine="kerchunk", **said)
 
     yield from _read_variables(request, importlib.metadata.version("kerchunk"), opened)
 
 
 #: Values as they are stored: neither masked nor scaled.
-_AS_STORED = {"decode_cf": False, "chunks": None}
+_AS_STORED: dict[str, Any] = {"decode_cf": False, "chunks": None}
 
 
 def _read_variables(request: Request, version: str, opened: Callable[[str], Any]) -> Iterator[Found]:
@@ -286,6 +291,10 @@ class _Gdal:
         return found
 
 
+class NotComparedError(Exception):
+    """Values are not asked for: the reader may have them."""
+
+
 class _GdalArray:
     """One array of GDAL."""
 
@@ -311,7 +320,7 @@ class _GdalArray:
         kind = library.GDALExtendedDataTypeGetClass(self._type)
         number = library.GDALExtendedDataTypeGetNumericDataType(self._type)
         if kind or number not in _NUMERIC:
-            raise TypeError("its elements are no numbers: not compared")
+            raise NotComparedError("its elements are no numbers")
         out = np.zeros([each.stop - each.start for each in parts], _NUMERIC[number])
         rank = max(len(parts), 1)
         starts = (ctypes.c_uint64 * rank)(*(each.start for each in parts))
