@@ -273,6 +273,8 @@ def main() -> None:
             out.flush()
     except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found
         out.write(json.dumps({"ended": f"{type(error).__name__}: {error}"}) + "\n")
+    # A library may crash as Python ends.
+    out.flush()
 
 
 if __name__ == "__main__":

@@ -44,6 +44,11 @@ def _saved(folder: Path, document: Any, name: str = "refs.json") -> Path:
     return path
 
 
+def _blank(folder: Path) -> Path:
+    (folder / "a b").mkdir()
+    return _version(1)(folder / "a b")
+
+
 def _version(number: int, **options: Any) -> Callable[[Path], Path]:
     def write(folder: Path) -> Path:
         refs = _referenced(_group_v2(**options), folder)
@@ -176,6 +181,7 @@ def document_stores() -> Iterator[Store]:
         ("version 0", _version(0), (), NUMBERS),
         ("version 1", _version(1), (), NUMBERS),
         ("file URLs", _file_urls, (), NUMBERS),
+        ("a blank in a URL", _blank, (), NUMBERS),
         ("relative URLs", _relative, (), NUMBERS),
         ("templates", _templates, (), NUMBERS),
         ("templates that are called", _called_templates, (), NUMBERS),

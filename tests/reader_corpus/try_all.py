@@ -19,7 +19,10 @@ from typing import Any
 
 _PATIENCE = 30
 #: What most readers load, sooner or later.
-_OFTEN = ("zarr", "fsspec.implementations.reference", "obspec_utils.registry", "obstore.store")
+_OFTEN = (
+    *("zarr", "fsspec.implementations.reference", "obspec_utils.registry", "obstore.store"),
+    *("kerchunk.xarray_backend", "fastparquet"),
+)
 
 
 def _loaded(path: str) -> Any:
@@ -53,6 +56,9 @@ def main() -> None:
         with suppress(ImportError):
             if each != "icechunk":
                 import_module(each)
+    if "xarray" in sys.modules:
+        # It loads all that is registered with it when the first dataset is opened.
+        import_module("xarray.backends.plugins").list_engines()
     for request in requests:
         there, here = os.pipe()
         process = os.fork()

@@ -62,13 +62,15 @@ def _told(error: BaseException) -> str:
 
 def _store_of(request: Request) -> Any:
     """Return the store in which zarr-python finds a dataset."""
-    target = request["target"]
-    if request["form"] == "icechunk" or request["program"] == "icechunk":
-        return _icechunk_store(target, request.get("opened_with", {}))
-    if request["form"] in ("references", "parquet"):
+    target, program = request["target"], request["program"]
+    # These know one form alone, whatever it is.
+    form = {"icechunk": "icechunk", "fsspec": "references"}.get(program, request["form"])
+    if form == "icechunk":
+        return _icechunk_store(target, request["opened_with"])
+    if form in ("references", "parquet"):
         return _reference_store(target)
     storage: Any = import_module("zarr.storage")
-    if request["form"] == "zip-store":
+    if form == "zip-store":
         return storage.ZipStore(target, mode="r")
     if not hasattr(storage, "LocalStore"):  # zarr-python 2
         return storage.DirectoryStore(target)

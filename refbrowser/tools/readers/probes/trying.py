@@ -41,7 +41,7 @@ Box = list[list[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class Sample:
     """What is read here of an array.
 
     Attributes
@@ -83,11 +83,11 @@ def try_reader(
         The control was cancelled.
     """
     control = control or JobControl()
-    asked = _asked(dataset)
+    asked = asked_of(dataset)
     samples = []
     for path in arrays or tuple(dataset.arrays):
         control.token.check()
-        samples.append(_sample(dataset.array(path), control))
+        samples.append(sample_of(dataset.array(path), control))
     readable = [each for each in samples if not each.unread]
     asked |= {"arrays": [[each.path, each.boxes] for each in readable], "library": reader.library}
     answers = Answers()
@@ -97,10 +97,10 @@ def try_reader(
             reader.program, asked, answers, control.token, script=str(CHILD), seconds=LIMITS.try_time
         )
     version = answers.version or reader.version
-    return [Trial(reader.name, version, each.path, *_judged(each, answers, ended)) for each in samples]
+    return [Trial(reader.name, version, each.path, *judged(each, answers, ended)) for each in samples]
 
 
-def _asked(dataset: Dataset) -> dict[str, Any]:
+def asked_of(dataset: Dataset) -> dict[str, Any]:
     """Return what a reader is asked: how the dataset is opened, and what may be read for that."""
     store = dataset.document.store
     form = _FORMS.get(dataset.document.format)
@@ -156,16 +156,17 @@ def _folders(dataset: Dataset, form: str) -> Iterator[str]:
 # What is read here
 
 
-def _sample(array: Array, control: JobControl) -> _Sample:
+def sample_of(array: Array, control: JobControl) -> Sample:
+    """Return what is read here of an array."""
     path, shape = array.path, array.shape
     if array.node.unreadable is not None:
-        return _Sample(path, shape, unread=array.node.unreadable.message)
+        return Sample(path, shape, unread=array.node.unreadable.message)
     boxes = tuple(_boxes(array))
     try:
         values = tuple(_values(array, box, control) for box in boxes)
     except RefbrowserError as error:
-        return _Sample(path, shape, boxes, unread=error.message)
-    return _Sample(path, shape, boxes, values)
+        return Sample(path, shape, boxes, unread=error.message)
+    return Sample(path, shape, boxes, values)
 
 
 def _values(array: Array, box: Box, control: JobControl) -> tuple[str, bytes]:
@@ -208,8 +209,16 @@ def _corner(axis: tuple[int, list[int]], side: int, part: int) -> list[int]:
 # What the reader made of it
 
 
-def _judged(sample: _Sample, answers: Answers, ended: str) -> tuple[ReaderVerdict, str]:
-    """Return the verdict about an array, and the reader's reason."""
+def judged(sample: Sample, answers: Answers, ended: str) -> tuple[ReaderVerdict, str]:
+    """Return the verdict about an array, and the reader's reason.
+
+    Parameters
+    ----------
+    answers
+        What `reader_child` told.
+    ended
+        Why it ended before it was done; empty where it did not.
+    """
     if sample.unread:
         return ReaderVerdict.UNKNOWN, f"refbrowser does not read it: {_line(sample.unread)}"
     failure = answers.failures.get(sample.path, answers.failures.get("/", ""))
