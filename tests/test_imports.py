@@ -105,6 +105,7 @@ ALONE = {
     "refbrowser.wings.icechunk.reading.snapshot_options": "options, which help asks for without what opens",
     "refbrowser.wings.icechunk.history.request": "options, which help asks for without what runs",
     "refbrowser.wings.icechunk.manifests.request": "options, which help asks for without what runs",
+    "refbrowser.tools.readers.probes.installed": "what is there, apart from what becomes of trying it",
     "refbrowser.wings.awkward0.reading.awkward0_options": "options, which help asks for without what opens",
 }
 #: Folders of tests that are of no one room, with why.
@@ -114,6 +115,7 @@ OF_ALL_ROOMS = {
     "contracts": "what every format keeps, read and written",
     "end_to_end": "the program as users start it",
     "pictures": "the whole window, drawn and compared",
+    "reader_corpus": "small stores for those who judge readers, no tests",
     "safety": "hostile files, through every room",
     "servers": "what tests read from",
 }
@@ -347,6 +349,8 @@ NAMING = {
     "refbrowser.codecs.pipeline": "the format of an array's metadata: goes with the table of codecs",
     "refbrowser.codecs.lending": "the format of an array's metadata: whose codecs are registered",
     "refbrowser.engine.node_metadata": "the format of an array's metadata: goes with the documents",
+    "refbrowser.tools.readers.probes.installed": "names of packages that read",
+    "refbrowser.tools.readers.probes.reader_child": "runs alone: what packages that read are asked for",
 }
 
 
@@ -378,6 +382,8 @@ def test_formats_are_named_in_their_own_rooms(sources: list[Source]) -> None:
 NAMING_WINGS = {
     "refbrowser": "the name of a module of ours",
     "refbrowser.io.origins": "the scheme of URLs",
+    "refbrowser.tools.readers.probes.installed": "names of packages that read",
+    "refbrowser.tools.readers.probes.reader_child": "runs alone: what packages that read are asked for",
 }
 
 

@@ -19,6 +19,8 @@ from refbrowser.limits import LIMITS
 
 #: What reads with readers, in a process of its own.
 CHILD = Path(__file__).with_name("reader_child.py")
+#: What it can be asked for: stores in folders and in zip files, references and repositories.
+FORMS = ("store", "zip-store", "refs-v0", "refs-v1", "refs-parquet", "icechunk")
 #: The distribution that brings each reader of Python, what it is imported as, and what it needs besides.
 _PACKAGES = {
     "zarr-python": ("zarr", "zarr", ()),

@@ -1,9 +1,9 @@
 """Reads samples of a dataset with a reader that is not ours, in a process that imports nothing of ours.
 
 It is run by its path. What it is asked and answers is what `refbrowser.exporting.check_child` says, which it
-loads by its path, too. It is told besides the ``form`` of the dataset (``store``, ``zip-store``,
-``references``, ``parquet`` or ``icechunk``), whether it ``is_nczarr``, what it was ``opened_with`` (of a
-repository its branch, tag or snapshot), and the ``library`` of GDAL where no package brings it.
+loads by its path, too. It is told besides the ``form`` of the dataset, as `installed.FORMS` has them, whether
+it ``is_nczarr``, what it was ``opened_with`` (of a repository its branch, tag or snapshot), and the
+``library`` of GDAL where no package brings it.
 """
 
 from __future__ import annotations
@@ -64,10 +64,11 @@ def _store_of(request: Request) -> Any:
     """Return the store in which zarr-python finds a dataset."""
     target, program = request["target"], request["program"]
     # These know one form alone, whatever it is.
-    form = {"icechunk": "icechunk", "fsspec": "references"}.get(program, request["form"])
+    alone = {"icechunk": "icechunk", "fsspec": "refs-"}
+    form: str = alone.get(program, request["form"])
     if form == "icechunk":
         return _icechunk_store(target, request["opened_with"])
-    if form in ("references", "parquet"):
+    if form.startswith("refs-"):
         return _reference_store(target)
     storage: Any = import_module("zarr.storage")
     if form == "zip-store":
@@ -151,8 +152,9 @@ def _by_virtualizarr(request: Request) -> Iterator[Found]:
 
     registry = ObjectStoreRegistry({"file://": LocalStore()})
     parser: Any = {
-        "references": "KerchunkJSONParser",
-        "parquet": "KerchunkParquetParser",
+        "refs-v0": "KerchunkJSONParser",
+        "refs-v1": "KerchunkJSONParser",
+        "refs-parquet": "KerchunkParquetParser",
         "zip-store": "ZippedZarrParser",
         "icechunk": "IcechunkParser",
     }.get(request["form"], "ZarrParser")

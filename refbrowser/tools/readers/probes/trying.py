@@ -26,7 +26,7 @@ from refbrowser.exporting.check_child import elements
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
 from refbrowser.model.flavour import Flavour
-from refbrowser.tools.readers.probes.installed import CHILD, InstalledReader
+from refbrowser.tools.readers.probes.installed import CHILD, FORMS, InstalledReader
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _SIDE = 16
 #: What a reader says of its own environment, and not of the dataset.
 _ABOUT_ITSELF = ("ImportError", "ModuleNotFoundError", "PackageNotFoundError", "NotComparedError")
-_FORMS = {"refs-v0": "references", "refs-v1": "references", "refs-parquet": "parquet", "icechunk": "icechunk"}
 
 Box = list[list[int]]
 
@@ -102,12 +101,11 @@ def try_reader(
 
 def asked_of(dataset: Dataset) -> dict[str, Any]:
     """Return what a reader is asked: how the dataset is opened, and what may be read for that."""
-    store = dataset.document.store
-    form = _FORMS.get(dataset.document.format)
-    if form is None and store is not None:
+    store, form = dataset.document.store, dataset.document.format
+    if store is not None:
         form = "zip-store" if store.container == "zip" else "store"
     path = local_path(dataset.path)
-    if form is None or path is None:
+    if form not in FORMS or path is None:
         message = "readers are tried on stores, references and repositories of this machine alone"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=dataset.path))
     _check_held(dataset, form)
@@ -138,7 +136,7 @@ def _check_held(dataset: Dataset, form: str) -> None:
 
 def _folders(dataset: Dataset, form: str) -> Iterator[str]:
     """Yield the folders beside the dataset itself that its references may be read from."""
-    if form in ("references", "parquet"):
+    if form.startswith("refs-"):
         yield dataset.access.base
     for want in dataset.access.wanted(sources_of(dataset.document)):
         origin = want.origin
