@@ -33,6 +33,8 @@ from refbrowser.wings.icechunk.writing.repository_place import library
 
 #: Chunks that are set at a time.
 _TOGETHER = 50_000
+#: Chunks that are read and copied at a time.
+_READ = 64
 _NATIVE = "/chunks/"
 
 
@@ -64,11 +66,11 @@ def locations_of(changes: ChangeSet, tree: SnapshotTree, access: Access) -> list
         if isinstance(value, ByteRange | WholeFile)
     }
     urls = {url for url in urls if not _is_own(url, tree)}
-    if changes.moves or changes.prefixes:
+    if changes.moves or changes.urls:
         for node in tree.nodes.values():
             for _, value in tree.references(node):
                 if isinstance(value, ByteRange) and not _is_own(value.url, tree):
-                    urls.add(with_prefixes(value.url, changes.prefixes))
+                    urls.add(with_prefixes(value.url, changes.urls))
     return [access.locate(url) for url in sorted(urls)]
 
 
@@ -80,6 +82,11 @@ def with_prefixes(url: str, prefixes: Iterable[Prefix]) -> str:
         if plain.startswith(old):
             return prefix.new + plain[len(old) :]
     return url
+
+
+def _key(path: str, at: Coords) -> str:
+    """Return the key of a chunk: Icechunk has one spelling alone."""
+    return "/".join((*filter(None, (path,)), "c", *map(str, at)))
 
 
 def _is_own(url: str, tree: SnapshotTree) -> bool:
@@ -110,7 +117,7 @@ def apply_changes(
     RefbrowserError
         A chunk cannot be referred to, or its manifest not be read.
     """
-    return _Applying(session, tree, dataset, control, changes.prefixes, copies).apply(changes)
+    return _Applying(session, tree, dataset, control, changes.urls, copies).apply(changes)
 
 
 @dataclass(slots=True)
@@ -195,38 +202,47 @@ class _Applying:
     def _set_chunks(self, path: str, chunks: Mapping[Coords, Reference | None]) -> None:
         self.control.check()
         virtual: dict[Coords, ByteRange | WholeFile] = {}
+        copied: list[tuple[Coords, ByteRange | WholeFile]] = []
         for at, value in chunks.items():
-            key = "/".join((*filter(None, (path,)), "c", *map(str, at)))
             if value is None:
-                self._remove(key)
+                self._remove(_key(path, at))
             elif isinstance(value, Inline):
-                self._set(key, value.data)
-            elif isinstance(value, ByteRange | WholeFile) and (self.copies or _is_own(value.url, self.tree)):
-                self._set(key, self._bytes_of(value))
-                self.done.copied += 1
+                self._set(_key(path, at), value.data)
             elif isinstance(value, ByteRange | WholeFile):
-                virtual[at] = value
+                if self.copies or _is_own(value.url, self.tree):
+                    copied.append((at, value))
+                else:
+                    virtual[at] = value
+        for start in range(0, len(copied), _READ):
+            self.control.check()
+            self._copy(path, copied[start : start + _READ])
         if virtual:
             self._refer(path, virtual)
         self.done.chunks += len(chunks)
         self.control.progress(self.done.chunks, None)
 
-    def _bytes_of(self, value: ByteRange | WholeFile) -> bytes:
-        """Return the bytes of a chunk."""
-        offset, length = (value.offset, value.length) if isinstance(value, ByteRange) else (0, -1)
-        kind = ReferenceKind.RANGE if isinstance(value, ByteRange) else ReferenceKind.WHOLE
+    def _copy(self, path: str, chunks: Sequence[tuple[Coords, ByteRange | WholeFile]]) -> None:
+        """Store the bytes of chunks, which are read together."""
+        urls = {url: number for number, url in enumerate(dict.fromkeys(each.url for _, each in chunks))}
+        values = [value for _, value in chunks]
+        parts = [(each.offset, each.length) if isinstance(each, ByteRange) else (0, -1) for each in values]
+        kinds = [
+            ReferenceKind.RANGE if isinstance(each, ByteRange) else ReferenceKind.WHOLE for each in values
+        ]
         columns = ReferenceColumns(
-            np.array([kind], np.uint8),
-            np.zeros(1, np.int32),
-            np.array([offset], np.int64),
-            np.array([length], np.int64),
-            (value.url,),
+            np.array(kinds, np.uint8),
+            np.array([urls[each.url] for each in values], np.int32),
+            np.array([offset for offset, _ in parts], np.int64),
+            np.array([length for _, length in parts], np.int64),
+            tuple(urls),
         )
         dataset = self.dataset
-        (answer,) = dataset.session.fetch_all(columns, dataset.access, token=self.control.token, export=True)
-        if isinstance(answer, RefbrowserError):
-            raise answer
-        return bytes(answer)
+        answers = dataset.session.fetch_all(columns, dataset.access, token=self.control.token, export=True)
+        for (at, _), answer in zip(chunks, answers, strict=True):
+            if isinstance(answer, RefbrowserError):
+                raise answer
+            self._set(_key(path, at), bytes(answer))
+        self.done.copied += len(chunks)
 
     def _refer(self, path: str, chunks: Mapping[Coords, ByteRange | WholeFile]) -> None:
         icechunk = library()
@@ -262,7 +278,14 @@ class _Applying:
                 checksum = datetime.fromtimestamp(recorded.modified, UTC)
         if place.scheme == "file" and (recorded is None or moved != url):
             checksum, size = _of_file(place)
-        return chunk_location(place), checksum, size
+        return self._named(chunk_location(place)), checksum, size
+
+    def _named(self, location: str) -> str:
+        """Return a location by the name of its container, where that has one: it may be moved later."""
+        for name, beginning in self.tree.origin.repository.containers.items():
+            if location.startswith(beginning):
+                return f"vcc://{name}/{location[len(beginning) :]}"
+        return location
 
 
 def _of_file(place: Location) -> tuple[datetime | None, int | None]:

@@ -17,6 +17,8 @@ from refbrowser.words import counted
 
 Coords = tuple[int, ...]
 Metadata = Mapping[str, Any]
+#: What locations begin with that name a container.
+_NAMED = "vcc://"
 #: Characters of a value that a line shows.
 _SHOWN = 60
 
@@ -118,6 +120,18 @@ class Prefix:
     old: str
     new: str
 
+    @property
+    def container(self) -> str:
+        """The name of the virtual chunk container that is meant (``vcc://NAME``); empty for URLs."""
+        return self.old.removeprefix(_NAMED).rstrip("/") if self.old.startswith(_NAMED) else ""
+
+    @property
+    def words(self) -> str:
+        """What it changes."""
+        if self.container:
+            return f"vcc://{self.container} lies at {self.new}, for all snapshots"
+        return f"URLs that begin with {self.old} begin with {self.new}"
+
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
@@ -138,6 +152,11 @@ class ChangeSet:
     prefixes: Sequence[Prefix] = ()
 
     @property
+    def urls(self) -> list[Prefix]:
+        """Those prefixes with which URLs themselves begin, which are other references then."""
+        return [each for each in self.prefixes if not each.container]
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing changes."""
         return not self.moves and not self.prefixes and all(each.is_empty for each in self.nodes)
@@ -154,10 +173,10 @@ class ChangeSet:
             for line in each.lines():
                 yield each.shown, line
         for prefix in self.prefixes:
-            yield "/", f"URLs that begin with {prefix.old} begin with {prefix.new}"
+            yield "/", prefix.words
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return it as JSON: a path and what changes there, in words."""
+        """Return what changes as JSON: a path and what changes there, in words."""
         return [{"path": path, "change": change} for path, change in self.lines()]
 
     def checked(self) -> ChangeSet:

@@ -20,7 +20,7 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.documents import NODE_V3
 from refbrowser.io.files.atomic import check_unprotected
-from refbrowser.io.origins import split_url
+from refbrowser.io.origins import scheme_of, split_url
 from refbrowser.model.report import Report
 from refbrowser.references.merging.merge import Choice, Conflict
 from refbrowser.references.merging.merged_members import ABSENT, same_meaning
@@ -29,7 +29,7 @@ from refbrowser.wings.icechunk.changing.change_set import ChangeSet, metadata_in
 from refbrowser.wings.icechunk.changing.merged_changes import MergedChanges, Settled, merged_changes, place_of
 from refbrowser.wings.icechunk.changing.snapshot_tree import SnapshotTree
 from refbrowser.wings.icechunk.icechunk_limits import ICECHUNK_LIMITS
-from refbrowser.wings.icechunk.writing.containers import containers_of
+from refbrowser.wings.icechunk.writing.containers import Container, containers_of
 from refbrowser.wings.icechunk.writing.repository_place import (
     MAIN,
     library,
@@ -87,6 +87,8 @@ class Committed(Report):
         That nobody has settled: nothing was committed then.
     chunks, copied
         As `Applied` has them.
+    containers
+        Virtual chunk containers that lie elsewhere now: the configuration says so, no snapshot.
     """
 
     target: str
@@ -99,6 +101,7 @@ class Committed(Report):
     snapshot: str = ""
     chunks: int = 0
     copied: int = 0
+    containers: int = 0
 
     @property
     def is_merged(self) -> bool:
@@ -125,6 +128,7 @@ class Committed(Report):
             "conflicts": [_conflict_json(each) for each in self.conflicts],
             "chunks": self.chunks,
             "copied": self.copied,
+            "containers": self.containers,
         }
 
 
@@ -271,6 +275,7 @@ class _Committing:
             )
             if merged.conflicts or self.order.dry_run or told.is_empty:
                 return found
+            found = replace(found, containers=self._move_containers(told))
             if not self.order.copies:
                 self._add_containers(locations_of(told, tree, self.dataset.access))
             if is_new:
@@ -288,6 +293,33 @@ class _Committing:
                 return None
         return self._there(found, snapshot, done)
 
+    def _move_containers(self, changes: ChangeSet) -> int:
+        """Let the configuration say where named containers lie; tells how many."""
+        icechunk = library()
+        moved = [each for each in changes.prefixes if each.container]
+        config, granted = self._repository.config, {}
+        for prefix in moved:
+            known = (config.virtual_chunk_containers or {}).values()
+            if all(each.name != prefix.container for each in known):
+                message = f"the repository has no virtual chunk container {quoted(prefix.container)}"
+                raise RefbrowserError(ErrorKind.USAGE, message)
+            access = self.dataset.access
+            place = access.locate(prefix.new)
+            beginning = prefix.new if scheme_of(prefix.new) else f"file://{os.path.abspath(prefix.new)}"
+            made = Container(f"{beginning.rstrip('/')}/", place.origin, access.connection(place.origin))
+            config.set_virtual_chunk_container(
+                icechunk.VirtualChunkContainer(made.prefix, made.store(icechunk), name=prefix.container)
+            )
+            granted[made.prefix] = made.granted(icechunk)
+        if moved:
+            self._save_config(config, granted)
+        return len(moved)
+
+    def _save_config(self, config: Any, granted: Mapping[str, Any]) -> None:
+        credentials = library().containers_credentials(granted)
+        self._repository = self._repository.reopen(config=config, authorize_virtual_chunk_access=credentials)
+        self._repository.save_config()
+
     def _add_containers(self, locations: Sequence[Any]) -> None:
         """Let the configuration say where virtual chunks lie, before any refers to there."""
         icechunk = library()
@@ -300,12 +332,7 @@ class _Committing:
             each for each in containers if not any(each.prefix.startswith(known) for known in prefixes)
         ]
         if with_containers(config, containers):
-            granted = {each.prefix: each.granted(icechunk) for each in containers}
-            credentials = icechunk.containers_credentials(granted)
-            self._repository = self._repository.reopen(
-                config=config, authorize_virtual_chunk_access=credentials
-            )
-            self._repository.save_config()
+            self._save_config(config, {each.prefix: each.granted(icechunk) for each in containers})
 
     def _there(self, found: Committed, snapshot: str, done: Applied) -> Committed | None:
         """Return what was committed; None where another program has put its own in its place."""

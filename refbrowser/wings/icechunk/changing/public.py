@@ -49,7 +49,7 @@ def commit(
     delete
         Paths of groups and arrays.
     move_prefix
-        Beginnings of the URLs of virtual chunks, as ``OLD=NEW``.
+        Beginnings of the URLs of virtual chunks, as ``OLD=NEW``; or a named container, as ``vcc://NAME=NEW``.
     source
         Another branch, a tag or a snapshot: what it changed since both parted is committed (merged). Empty
         for none; nothing else is changed then.

@@ -46,8 +46,9 @@ class CommitRequest:
         default=(),
         metadata=option(
             "--move-prefix OLD=NEW",
-            "virtual chunks whose URLs begin with OLD lie at NEW (repeatable)",
-            about="Beginnings of URLs as ``OLD=NEW``.",
+            "virtual chunks whose URLs begin with OLD lie at NEW; vcc://NAME stands for a named container "
+            "(repeatable)",
+            about="Beginnings of URLs as ``OLD=NEW``, or a container as ``vcc://NAME=NEW``.",
             kind=Kind.TEXTS,
         ),
     )

@@ -88,6 +88,8 @@ def _summary(found: Committed, *, is_dry: bool) -> str:
         return f"{where}: nothing committed, {count}. Give --favor, or --settle PLACE=ours|theirs for each."
     if found.snapshot:
         return f"{where}: snapshot {found.snapshot}{merged}{copied}"
+    if found.containers:
+        return f"{where}: the configuration says where chunks lie now, no snapshot was needed"
     if found.changes.is_empty:
         return f"{where}: nothing to commit"
     return f"{where}: would be committed{merged}" if is_dry else f"{where}: nothing committed"

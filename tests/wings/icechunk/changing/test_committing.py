@@ -229,6 +229,42 @@ def test_a_branch_is_merged_into_another(path: Path, capsys: pytest.CaptureFixtu
         refbrowser.commit(path, source="side", delete="v")
 
 
+def test_a_named_container_lies_elsewhere_for_all_snapshots(path: Path) -> None:
+    try:
+        named = icechunk.VirtualChunkContainer(
+            f"file://{path.parent}/", icechunk.local_filesystem_store(str(path.parent)), name="data"
+        )
+    except TypeError:
+        pytest.skip("icechunk has no named containers before version 2")
+    config = icechunk.RepositoryConfig.default()
+    config.set_virtual_chunk_container(named)
+    storage = icechunk.local_filesystem_storage(str(path.parent / "named"))
+    session = icechunk.Repository.create(storage, config=config).writable_session("main")
+    v = zarr.create_group(session.store).create_array(
+        "v", shape=(4, 6), chunks=(4, 6), dtype="<i4", compressors=None
+    )
+    session.store.set_virtual_ref("v/c/0/0", "vcc://data/data.bin", offset=0, length=96)
+    assert v.shape == (4, 6)
+    session.commit("named")
+    (path.parent / "elsewhere").mkdir()
+    (path.parent / "data.bin").rename(path.parent / "elsewhere" / "data.bin")
+    named_path = path.parent / "named"
+    found = refbrowser.commit(named_path, move_prefix=f"vcc://data={path.parent}/elsewhere")
+    assert (found.snapshot, found.containers) == ("", 1)
+    # Under its new name the array still names the container.
+    refbrowser.commit(named_path, rename="v=w")
+    (path.parent / "elsewhere").rename(path.parent / "again")
+    refbrowser.commit(named_path, move_prefix=f"vcc://data={path.parent}/again")
+    with refbrowser.open(named_path, allow=[str(path.parent)]) as dataset:
+        assert np.array_equal(dataset["/w"][...], VIRTUAL)
+    granted = icechunk.containers_credentials({f"file://{path.parent}/again/": None})
+    repository = icechunk.Repository.open(storage, authorize_virtual_chunk_access=granted)
+    found_values = zarr.open_group(repository.readonly_session("main").store, mode="r")["w"][...]
+    assert np.array_equal(found_values, VIRTUAL)
+    with pytest.raises(RefbrowserError, match="no virtual chunk container"):
+        refbrowser.commit(named_path, move_prefix="vcc://nothing=/tmp")
+
+
 _WRITER = """
 import sys, refbrowser
 path, name = sys.argv[1:]

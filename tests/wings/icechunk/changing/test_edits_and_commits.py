@@ -74,6 +74,8 @@ def _edits_of(document: Any, said: tuple[Any, ...], folder: Path) -> list[Any]:
     if kind == "attribute":
         key = f"{rest[0]}/zarr.json".removeprefix("/")
         before = _metadata(document, key)
+        if before is None:
+            return []
         attributes = {**before.get("attributes", {}), rest[1]: rest[2]}
         return [SetMetadata(key, {**before, "attributes": attributes})]
     if kind == "dimension":
