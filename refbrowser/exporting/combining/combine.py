@@ -368,7 +368,7 @@ def _laid(files: list[ScannedSource], request: Combination) -> tuple[Plan, Gaps]
     found += off
     divided = divide(arrays, axes, request)
     told = [
-        *told_once(declared_mismatches(files, request), mismatches_of(files, arrays, request)),
+        *told_once(declared_mismatches(files, request), mismatches_of(files, arrays, request), request),
         *found,
         *file_ends(files, arrays, axes),
         *divided,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from refbrowser.exporting.combining.combination import ODD, Combination, Remedy
+from refbrowser.exporting.combining.combination import ODD, REENCODED, Combination, Remedy
 from refbrowser.exporting.combining.mismatches import Mismatch, OddValue, named
 from refbrowser.exporting.combining.properties import ArrayProperties, ScannedSource
 from refbrowser.model.cf import Packing
@@ -22,6 +22,8 @@ from refbrowser.references.declarations.declared_arrays import (
 
 #: What the kind of such a difference begins with.
 DECLARED = "declared"
+#: What is declared under another name than that under which files differ in it.
+_NAMES = {"type": "dtype"}
 
 
 def declared_mismatches(files: Sequence[ScannedSource], request: Combination) -> list[Mismatch]:
@@ -47,19 +49,28 @@ def declared_mismatches(files: Sequence[ScannedSource], request: Combination) ->
     return _gathered(found, len(new))
 
 
-def told_once(declared: Sequence[Mismatch], others: Sequence[Mismatch]) -> list[Mismatch]:
+def told_once(
+    declared: Sequence[Mismatch], others: Sequence[Mismatch], request: Combination
+) -> list[Mismatch]:
     """Return differences from what is declared and from other files; what both tell stands once."""
     found = {(each.path, each.name): each for each in declared}
     left = []
     for other in others:
-        same = found.get((other.path, other.name))
-        if same is None or not set(other.files) <= set(same.files):
+        key = other.path, _NAMES.get(other.name, other.name)
+        same = found.get(key)
+        if same is None:
             left.append(other)
-            continue
-        # What is declared is not given up for what most files have.
-        more = (each for each in other.remedies if each.kind != "accept")
-        remedies = tuple(dict.fromkeys((*same.remedies, *more)))
-        found[other.path, other.name] = replace(same, remedies=remedies)
+        elif request.reencode and other.kind in REENCODED and not other.is_blocking:
+            # The odd ones are written anew as most are, which may be as declared.
+            left.append(other)
+            if set(same.files) <= set(other.files):
+                del found[key]
+        elif set(other.files) <= set(same.files):
+            # What is declared is neither given up for what most files have, nor met by groups of them.
+            more = (each for each in other.remedies if each.kind not in ("accept", "split"))
+            found[key] = replace(same, remedies=tuple(dict.fromkeys((*more, *same.remedies))))
+        else:
+            left.append(other)
     return [*found.values(), *left]
 
 

@@ -79,6 +79,27 @@ def test_all_that_differ_are_named_before_anything_is_written(
         assert dataset["/t2m"].shape == (61, 6, 8)
 
 
+def test_what_is_written_anew_is_as_declared(archive: list[Path], document: Path) -> None:
+    beside, out = document.with_name("t2m.json.expect.json"), document.with_name("t2m.icechunk")
+    sources = [*archive[:3], archive[12]]
+    told: list[Any] = []
+    with pytest.raises(RefbrowserError):
+        refbrowser.combine(
+            sources, out, concat="time", declares=beside, told=lambda plan: told.extend(plan.blocking)
+        )
+    (mismatch,) = told
+    kinds = [each.kind for each in mismatch.remedies]
+    assert "reencode" in kinds
+    assert not {"accept", "split"} & {*kinds}
+    report = refbrowser.combine(sources, out, concat="time", declares=beside, reencode=True)
+    assert report.files == 4
+    # What most have may be what is not declared.
+    with pytest.raises(RefbrowserError, match=r"scale_factor is declared 0.01, but 0.02 in 2"):
+        refbrowser.combine(
+            [archive[0], *archive[12:14]], out, concat="time", declares=beside, reencode=True, force=True
+        )
+
+
 def test_what_all_lack_cannot_be_left_out(archive: list[Path], tmp_path: Path) -> None:
     beside = declare(tmp_path / "d.json", {"arrays": {"/p": {}, "lat": {"range": [-90, 45]}}})
     found: list[Any] = []
