@@ -273,6 +273,7 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     from dataclasses import replace
 
     from refbrowser.engine.sources import sources_of
+    from refbrowser.views.derived.computed import python_of
     from refbrowser.views.plot.picture import ChunkState
     from refbrowser.views.plot.snippet_store import source_of
     from refbrowser.views.plot.snippets import (
@@ -287,6 +288,9 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     assert dataset is not None
     if not dataset.document.has_keys and (shown.document.is_derived or "://" in shown.document.path):
         view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded)
+        computed = python_of(dataset.document, view.node.path, view.index)
+        if computed:
+            return computed
         name = title_of(dataset.document.format)
         return own_snippet(shown.document.path, name, view, is_edited=is_edited)
     source = source_of(dataset, (found.url for found in sources_of(dataset.document)), is_edited=is_edited)

@@ -29,6 +29,7 @@ from refbrowser.views.plot.slicing import dimension_names
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.references.document.document import Document
 
 #: What a derived array is called where its expression gives it no name.
 _NAME = "computed"
@@ -46,12 +47,15 @@ class ComputedOrigin(PlainAnswers):
         Of the dataset that it is about.
     expression
         As it was written.
+    labelled
+        Paths of the other datasets that it names, by their labels.
     nodes
         The arrays, with what computes them, by path.
     """
 
     path: str
     expression: str
+    labelled: Mapping[str, str]
     nodes: Mapping[str, ArrayNode]
     format: str = "computed"
 
@@ -68,6 +72,26 @@ class ComputedOrigin(PlainAnswers):
     def told(self) -> Sequence[Fact]:
         """Return the expression."""
         return (Fact("Expression", self.expression),)
+
+    def python(self, path: str, index: str) -> str:
+        """Return lines of Python that leave what an index selects of one of its arrays in ``values``."""
+        array = "array" if path == next(iter(self.nodes)) else f"array.dataset[{path!r}]"
+        beside = ", ".join(f"{label!r}: refbrowser.open({path!r})" for label, path in self.labelled.items())
+        lines = [
+            "# Expressions are computed by refbrowser, which must be installed where these lines run.",
+            "import refbrowser",
+            "",
+            f"dataset = refbrowser.open({self.path!r})",
+            f"array = refbrowser.compute(dataset, {self.expression!r}{beside and f', {{{beside}}}'})",
+            f"values = {array}[{index or '...'}]",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def python_of(document: Document, path: str, index: str) -> str:
+    """Return lines of Python that read part of a computed array; nothing where a document has none."""
+    origin = document.made_from(ComputedOrigin)
+    return "" if origin is None else origin.python(path, index)
 
 
 def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken) -> Array:
@@ -104,7 +128,8 @@ def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken) -> 
     nodes = (_array_node(name, said, operand, [array for array, _ in operands.taken]), *beside.values())
     for node in nodes:
         builder.add_node(node)
-    origin = ComputedOrigin(host.path, text, {node.path: node for node in nodes})
+    labelled = {label: datasets[label].path for label in sorted(labels) if label}
+    origin = ComputedOrigin(host.path, text, labelled, {node.path: node for node in nodes})
     document = builder.document(name=host.path, origin=origin)
     session = Session()
     session.only_here = "it is computed of arrays that are open in this process"

@@ -15,6 +15,7 @@ from monthly_files import Archive, write_archive
 import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.views.derived.computed import python_of
 
 xarray = pytest.importorskip("xarray")
 pytest.importorskip("netCDF4")
@@ -250,3 +251,14 @@ def test_coordinates_of_two_dimensions_and_the_grid_mapping_go_along(tmp_path: P
     with xarray.open_dataset(tmp_path / "cut.nc") as written:
         assert set(written.computed.coords) == {"lat", "lon"}
         assert (written.computed == 560).all()
+
+
+@pytest.mark.parametrize("path", ["/warm", "/time"])
+def test_lines_of_python_read_the_same(path: str, files: list[Path]) -> None:
+    with refbrowser.open(files[0]) as dataset, refbrowser.open(files[12]) as other:
+        text = "warm = t2m - by_position(b::/t2m, time)"
+        array = refbrowser.compute(dataset, text, {"b": other})
+        assert python_of(dataset.document, path, "1:3") == ""
+        read: dict[str, Any] = {}
+        exec(python_of(array.dataset.document, path, "1:3"), read)
+        np.testing.assert_array_equal(read["values"], array.dataset[path][1:3])
