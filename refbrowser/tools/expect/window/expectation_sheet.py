@@ -56,6 +56,8 @@ _ABOUT = (
 _EXAMPLE = "every month from 2015 to 2024-12\nevery 6 hours from 2020-01 until now - 5 days of t2m,msl"
 _NOTHING = "Nothing is written here. Learn what is there, or write what should be: every month from 2015"
 _LINES = 4
+#: Columns that fit beside each other.
+_FITTING = 12
 
 
 class ExpectationSheet(QDialog):
@@ -95,6 +97,10 @@ class ExpectationSheet(QDialog):
         self.rules = QCheckBox()
         self.rules.setObjectName("expectationRules")
         self.rules.setVisible(False)
+        self.gaps = QCheckBox("Only years and months with gaps")
+        self.gaps.setObjectName("expectationGaps")
+        self.gaps.setVisible(False)
+        self.gaps.toggled.connect(lambda _on: self._choose_columns())
         self.summary = plain_label()
         self.summary.setObjectName("expectationSummary")
         self.table = self._make_table()
@@ -105,6 +111,7 @@ class ExpectationSheet(QDialog):
         layout.setSpacing(theme.MEDIUM)
         for part in (heading, plain_label(_ABOUT, role="muted"), self.words, self.rules, self.summary):
             layout.addWidget(part)
+        layout.addWidget(self.gaps)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.detail)
         layout.addLayout(self._make_buttons())
@@ -192,11 +199,16 @@ class ExpectationSheet(QDialog):
         def read(_control: TaskControl) -> Expectation:
             return kept_expectation(dataset)
 
+        self.summary.setText("Reading what is kept beside the document…")
         self._run("Read what should be there", read, self._take_read)
 
     def _take_read(self, expectation: Expectation) -> None:
+        if self.words.toPlainText().strip():
+            # The user was faster.
+            return
+        self.set_expectation(expectation)
+        self._edited()
         if expectation:
-            self.set_expectation(expectation)
             self.check()
 
     def learn(self) -> None:
@@ -277,10 +289,21 @@ class ExpectationSheet(QDialog):
                 item = _item(cell_words(period), cell_about(result, period), is_good=is_good)
                 table.setItem(row, column + 1, item)
         table.resizeColumnsToContents()
+        # Where they fit, all are seen; else what lacks something first.
+        self.gaps.setVisible(len(shown.columns) > _FITTING)
+        self.gaps.setChecked(len(shown.columns) > _FITTING and bool(lacking))
+        self._choose_columns()
         first = next((row for row, (result, _) in enumerate(shown.rows) if result.lacks), 0)
         table.setCurrentCell(first, 0)
         table.blockSignals(False)
         self._tell()
+
+    def _choose_columns(self) -> None:
+        """Hide columns in which nothing is missing, where that is wanted."""
+        for column in range(len(self._table.columns)):
+            periods = (row[column] for _, row in self._table.rows)
+            has_gap = any(period is not None and period.wrong for period in periods)
+            self.table.setColumnHidden(column + 1, self.gaps.isChecked() and not has_gap)
 
     def _tell(self) -> None:
         item = self.table.currentItem()

@@ -85,6 +85,11 @@ def test_what_is_learned_is_kept_beside_the_document(
     settle()
     assert sheet.words.toPlainText() == "every day from 2015-01-01 to 2016-12-31 of /t2m,/msl"
     assert rows(sheet)["t2m"][:5] == ["700 of 731", "✓", "✓", "✗ none", "✓"]
+    # Of 24 months those with gaps are shown first.
+    shown = [at for at in range(1, 25) if not sheet.table.isColumnHidden(at)]
+    assert [sheet.table.horizontalHeaderItem(at).text() for at in shown] == ["2015-01", "2015-03"]  # type: ignore[union-attr]
+    sheet.gaps.setChecked(False)
+    assert not any(sheet.table.isColumnHidden(at) for at in range(25))
     button(sheet, "expectationSave").click()
     settle()
     said = json.loads(Path(f"{path}.expect.json").read_text())
