@@ -388,8 +388,8 @@ _WORDS = {
     "leave_out_var": "leave the array {} out",
     "take_as": "treat it as a separate array, {}",
     "inline_var": "store the values of {} in the document",
-    "split": "make a group of each run of files that are stored alike",
-    "reencode": "write the chunks of the odd files again, as own chunks",
+    "split": "split into {}, a group each",
+    "reencode": "re-encode the odd chunks",
     "accept": "use the common value",
     "set_attr": "say {} for all",
     "time_units": "count the times in {}",
@@ -425,7 +425,7 @@ class Remedy:
     kind
         The field of `Combination` that it changes.
     value
-        What is added to the field, or stands in it.
+        What is added to the field, or stands in it; of ``reencode`` the array whose numbers may be rounded.
     """
 
     kind: RemedyKind
@@ -441,6 +441,8 @@ class Remedy:
             value = "the odd files" if value == ODD else short(value)
         elif self.kind == "take_as":
             value = value.partition(":")[0].partition("=")[2]
+        elif self.kind == "reencode" and value:
+            return f"{_WORDS[self.kind]}, rounded if need be"
         elif self.kind == "set_attr":
             value = " ".join(value.rpartition(":")[2].split("=", 1))
         return _WORDS[self.kind].format(value)
@@ -460,12 +462,15 @@ class Remedy:
     def option(self) -> str:
         """What says it on the command line."""
         flag = f"--{self.kind.replace('_', '-')}"
+        if self.kind == "reencode" and self.value:
+            return f"{flag} --accept {_shell(f'rounding:{self.value}')}"
         return flag if self.kind in _TICKS else f"{flag} {_shell(self.value)}"
 
     def applied(self, request: Combination) -> Combination:
         """Return a request that has it."""
         if self.kind in _TICKS:
-            ticked: dict[str, Any] = {self.kind: True}
+            accepted = (f"rounding:{self.value}",) if self.kind == "reencode" and self.value else ()
+            ticked: dict[str, Any] = {self.kind: True, "accept": (*request.accept, *accepted)}
             return replace(request, **ticked)
         if self.kind in _TEXTS:
             said: dict[str, Any] = {self.kind: self.value}

@@ -574,7 +574,6 @@ class _Linter:
         return [*self._anew(kind, array), *self._eras(), *found]
 
     def _eras(self) -> list[Remedy]:
-        """Return the remedy that makes groups of files."""
         can_be = self.request.concat and not (self.request.split or self.request.extends)
         return [Remedy("split", "eras")] if can_be else []
 
@@ -585,8 +584,10 @@ class _Linter:
         """Return the remedy that writes chunks anew, where files no longer differ in a property then."""
         if kind not in REENCODED or array.role != "placed" or array.first.problem:
             return []
-        is_of_any = kind in ("form", "codecs", "chunks", "file ends")
-        return [Remedy("reencode")] if is_of_any or all(map(is_numeric, array.groups())) else []
+        if kind in ("form", "codecs", "chunks", "file ends"):
+            return [Remedy("reencode")]
+        rounded = [Remedy("reencode", array.path)] if kind in ("scale", "offset", "type") else []
+        return [Remedy("reencode"), *rounded] if all(map(is_numeric, array.groups())) else []
 
     def _leaving(self, odd: Iterable[int], path: str) -> list[Remedy]:
         files = [self.files[number].source for number in odd]

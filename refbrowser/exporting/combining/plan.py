@@ -21,7 +21,7 @@ from refbrowser.exporting.combining.properties import (
     bounds_of,
 )
 from refbrowser.exporting.combining.stored_forms import stored_form
-from refbrowser.exporting.combining.times import target_units, time_of
+from refbrowser.exporting.combining.times import calendar_of, target_units, time_of
 from refbrowser.model.cf import TimeUnits
 from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis
 from refbrowser.model.grid import ChunkGrid, grid_of
@@ -201,11 +201,12 @@ def _forms(plan: Plan) -> list[tuple[Any, ...]]:
     found: list[list[Any]] = [[] for _ in plan.files]
     known: dict[int, Any] = {}
     for array in plan.arrays:
-        if array.role != "placed":
+        if array.role == "same":
             continue
         for number, told in zip(array.files, array.told, strict=True):
             if id(told) not in known:
-                known[id(told)] = array.path, _form(told, plan.request.concat)
+                is_placed = array.role == "placed"
+                known[id(told)] = array.path, _form(told, plan.request.concat) if is_placed else _sense(told)
             found[number].append(known[id(told)])
     return [tuple(each) for each in found]
 
@@ -214,8 +215,14 @@ def _form(told: ArrayProperties, along: Sequence[str]) -> tuple[Any, ...]:
     sides = zip(told.dimensions, told.shape, told.chunks, strict=True)
     # A file of one chunk says nothing of the length of others.
     own = tuple(size if name not in along else chunk if chunk < size else 0 for name, size, chunk in sides)
-    meaning = tuple((name, text) for name, text in told.attributes if name in _MEANING)
-    return told.dimensions, own, meaning, stored_form(told, along)
+    return told.dimensions, own, told.attribute("units"), _sense(told), stored_form(told, along)
+
+
+def _sense(told: ArrayProperties) -> tuple[tuple[str, str], ...]:
+    """Return what numbers mean; times that count from other dates are counted alike."""
+    gone = ("units", "calendar") if time_of(told) is not None else ()
+    found = [(name, text) for name, text in told.attributes if name in _MEANING and name not in gone]
+    return (*found, ("calendar", calendar_of(told)))
 
 
 def _times(plan: Plan, axis: PlacedAxis | None, numbers: Sequence[int]) -> tuple[str, str]:

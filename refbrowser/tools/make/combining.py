@@ -23,12 +23,14 @@ from refbrowser.exporting.combining.times import target_units, time_of
 from refbrowser.exporting.making.made_references import sources_of
 from refbrowser.tools.make.combine_order import CombineOrder
 from refbrowser.views.words import one_line
-from refbrowser.words import count_text, counted_spaced, plural
+from refbrowser.words import count_text, counted_spaced, plural, size_text
 
 #: Files that are looked at to find the dimension.
 _SAMPLE = 6
 #: Files that are listed, and that are drawn along the dimension.
 LISTED, DRAWN = 500, 10_000
+#: Groups that are named.
+_NAMED = 4
 #: What is wrong with how files lie along a dimension.
 _PLACES = ("gap", "overlap", "double", "disorder", "off axis", "outside", "hole", "select", "time units")
 
@@ -214,10 +216,19 @@ def _summary(plan: Plan, harmless: int, *, added: bool) -> str:
         + (f" ({count_text(missing[axis.name])} missing)" if axis.name in missing else "")
         for axis in plan.axes
     )
+    if plan.eras:
+        return f"{files} in {count_text(len(plan.eras))} groups, one for each era: {_eras_text(plan)}."
     arrays = f"{count_text(len(plan.arrays))} arrays"
     noted = f" {count_text(harmless)} harmless differences are noted." if harmless > 1 else ""
     noted = " A harmless difference is noted." if harmless == 1 else noted
-    return f"{files} as one: {sizes + '; ' if sizes else ''}{arrays}.{noted}"
+    own = f" About {size_text(plan.own_size)} of chunks are written again." if plan.own_size else ""
+    return f"{files} as one: {sizes + '; ' if sizes else ''}{arrays}.{own}{noted}"
+
+
+def _eras_text(plan: Plan) -> str:
+    """Return the names of the first groups."""
+    names = [one_line(each.path.strip("/")) for each in plan.eras[:_NAMED]]
+    return ", ".join(names) + (", …" if len(plan.eras) > _NAMED else "")
 
 
 def _rows(plan: Plan) -> tuple[list[FileRow], tuple[tuple[float, float], ...]]:

@@ -252,6 +252,7 @@ def test_one_line_tells_of_many_odd_files(sets: Sets) -> None:
     assert (found.common, found.common_files, found.odd[0].value) == ("0.1", 3, "0.5")
     assert [each.option for each in found.remedies] == [
         "--reencode",
+        "--reencode --accept rounding:/t",
         "--split eras",
         "--leave-out odd",
         "--leave-out-var /t",

@@ -330,7 +330,7 @@ def test_eras_are_told_and_offered(tmp_path: Path, capsys: pytest.CaptureFixture
     asked = ["make", *map(str, files), "--concat", "time", "-o", str(tmp_path / "all.json")]
     assert main(asked) == 2
     told = capsys.readouterr().err
-    assert "--split eras  (make a group of each run of files that are stored alike)" in told
+    assert "--split eras  (split into eras, a group each)" in told
     assert main([*asked, "--split", "eras", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [each["what"] for each in told["groups"]] == [

@@ -97,6 +97,64 @@ def remedy(sheet: FilesSheet, text: str) -> QPushButton:
     return next(each for each in buttons if each.text() == text and each.isVisible())
 
 
+def other(sheet: FilesSheet, text: str) -> None:
+    """Choose what is in the menu beside the first button."""
+    (more,) = sheet.differences.findChildren(QPushButton, "combineOtherRemedies")
+    menu = more.menu()
+    assert menu is not None
+    next(each for each in menu.actions() if each.text() == text).trigger()
+
+
+def shown_sheet(window: MainWindow, settle: Settle, qtbot: QtBot, paths: list[Path]) -> CombineSheet:
+    """Return the sheet with files whose differences are to be settled."""
+    drop(window, *(QUrl.fromLocalFile(str(path)) for path in paths))
+    sheet = window.findChild(CombineSheet)
+    assert sheet is not None
+    settle()
+    qtbot.waitUntil(lambda: "to settle" in said(sheet) and bool(lines(sheet.differences)), timeout=20_000)
+    return sheet
+
+
+@pytest.mark.slow
+def test_odd_chunks_are_written_again_with_one_click(
+    window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [month(tmp_path, each, 0.02 if each == 2 else 0.01) for each in range(4)]
+    sheet = shown_sheet(window, settle, qtbot, paths)
+    start = button(sheet, "combineStartButton")
+    remedy(sheet, "Re-encode the odd chunks").click()
+    qtbot.waitUntil(start.isEnabled)
+    assert "of chunks are written again" in said(sheet)
+    assert any("3 of 12 chunks become own chunks" in "".join(row) for row in lines(sheet.differences))
+    start.click()
+    qtbot.waitUntil(lambda: window.findChild(CombineSheet) is None)
+    settle()
+    document = window.documents.all()[-1]
+    assert document.document is not None
+    refs = json.loads(document.document.to_bytes())["refs"]
+    held = [day for day in range(12) if not isinstance(refs[f"sst/{day}.0"], list)]
+    assert held == [6, 7, 8]
+
+
+@pytest.mark.slow
+def test_eras_become_groups_with_one_choice(
+    window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [month(tmp_path, each, 0.02 if each == 2 else 0.01) for each in range(4)]
+    sheet = shown_sheet(window, settle, qtbot, paths)
+    start = button(sheet, "combineStartButton")
+    other(sheet, "Split into eras, a group each")
+    qtbot.waitUntil(start.isEnabled)
+    assert said(sheet).startswith("4 files in 3 groups, one for each era: era1_2001-01-01_2001-01-06,")
+    start.click()
+    qtbot.waitUntil(lambda: window.findChild(CombineSheet) is None)
+    settle()
+    document = window.documents.all()[-1]
+    assert document.document is not None
+    refs = json.loads(document.document.to_bytes())["refs"]
+    assert sum(key.endswith("/sst/.zarray") for key in refs) == 3
+
+
 @pytest.mark.slow
 def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
@@ -135,7 +193,7 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     assert "gaps: 0, in trouble: 1" in strip.accessibleName()
 
     # Left out with one click; what is missing then is named.
-    remedy(sheet, "Leave sst_07.nc out").click()
+    other(sheet, "Leave sst_07.nc out")
     qtbot.waitUntil(start.isEnabled)
     assert said(sheet).startswith("11 files as one: time 33; 3 arrays.")
     told = lines(sheet.differences)
@@ -147,7 +205,7 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     remedy(sheet, "Take back").click()
     qtbot.waitUntil(lambda: "to settle" in said(sheet))
     assert not start.isEnabled()
-    remedy(sheet, "Leave sst_07.nc out").click()
+    other(sheet, "Leave sst_07.nc out")
     qtbot.waitUntil(start.isEnabled)
 
     # The keyboard goes on with what is next.
