@@ -10,6 +10,7 @@ from refbrowser.errors import ErrorKind, Severity
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import KINDS, kind_of
 from refbrowser.wings.dmrpp.checking.description_kinds import KINDS as DESCRIPTION_KINDS
+from refbrowser.wings.icechunk.manifests.manifest_findings import MANIFEST_LARGE
 
 PAGE = (Path(__file__).resolve().parents[4] / "resources/manual/audit.md").read_text("utf-8")
 
@@ -18,7 +19,8 @@ def test_every_code_is_listed_and_no_other() -> None:
     rows = re.findall(r"^\| `([a-z0-9-]+)` \| ([^|]+) \| ([^|]+) \|$", PAGE, re.M)
     listed = {code: (title, meaning) for code, title, meaning in rows}
     assert len(listed) == len(rows)
-    assert listed == {kind.code: (kind.title, kind.meaning) for kind in (KINDS | DESCRIPTION_KINDS).values()}
+    kinds = (*KINDS.values(), *DESCRIPTION_KINDS.values(), MANIFEST_LARGE)
+    assert listed == {kind.code: (kind.title, kind.meaning) for kind in kinds}
 
 
 def test_every_note_is_listed() -> None:
