@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import zarr
+from hypothesis import given
+from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.engine.readers import matrix as module
@@ -156,3 +158,18 @@ def test_arrays_that_need_the_same_are_judged_once(tmp_path: Path, monkeypatch: 
         found = reader_matrix(dataset, wanted=("gdal", "zarrita"))
     assert len(judged) == 2 * 2, "two readers, two kinds of arrays"
     assert sum(len(group.arrays) for group in found.groups) == 30
+
+
+@given(
+    st.from_regex(r"[a-z][a-z0-9_.-]{0,12}", fullmatch=True),
+    st.sampled_from(["codec-v2", "codec-v3", "form", "grid"]),
+)
+def test_of_what_nobody_has_heard_nothing_is_read(name: str, facet: str) -> None:
+    book, feature = rule_book(), f"{facet}:unheard-of-{name}"
+    features = frozenset(
+        {"form:store", "metadata:zarr-v3", "grid:regular", "type:int16", "codec-v3:bytes", feature}
+    )
+    for column in chosen_columns((), book):
+        cell = judge(features, column, book)
+        assert cell.verdict is not ReaderVerdict.DECODES, column.label
+        assert cell.causes
