@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.api import Path, Progress, control_of, dataset_of, texts_of
@@ -19,13 +20,14 @@ def readers(
     *,
     arrays: Iterable[str] = (),
     readers: Iterable[str] = (),
+    tries: bool = False,
     allow: Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Matrix:
     """Tell which other software reads a dataset, and what is the cause where it does not.
 
-    Nothing is read of the values: what an array needs follows from its metadata, and what readers have of
-    that is known from rules, each with its source.
+    Nothing is read of the values unless readers are tried: what an array needs follows from its metadata, and
+    what readers have of that is known from rules, each with its source.
 
     Parameters
     ----------
@@ -35,10 +37,13 @@ def readers(
         Paths of arrays; all when empty.
     readers
         Names, or ``NAME=VERSION``: ``zarr-python=3.1``, ``gdal``; all that are known when empty.
+    tries
+        Run those that are installed on a sample of the data, in processes that write nothing and have no
+        network, and compare the values with ours.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress
-        Called as `progress(done, total, ...)`.
+        Called as `progress(done, total, ...)` while readers are tried.
 
     Returns
     -------
@@ -61,5 +66,11 @@ def readers(
     """
     from refbrowser.engine.readers.matrix import reader_matrix
 
+    control = control_of(progress)
     with dataset_of(dataset, allow) as opened:
-        return reader_matrix(opened, texts_of(arrays), texts_of(readers), control_of(progress))
+        matrix = reader_matrix(opened, texts_of(arrays), texts_of(readers), control)
+        if not tries:
+            return matrix
+        from refbrowser.tools.readers.tried import tried_readers
+
+        return replace(matrix, tried=tried_readers(opened, matrix, control))

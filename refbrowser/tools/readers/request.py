@@ -1,4 +1,4 @@
-"""What is asked of readers: which arrays, and which readers."""
+"""What is asked of readers: which arrays, which readers, and whether installed ones are tried."""
 
 from __future__ import annotations
 
@@ -31,5 +31,16 @@ class ReadersRequest:
             about="Readers, each a name or ``NAME=VERSION``; all that are known where it is empty.",
             kind=Kind.TEXTS,
             title="Readers",
+        ),
+    )
+    tries: bool = field(
+        default=False,
+        metadata=option(
+            "--try",
+            "run the readers that are installed here on a sample of the data, and compare the values",
+            about="Run the readers that are installed on a sample of the data, and compare the values.",
+            kind=Kind.TICK,
+            means=True,
+            title="Try the installed ones",
         ),
     )
