@@ -105,7 +105,6 @@ ALONE = {
     "refbrowser.wings.icechunk.reading.snapshot_options": "options, which help asks for without what opens",
     "refbrowser.wings.icechunk.history.request": "options, which help asks for without what runs",
     "refbrowser.wings.icechunk.manifests.request": "options, which help asks for without what runs",
-    "refbrowser.tools.readers.probes.installed": "what is there, apart from what becomes of trying it",
     "refbrowser.wings.awkward0.reading.awkward0_options": "options, which help asks for without what opens",
 }
 #: Folders of tests that are of no one room, with why.

@@ -65,7 +65,7 @@ def _store_of(request: Request) -> Any:
     target, program = request["target"], request["program"]
     # These know one form alone, whatever it is.
     alone = {"icechunk": "icechunk", "fsspec": "refs-"}
-    form: str = alone.get(program, request["form"])
+    form = str(alone.get(program, request["form"]))
     if form == "icechunk":
         return _icechunk_store(target, request["opened_with"])
     if form.startswith("refs-"):
