@@ -29,6 +29,7 @@ from refbrowser.wings.icechunk.changing.change_set import ChangeSet, metadata_in
 from refbrowser.wings.icechunk.changing.merged_changes import MergedChanges, Settled, merged_changes, place_of
 from refbrowser.wings.icechunk.changing.snapshot_tree import SnapshotTree
 from refbrowser.wings.icechunk.icechunk_limits import ICECHUNK_LIMITS
+from refbrowser.wings.icechunk.reading.repository import is_id
 from refbrowser.wings.icechunk.writing.containers import Container, containers_of
 from refbrowser.wings.icechunk.writing.repository_place import (
     MAIN,
@@ -89,6 +90,9 @@ class Committed(Report):
         As `Applied` has them.
     containers
         Virtual chunk containers that lie elsewhere now: the configuration says so, no snapshot.
+    strays
+        Snapshots that another program made in a repository on this disk at the same moment, to which the
+        branch does not lead: it is about to commit, or the disk let both commit, and its commit was lost.
     """
 
     target: str
@@ -102,6 +106,7 @@ class Committed(Report):
     chunks: int = 0
     copied: int = 0
     containers: int = 0
+    strays: Sequence[str] = ()
 
     @property
     def is_merged(self) -> bool:
@@ -129,6 +134,7 @@ class Committed(Report):
             "chunks": self.chunks,
             "copied": self.copied,
             "containers": self.containers,
+            "strays": [*self.strays],
         }
 
 
@@ -280,6 +286,7 @@ class _Committing:
                 self._add_containers(locations_of(told, tree, self.dataset.access))
             if is_new:
                 self._repository.create_branch(self.branch, opened)
+            known = _snapshots_in(self.dataset.path)
             session = self._repository.writable_session(self.branch)
             if session.snapshot_id != tip:
                 return None
@@ -291,7 +298,7 @@ class _Committing:
                 snapshot = session.commit(found.message)
             except icechunk.ConflictError:
                 return None
-        return self._there(found, snapshot, done)
+        return self._there(found, snapshot, done, _snapshots_in(self.dataset.path) - known)
 
     def _move_containers(self, changes: ChangeSet) -> int:
         """Let the configuration say where named containers lie; tells how many."""
@@ -334,12 +341,30 @@ class _Committing:
         if with_containers(config, containers):
             self._save_config(config, {each.prefix: each.granted(icechunk) for each in containers})
 
-    def _there(self, found: Committed, snapshot: str, done: Applied) -> Committed | None:
-        """Return what was committed; None where another program has put its own in its place."""
+    def _there(self, found: Committed, snapshot: str, done: Applied, new: set[str]) -> Committed | None:
+        """Return what was committed; None where another program has put its own in its place.
+
+        Parameters
+        ----------
+        new
+            Snapshots that were not there before.
+        """
         newest = islice(self._repository.ancestry(branch=self.branch), ICECHUNK_LIMITS.icechunk_commits)
-        if all(each.id != snapshot for each in newest):
+        history = {each.id for each in newest}
+        if snapshot not in history:
             return None
-        return replace(found, snapshot=snapshot, chunks=done.chunks, copied=done.copied)
+        strays = tuple(sorted(new - history))
+        return replace(found, snapshot=snapshot, chunks=done.chunks, copied=done.copied, strays=strays)
+
+
+def _snapshots_in(target: str) -> set[str]:
+    """Return the snapshots in a repository on this disk; none of those in a bucket, which lose no commit."""
+    try:
+        return (
+            set() if "://" in target else {each for each in os.listdir(f"{target}/snapshots") if is_id(each)}
+        )
+    except OSError:
+        return set()
 
 
 def _check(session: Any, changes: ChangeSet) -> None:

@@ -74,6 +74,9 @@ def _write_text(found: Committed, *, is_dry: bool) -> None:
         tell(f"refbrowser: conflict: {plain(place_of(conflict))}")
         for choice, text in zip(Choice, conflict_sides(conflict), strict=True):
             tell(f"refbrowser:   {choice.value}: {plain(text)}")
+    for stray in found.strays:
+        words = f"another program made snapshot {stray} at the same moment, which the branch does not lead to"
+        tell(f"refbrowser: note: {words}: if it stays so, merge it with --from {stray}")
     write_line(plain(_summary(found, is_dry=is_dry)))
 
 

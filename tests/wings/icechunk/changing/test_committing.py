@@ -265,6 +265,30 @@ def test_a_named_container_lies_elsewhere_for_all_snapshots(path: Path) -> None:
         refbrowser.commit(named_path, move_prefix="vcc://nothing=/tmp")
 
 
+def test_what_another_program_makes_at_the_same_moment_is_told_and_can_be_merged(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from refbrowser.wings.icechunk.changing import committing
+
+    apply, made = committing.apply_changes, []
+
+    def meanwhile(*arguments: Any, **more: Any) -> Any:
+        # As a commit that the disk let ours replace: a snapshot to which no branch leads.
+        session = library_repository(path).writable_session("main")
+        zarr.open_group(session.store, mode="r+")["v"].attrs["lost"] = 1
+        made.append(session.flush("lost"))
+        return apply(*arguments, **more)
+
+    monkeypatch.setattr(committing, "apply_changes", meanwhile)
+    assert main(["commit", str(path), "--set-attr", "v:mine=1"]) == 0
+    assert f"--from {made[0]}" in capsys.readouterr().err
+    monkeypatch.undo()
+    if not library_repository(path).lookup_snapshot(made[0]).parent_id:
+        pytest.skip("this version does not record it")
+    assert refbrowser.commit(path, source=made[0]).snapshot
+    assert {"lost", "mine"} <= dict(library_group(path)["v"].attrs).keys()
+
+
 _WRITER = """
 import sys, refbrowser
 path, name = sys.argv[1:]

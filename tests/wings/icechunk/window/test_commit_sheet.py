@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
@@ -118,3 +118,32 @@ def test_a_sheet_that_is_given_up_commits_nothing(
     assert messages(path)[0] == "made"
     document.undo()
     assert not document.is_dirty
+
+
+@pytest.mark.parametrize("is_given_up", [False, True])
+def test_closing_asks_and_goes_on_after_the_commit(
+    window: MainWindow, opened: Open, tmp_path: Path, qtbot: QtBot, is_given_up: bool
+) -> None:
+    path = repository_in(tmp_path)
+    document = opened(path)
+    set_attribute(document, "v", units="ours")
+    qtbot.waitUntil(lambda: document.dataset is not None and document.dataset.document is document.document)
+    window.actions_["close_document"].trigger()
+    box = window.findChild(QMessageBox, "unsavedQuestion")
+    assert isinstance(box, QMessageBox)
+    save = box.findChild(QPushButton, "unsavedSaveButton")
+    assert isinstance(save, QPushButton)
+    save.click()
+    qtbot.waitUntil(lambda: bool(window.findChildren(CommitSheet)))
+    (sheet,) = window.findChildren(CommitSheet)
+    qtbot.waitUntil(lambda: sheet.found is not None)
+    if is_given_up:
+        click(sheet, "commitCancelButton")
+        assert window.documents.all() == [document]
+        assert document.is_dirty
+        # Nothing waits for a save any more.
+        document.undo()
+        return
+    click(sheet, "commitStartButton")
+    qtbot.waitUntil(lambda: not window.documents.all())
+    assert library_group(path)["v"].attrs["units"] == "ours"
