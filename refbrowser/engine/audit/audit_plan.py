@@ -307,7 +307,8 @@ def _plan_of(dataset: Dataset, request: AuditRequest) -> AuditPlan:
     if request.sample < 1:
         raise RefbrowserError(ErrorKind.USAGE, f"{request.sample} is not a number of chunks: give 1 or more")
     nodes = _nodes(dataset, request.arrays)
-    expected = expectation_sources(dataset, request.expect, request.late)
+    asks = request.level.asks
+    expected = expectation_sources(dataset, request.expect, request.late, asks=asks)
     return replace(_plan(dataset, request, nodes), expected=expected)
 
 

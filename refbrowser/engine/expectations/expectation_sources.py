@@ -54,7 +54,9 @@ class ExpectationSources:
         return bool(self.expectation or self.others or self.fault)
 
 
-def expectation_sources(dataset: Dataset, texts: Sequence[str], late: str = "") -> ExpectationSources:
+def expectation_sources(
+    dataset: Dataset, texts: Sequence[str], late: str = "", *, asks: bool = True
+) -> ExpectationSources:
     """Return what should be in a dataset.
 
     Parameters
@@ -64,6 +66,8 @@ def expectation_sources(dataset: Dataset, texts: Sequence[str], late: str = "") 
         there are none.
     late
         Another time that all may be late; empty for what it says itself.
+    asks
+        Whether a server is asked for the file beside a document that lies there.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def expectation_sources(dataset: Dataset, texts: Sequence[str], late: str = "") 
         `E_USAGE`: words that say nothing; a file cannot be read or is none.
     """
     expectation, others = Expectation(), list[tuple[str, tuple[tuple[str, str], ...]]]()
-    if not texts:
+    if not texts and (asks or scheme_of(dataset.path) is None):
         try:
             expectation = _beside(dataset)
         except RefbrowserError as error:
@@ -132,8 +136,6 @@ def _of_file(text: str) -> Expectation | None:
 
 def _beside(dataset: Dataset) -> Expectation:
     fetcher = dataset.session.fetcher
-    if scheme_of(dataset.path) is not None and not dataset.access.from_network:
-        return Expectation()
     file = expect_beside(dataset.path, dataset.access, lambda: fetcher, CancelToken())
     return Expectation() if file is None or file.expect is None else Expectation.from_json(file.expect)
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +15,11 @@ from expected_sets import days, months, refs_of, write_refs
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
+from refbrowser.io.buckets.bucket import Bucket
+from refbrowser.io.buckets.bucket_calls import ObjectFacts
+from refbrowser.tools.audit.listed_place import audit_place
 
 YEAR = "every month from 2015 to 2015"
 
@@ -124,6 +132,55 @@ def test_files_of_references_and_of_their_place(tmp_path: Path, capsys: pytest.C
     assert "2015-01" not in out
     assert main(["audit", str(path), "--expect", words, "--level", "stat"]) == 2
     assert "files data/a_{time:%Y-%m}.nc: no file of 1 of 12 months: 2015-01" in capsys.readouterr().out
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[str]:
+    """The URL of the folder, which a web server lists."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.slow
+def test_a_listing_of_a_server_and_the_file_beside_a_document_there(
+    path: Path, tmp_path: Path, served: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _files(tmp_path / "files", [f"a_2015-{month:02d}.nc" for month in range(1, 12)])
+    words = f"{YEAR} in a_{{time:%Y-%m}}.nc"
+    assert main(["audit", f"{served}/files", "--expect", words]) == 2
+    assert "no file of 1 of 12 months: 2015-12" in capsys.readouterr().out
+    assert main(["expect", str(path), "--set", YEAR]) == 0
+    capsys.readouterr()
+    # Nothing is asked for at the level set.
+    assert main(["audit", f"{served}/set.json"]) == 0
+    main(["audit", f"{served}/set.json", "--level", "stat"])
+    assert "/t2m: 1 of 12 months missing: 2015-03" in capsys.readouterr().out
+
+
+def test_objects_of_a_bucket_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def objects(self: Bucket, prefix: str) -> Iterator[ObjectFacts]:
+        assert prefix == "era5/"
+        for key in ("era5/2015/a_03.nc", "era5/2015/a_05.nc", "era5/2016/a_01.nc", "era5/2015/list.txt"):
+            yield ObjectFacts(key, 1, "tag", "")
+
+    monkeypatch.setattr(Bucket, "objects", objects)
+    words = "every month from 2015-03 to 2015-06 in {time:%Y}/a_{time:%m}.nc"
+    result = audit_place("s3://met/era5", [words], "", JobControl())
+    assert result is not None
+    assert [finding.message.partition(": ")[2] for finding in result.findings] == [
+        "no file of 2 of 4 months: 2015-04, 2015-06",
+        "2 files not expected: a_01.nc, list.txt",
+    ]
 
 
 def test_another_place_is_listed_only_where_that_is_allowed(
