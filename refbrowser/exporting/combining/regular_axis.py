@@ -89,10 +89,10 @@ class _Laying:
         if regular.size * 8 > LIMITS.inlined_members:
             message = f"{regular.size} times of {quoted(self.axis.name)} do not fit into a document"
             raise RefbrowserError(ErrorKind.BUDGET, message, advice="make the axis shorter (inlined_members)")
-        places = self._positions(regular, instants, tolerance, found)
+        places, is_moved = self._positions(regular, instants, tolerance, found)
+        del instants
         if places is None or self._collide(places, regular, found):
             return self.axis
-        is_moved = bool((np.abs(regular.instants(places) - instants) > tolerance).any())
         return self._parts(regular, places, is_moved=is_moved, found=found)
 
     def _instants(self) -> tuple[Ints, int]:
@@ -116,8 +116,11 @@ class _Laying:
 
     def _positions(
         self, regular: TimeAxis, instants: Ints, tolerance: int, found: list[Mismatch]
-    ) -> Ints | None:
-        """Return where all times lie; None where some are not on the axis, which is told."""
+    ) -> tuple[Ints | None, bool]:
+        """Return where all times lie, and whether these are other times than those of files.
+
+        None is returned where some are not on the axis, which is told.
+        """
         takes_nearest, takes_before = (
             self.request.accepts(each, self.axis.name) for each in (NEAREST, WITHIN)
         )
@@ -128,12 +131,12 @@ class _Laying:
             at = np.where(off & is_behind, at + 1, at)
         if off.any() and not (takes_nearest or takes_before):
             self._tell_off(self._parts_of(off), int(instants[np.argmax(off)]), regular, found)
-            return None
+            return None, False
         outside = (at < 0) | (at >= regular.size)
         if outside.any():
             self._tell_outside(self._parts_of(outside), regular, found)
-            return None
-        return at
+            return None, False
+        return at, bool(off.any())
 
     def _tell_off(self, off: list[int], instant: int, regular: TimeAxis, found: list[Mismatch]) -> None:
         odd, first = self._sources_of(off), instant_text(instant, regular.calendar)
