@@ -392,10 +392,12 @@ def own_note(laid: LaidArray, files: Sequence[ScannedSource]) -> tuple[Mismatch,
     """Return what is told of an array with own chunks before they are made, and their bytes, about."""
     array, found = laid.array, counted(laid)
     size = round(found.elements * (_per_element(laid, files) or array.first.itemsize))
-    chunks = f"{found.chunks:,} of {found.of:,} chunks become own chunks, about {size_text(size)}"
+    is_all = found.chunks == found.of
+    many = f"all {found.of:,}" if is_all else f"{found.chunks:,} of {found.of:,}"
+    rest = "" if is_all else "; the others stay references"
     odd = sum(map(array.is_odd, array.told))
     what = f"{odd} of {len(array.files)} files are stored otherwise" if odd else "chunks of files do not meet"
-    message = f"{array.path}: {what}: {chunks}; the others stay references"
+    message = f"{array.path}: {what}: {many} chunks become own chunks, about {size_text(size)}{rest}"
     return Mismatch(
         kind="own chunks", path=array.path, name="own chunks", message=message, is_blocking=False
     ), size

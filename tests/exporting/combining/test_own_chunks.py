@@ -358,3 +358,16 @@ def test_appended_files_may_be_stored_otherwise(tmp_path: Path) -> None:
     assert is_near(decoded(target), numbers(0, 12))
     refs = json.loads(target.read_text())["refs"]
     assert [isinstance(refs[f"t/{at}.0"], list) for at in range(6)] == [True] * 4 + [False] * 2
+
+
+def test_the_parquet_form_has_chunks_of_one_side(tmp_path: Path) -> None:
+    whole = Stored(chunk=0)
+    files = files_of(tmp_path / "f", [(5, whole), (4, whole), (5, whole)])
+    report = combined(files, tmp_path / "all.parq")
+    assert (report.own[0].chunks, report.own[0].of) == (2, 3)
+    assert is_near(decoded(tmp_path / "all.parq"), numbers(0, 14))
+    # A document has chunks as the files do, and says which software knows them.
+    report = combined(files, tmp_path / "all.json")
+    assert report.own == []
+    assert any("unequal sides" in each.message for each in report.mismatches)
+    assert is_near(decoded(tmp_path / "all.json"), numbers(0, 14))

@@ -12,6 +12,7 @@ from monthly_files import Archive, days_of, values_of, write_archive
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.saving import chunk_sink
 from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
 
 icechunk = pytest.importorskip("icechunk")
@@ -80,3 +81,23 @@ def test_what_has_no_meaning_there_is_refused(tmp_path: Path, capsys: pytest.Cap
     with pytest.raises(RefbrowserError) as caught:
         refbrowser.make(tmp_path / "x.nc", tmp_path / "x", format="zarr-v3")
     assert caught.value.kind is ErrorKind.USAGE
+
+
+@pytest.mark.slow
+def test_an_era_becomes_native_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunk_sink, "_HELD", 1_000)
+    archive = Archive(years=(2019, 2020), missing=(), era=(2019,))
+    files = write_archive(tmp_path / "files", archive)
+    target = tmp_path / "repository"
+    report = refbrowser.combine(files, target, concat="time", format="icechunk", reencode=True)
+    (own,) = report.own
+    assert (own.chunks, own.of, own.rounded) == (365, 731, 0)
+    names = opened_by(list(report.opened_by))
+    days = np.concatenate([days_of(year, month) for year in (2019, 2020) for month in range(1, 13)])
+    assert np.allclose(names["dataset"]["t2m"].values, values_of(days, archive.shape), rtol=0, atol=1e-4)
+    found = [str(names["session"].chunk_type("/t2m", [day, 0, 0])) for day in (0, 364, 365)]
+    kinds = [each.rpartition(".")[2].upper() for each in found]
+    assert kinds[2] == "VIRTUAL"
+    assert "VIRTUAL" not in kinds[:2]
+    # Where they were until then is gone, and no part of the repository.
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["files", "repository"]
