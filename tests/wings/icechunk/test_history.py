@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from icechunk_files import SNAPSHOTS, Writer, put, second_version
+from servers.http_server import HttpServer
+from servers.object_servers import ObjectServer
 
 import refbrowser
 from refbrowser.cli import main
@@ -342,3 +344,28 @@ def test_diff_since_a_branch_a_tag_or_a_snapshot(
     made.zarr.open_group(str(tmp_path / "s.zarr"), mode="w", zarr_format=3)
     assert main(["diff", str(tmp_path / "s.zarr"), "--since", "main"]) == 2
     assert "keeps no states" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_web_server_does_not_list(made: Made) -> None:
+    with HttpServer({}) as server:
+        for path in made.path.rglob("*"):
+            if path.is_file():
+                server.files[f"/r.icechunk/{path.relative_to(made.path).as_posix()}"] = path.read_bytes()
+        with pytest.raises(RefbrowserError, match="does not list"):
+            refbrowser.history(server.url("/r.icechunk"), allow=[server.origin], unused=True)
+
+
+@pytest.mark.long
+def test_an_object_store_is_listed(
+    made: Made, s3_server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = s3_server.new_bucket()
+    s3_server.put_folder(f"{bucket}/r", made.path)
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    with refbrowser.open(f"{bucket}/r", storage_options=s3_server.settings(bucket)) as dataset:
+        found, there = refbrowser.history(dataset, unused=True), told(made.path, unused=True)
+    assert isinstance(found, History)
+    assert found.unused == there.unused
+    assert found.graph == there.graph

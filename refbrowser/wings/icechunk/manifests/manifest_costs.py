@@ -119,13 +119,13 @@ class ManifestCosts:
 
     Attributes
     ----------
-    requests, opening
-        That opening the snapshot takes, and the bytes of its file; manifests are read later.
+    files, opening
+        That opening reads, and the bytes of the snapshot; manifests are read later.
     manifests, references, size
         Of all arrays together; None where the snapshot does not tell it.
     """
 
-    requests: int
+    files: int
     opening: int
     manifests: int
     references: int | None
@@ -136,7 +136,7 @@ class ManifestCosts:
 def manifest_costs(
     snapshot: Snapshot,
     hierarchy: Hierarchy,
-    requests: int,
+    files: int,
     arrays: Iterable[str] = (),
     splits: Iterable[str] = (),
 ) -> ManifestCosts:
@@ -144,8 +144,8 @@ def manifest_costs(
 
     Parameters
     ----------
-    requests
-        That opening takes.
+    files
+        That opening reads.
     arrays
         Paths of those that are told; all where there are none.
     splits
@@ -174,7 +174,7 @@ def manifest_costs(
     told = [snapshot.manifests[name] for name in users if name in snapshot.manifests]
     is_told = len(told) == len(users)
     return ManifestCosts(
-        requests,
+        files,
         snapshot.size,
         len(users),
         sum(facts.references for facts in told) if is_told else None,

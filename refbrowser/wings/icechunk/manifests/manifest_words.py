@@ -24,7 +24,7 @@ def cost_lines(costs: ManifestCosts) -> Iterator[str]:
     size = "" if costs.size is None else f", {binary_size_text(costs.size)}"
     yield f"{counted(costs.manifests, 'manifest')}{of}{size}"
     yield (
-        f"opening: {counted(costs.requests, 'request')}, the snapshot has "
+        f"opening: {counted(costs.files, 'file')}, the snapshot has "
         f"{binary_size_text(costs.opening)}; manifests are read as chunks are"
     )
     for array in costs.arrays[:_ARRAYS]:

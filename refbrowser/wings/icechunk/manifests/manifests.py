@@ -16,7 +16,7 @@ from refbrowser.wings.icechunk.manifests.request import ManifestsRequest
 from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin
 
 #: Files that are read to open a snapshot: of version 1 its branch and the configuration; of 2 one for both.
-_REQUESTS = {1: 3, 2: 2}
+_FILES = {1: 3, 2: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +76,4 @@ def costs_of(
     origin: IcechunkOrigin, hierarchy: Hierarchy, arrays: Iterable[str] = (), splits: Iterable[str] = ()
 ) -> ManifestCosts:
     """Return what the manifests of a snapshot that is open cost; the parameters are those of the request."""
-    return manifest_costs(origin.snapshot, hierarchy, _REQUESTS[origin.repository.version], arrays, splits)
+    return manifest_costs(origin.snapshot, hierarchy, _FILES[origin.repository.version], arrays, splits)
