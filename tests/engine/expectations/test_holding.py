@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from expected_sets import days, months, refs_of, write_refs
+from expected_sets import array, days, months, refs_of, write_refs
 
 import refbrowser
 from refbrowser.engine.audit.audit_plan import AuditRequest, plan_audit
@@ -156,6 +158,15 @@ def test_times_that_cannot_be_told_are_not_decided(made: Any) -> None:
     result = _audit(made([1, 2], units="metres"), "every month from 2015 to 2015")
     assert _told(result) == {"expected-undecided": [("/t2m", "'/time' holds no times")]}
     assert result.exit_code() == 2
+
+
+def test_times_that_are_not_stored_are_no_times(tmp_path: Path) -> None:
+    refs = refs_of(TIMES)
+    # The second half of the coordinate would read as fill: 2000-01-01, six times.
+    refs["time/.zarray"] = array([12], [6])
+    refs["time/0"] = "base64:" + b64encode(np.array(TIMES[:6], "<i4").tobytes()).decode()
+    told = _told(_audit(write_refs(tmp_path / "set.json", refs), "every month from 2015 to 2015"))
+    assert told == {"expected-missing": [("/t2m", "6 of 12 months missing: 2015-07 to 2015-12")]}
 
 
 # Rules, and other documents
