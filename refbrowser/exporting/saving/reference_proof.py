@@ -133,11 +133,13 @@ def proved(
     """
     proof = Proof(arrays=len(references.arrays))
     page: list[_Sample] = []
+    size = 0
     for sample in _samples(source, references, sampling or SAMPLE):
         page.append(sample)
-        if sum(each.size for each in page) >= _PAGE:
+        size += sample.size
+        if size >= _PAGE:
             _prove(references, page, proof, token)
-            page = []
+            page, size = [], 0
     _prove(references, page, proof, token)
     return proof
 

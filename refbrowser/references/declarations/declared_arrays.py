@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from glob import escape
 from typing import Any, NamedTuple, TypeAlias
 
@@ -109,13 +110,18 @@ class DeclaredArray:
     bounds: Bounds | None = None
 
     @property
+    def is_pattern(self) -> bool:
+        """Whether its name may be like those of several arrays."""
+        return any(sign in self.name for sign in "*?[")
+
+    @property
     def is_one(self) -> bool:
         """Whether it is about one array, which is to be there."""
-        return not self.optional and not any(sign in self.name for sign in "*?[")
+        return not self.optional and not self.is_pattern
 
     def is_about(self, path: str) -> bool:
-        """Tell whether it is about the array at a path."""
-        return fnmatchcase(path, self.name) or fnmatchcase(path.rpartition("/")[2], self.name)
+        """Tell whether its name is like that of the array at a path."""
+        return any(fnmatchcase(name, self.name) for name in _names_of(path))
 
     def deviations(self, facts: ArrayFacts) -> Iterator[Deviation]:
         """Yield the properties of an array that are otherwise."""
@@ -153,7 +159,7 @@ class DeclaredArray:
         return replace(self, dimensions=dimensions, shape=some(self.shape), chunks=some(self.chunks))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Declarations:
     """What is declared of the arrays of a dataset; of nothing where it is empty."""
 
@@ -165,10 +171,9 @@ class Declarations:
     def deviations(self, facts: ArrayFacts) -> list[Deviation]:
         """Return where an array is otherwise than declared, each property once."""
         found: dict[str, Deviation] = {}
-        for each in self.arrays:
-            if each.is_about(facts.path):
-                for deviation in each.deviations(facts):
-                    found.setdefault(deviation.name, deviation)
+        for each in self._about(facts.path):
+            for deviation in each.deviations(facts):
+                found.setdefault(deviation.name, deviation)
         return list(found.values())
 
     def without(self, dimensions: Iterable[str]) -> Declarations:
@@ -178,12 +183,30 @@ class Declarations:
 
     def missing(self, paths: Iterable[str]) -> list[str]:
         """Return the arrays that should be there and are not among the paths of a dataset."""
-        there = list(paths)
-        return [each.name for each in self.arrays if each.is_one and not any(map(each.is_about, there))]
+        there = {name for path in paths for name in _names_of(path)}
+        return [each.name for each in self.arrays if each.is_one and each.name not in there]
 
     def bounded(self, path: str) -> DeclaredArray | None:
         """Return what declares bounds of the values of an array; None where nothing does."""
-        return next((each for each in self.arrays if each.bounds is not None and each.is_about(path)), None)
+        return next((each for each in self._about(path) if each.bounds is not None), None)
+
+    def _about(self, path: str) -> list[DeclaredArray]:
+        """Return what is about an array, in order; of thousands only patterns are tried one by one."""
+        by_name, patterns = self._places
+        found = {at for name in _names_of(path) if (at := by_name.get(name)) is not None}
+        found |= {at for at in patterns if self.arrays[at].is_about(path)}
+        return [self.arrays[at] for at in sorted(found)]
+
+    @cached_property
+    def _places(self) -> tuple[dict[str, int], list[int]]:
+        """Where each name stands, and which are patterns."""
+        by_name = {each.name: at for at, each in enumerate(self.arrays)}
+        return by_name, [at for at, each in enumerate(self.arrays) if each.is_pattern]
+
+
+def _names_of(path: str) -> tuple[str, str]:
+    """Return what an array may be called: its path and its name."""
+    return path, path.rpartition("/")[2]
 
 
 def outside_bounds(bounds: Bounds, values: npt.NDArray[Any], packing: Packing) -> Deviation | None:

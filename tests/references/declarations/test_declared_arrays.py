@@ -106,6 +106,20 @@ def test_what_is_of_no_form(said: dict[str, Any]) -> None:
     assert caught.value.kind is ErrorKind.SCHEMA
 
 
+def test_of_thousands_only_patterns_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [f"/a{number}" for number in range(3_000)]
+    said = parse_declarations({"arrays": {**{path: {"dtype": "i2"} for path in paths}, "a1*": {"fill": 3}}})
+    tried: list[str] = []
+    like = declared_arrays.fnmatchcase
+    monkeypatch.setattr(
+        declared_arrays, "fnmatchcase", lambda name, pattern: tried.append(name) or like(name, pattern)
+    )
+    found = [said.deviations(replace(FACTS, path=path)) for path in paths]
+    assert said.missing(paths[1:]) == ["/a0"]
+    assert sum(map(len, found)) == sum(path.startswith("/a1") for path in paths)
+    assert len(tried) <= 2 * len(paths)
+
+
 def test_too_many_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(declared_arrays, "LIMITS", replace(LIMITS, declared_arrays=1))
     with pytest.raises(RefbrowserError) as caught:
@@ -145,12 +159,13 @@ def test_values_are_unpacked_and_those_that_mean_none_left_out() -> None:
     found = outside_bounds((None, 240), values, packing)
     assert found is not None
     assert found.words == "values are 200 to 250, declared … to 240"
+    assert outside_bounds((201, None), values, packing) is not None
     assert outside_bounds((0, 1), values[1:, :1], packing) is None
 
 
 _facts = st.builds(
     ArrayFacts,
-    path=st.sampled_from(["/a", "/g/b"]),
+    path=st.sampled_from(["/a", "/g/b", "/a[1]*"]),
     dtype=st.sampled_from(["<i2", ">f4", "|u1", "string", "<M8[ns]"]),
     dimensions=st.just(("x", "y")),
     shape=st.tuples(st.integers(0, 9), st.integers(0, 9)),
