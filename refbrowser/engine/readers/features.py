@@ -144,6 +144,8 @@ class FeatureFinder:
         yield f"metadata:{self._metadata(node)}"
         if node.path == "/":
             yield "place:root"
+        elif node.path.count("/") > 1:
+            yield "place:nested"
         yield from _layout(node)
         yield from _fill(node)
         if not any(node.dimensions):

@@ -45,6 +45,8 @@ _FACETS = {
     "shape": "shape",
     "dimensions": "dimensions",
     "zip": "keys of the zip file",
+    "place": "place in the hierarchy",
+    "keys": "chunk keys",
     "_FillValue": "_FillValue",
 }
 #: Features that are told of arrays, in this order.
