@@ -208,14 +208,16 @@ class _AxisHolding:
                 extra=sum(len(each.matched.extra) for each in arrays), undecided=undecided,
             )
         )  # fmt: skip
-        place = Place(document=self._dataset.document.name, path=first.path)
+        is_one = len(arrays) == 1
+        place = Place(document=self._dataset.document.name, path=first.path if is_one else None)
+        who = "" if is_one else f"{subject} in {len(arrays)} groups: "
         if undecided:
             yield EXPECTED_UNDECIDED.finding(undecided, place, checked=0)
         for state, (kind, word) in _LACKING.items():
             some = [run for run in runs if run.state is state]
             count = sum(run.length for run in some)
             if count:
-                message = f"{expected.words(count)} {word}: {lacking_words(expected, some)}"
+                message = f"{who}{expected.words(count)} {word}: {lacking_words(expected, some)}"
                 yield kind.finding(message, place)
 
     def _same_name(self, node: ArrayNode) -> list[ArrayNode]:

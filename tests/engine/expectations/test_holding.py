@@ -136,7 +136,7 @@ def test_eras_in_groups_are_one_and_models_are_not(tmp_path: Path) -> None:
     refs = {**refs_of(old, folder="a/"), **refs_of(new, folder="b/")}
     refs |= {f"{name}/.zgroup": '{"zarr_format": 2}' for name in "ab"}
     told = _told(_audit(write_refs(tmp_path / "eras.json", refs), "every month from 2015 to 2015"))
-    assert told == {"expected-missing": [("/a/t2m", "1 of 12 months missing: 2015-07")]}
+    assert told == {"expected-missing": [(None, "t2m in 2 groups: 1 of 12 months missing: 2015-07")]}
     refs |= refs_of([*old, *new], folder="b/")
     told = _told(_audit(write_refs(tmp_path / "models.json", refs), "every month from 2015 to 2015"))
     assert [path for path, _ in told["expected-missing"]] == ["/a/t2m", "/b/t2m"]
