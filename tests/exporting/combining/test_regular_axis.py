@@ -73,6 +73,18 @@ def test_ends_may_be_those_of_the_files(months: list[Path]) -> None:
     assert [each.text for each in plan.holes] == ["2016-01-01 to 2016-01-31"]
 
 
+def test_a_missing_month_is_a_chunk_as_long_as_the_month(tmp_path: Path) -> None:
+    files = [
+        document(tmp_path / f"{first}.json", days_of(first, days), chunk=99)
+        for first, days in (("2016-01-01", 31), ("2016-04-01", 30), ("2016-05-01", 31))
+    ]
+    report = combine(request_of(files, tmp_path / "all.json", axis="time=2016-01:2016-05:1D"))
+    made = refbrowser.open(tmp_path / "all.json")
+    assert made["t"].chunks == ((31, 29, 31, 30, 31), 3)
+    assert [each.text for each in report.holes] == ["2016-02-01 to 2016-03-31"]
+    assert np.isnan(made["t"][...]).all(axis=1).nonzero()[0].tolist() == list(range(31, 91))
+
+
 def test_files_in_any_order_lie_where_their_times_say(months: list[Path], tmp_path: Path) -> None:
     combine(request_of(months, tmp_path / "one.json"))
     combine(request_of(months[::-1], tmp_path / "other.json"))
