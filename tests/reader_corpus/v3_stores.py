@@ -218,5 +218,4 @@ def _names() -> Iterator[Store]:
     yield _store("metadata/a dimension without a name", dimension_names=["d0", None])
     yield _store("metadata/attributes", attributes={"units": "K", "list": [1, 2], "nested": {"a": 1}})
     yield _store("metadata/a member that may be ignored", more={"name": "x", "must_understand": False})
-    yield _store("metadata/type as an object", data_type={"name": "int32"})
     yield _store("metadata/zip", zipped=True)

