@@ -131,4 +131,4 @@ class Tool:
     @property
     def is_installed(self) -> bool:
         """Whether what runs it is there: it may be of a wing that is missing."""
-        return is_there(self.verb)
+        return is_there(self.verb or self.run)
