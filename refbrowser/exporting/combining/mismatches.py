@@ -376,7 +376,7 @@ class _Linter:
                 "given" if len(odd) < len(array.files) else "none",
                 len(array.files) - len(odd),
                 problems,
-                is_blocking=not self._is_written_anew("references", array),
+                is_blocking=not (self.request.reencode and self._anew("references", array)),
                 remedies=[*remedies, *self._anew("references", array), *self._eras()],
             )
 
@@ -532,7 +532,7 @@ class _Linter:
         if len(by) == 1:
             return True
         settled = self._accepted(kind, array) or name in self.request.sets(array.path)
-        blocks = is_blocking and not (settled or self._is_written_anew(kind, array))
+        blocks = is_blocking and not (settled or (self.request.reencode and self._anew(kind, array)))
         self._differing(array.path, kind, name or kind, list(by.values()), is_blocking=blocks, array=array)
         return False
 
@@ -571,14 +571,12 @@ class _Linter:
             found.insert(0, Remedy("time_units", finest(array.first, array.told)))
         elif kind in ACCEPTED:
             found.append(Remedy("accept", f"{kind}:{array.path}"))
-        return [*self._anew(kind, array), *self._eras(), *found]
+        anew = self._anew(kind, array)
+        return [*anew, *self._eras(), *found] if anew else [*found, *self._eras()]
 
     def _eras(self) -> list[Remedy]:
         can_be = self.request.concat and not (self.request.split or self.request.extends)
         return [Remedy("split", "eras")] if can_be else []
-
-    def _is_written_anew(self, kind: str, array: ArrayOfFiles) -> bool:
-        return self.request.reencode and bool(self._anew(kind, array))
 
     def _anew(self, kind: str, array: ArrayOfFiles) -> list[Remedy]:
         """Return the remedy that writes chunks anew, where files no longer differ in a property then."""
