@@ -104,6 +104,9 @@ class FeatureFinder:
         found = {f"form:{self._form}", *document_features(document)}
         if document.packed is not None:
             found.add(f"document:{document.packed.kind}")
+        for fact in document.told():
+            if fact.name.lower().endswith("version"):
+                found.add(f"{fact.name.lower().replace(' ', '-')}:{fact.value}")
         store = document.store
         if store is not None and store.is_consolidated:
             found.add("store:consolidated")

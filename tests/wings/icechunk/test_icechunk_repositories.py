@@ -565,3 +565,9 @@ def test_edits_lie_over_references_that_were_not_read_before(library: Made, tmp_
             np.testing.assert_array_equal(edited.arrays[path][...], values)
             np.testing.assert_array_equal(edited.arrays["/g/x"][...], VALUES)
         np.testing.assert_array_equal(dataset.with_document(document).arrays["/v"][...], np.arange(12))
+
+
+def test_readers_know_the_versions_of_repositories(tmp_path: Path) -> None:
+    put(tmp_path, second_version(tmp_path))
+    matrix = refbrowser.readers(tmp_path, readers=["icechunk=1.1", "icechunk=2.3"])
+    assert [str(matrix.verdict(column)) for column in range(2)] == ["refuses", "decodes"]
