@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.document_reading import SizeQuestion
     from refbrowser.app.controller.work import DatasetState, Opened, Saved
     from refbrowser.formats.format import Format
-    from refbrowser.io.access.access import Want
+    from refbrowser.io.access.access import Access, Want
     from refbrowser.references.document.document import Document
     from refbrowser.views.changed_rows import ChangedRows
     from refbrowser.views.references import FirstRows
@@ -138,23 +138,34 @@ class OpenDocument(EditedDocument):
 
     def reload(self) -> None:
         """Read the document again; its history begins anew. `reloaded` or `reloadFailed` tells the end."""
+        self._reload(None)
 
+    def reload_as_allowed(self) -> None:
+        """Do as `reload` where this program wrote what is read: what the user allowed for it still counts."""
+        self._reload(self.access)
+
+    def _reload(self, granted: Access | None) -> None:
         def again(opened: Opened) -> None:
             self.take_opened(opened)
             self.reloaded.emit()
 
-        self._read(f"Reload {self.title}", again, self.reloadFailed.emit)
+        self._read(f"Reload {self.title}", again, self.reloadFailed.emit, granted)
 
     def _read(
-        self, title: str, done: Callable[[Opened], None], failed: Callable[[BaseException], None]
+        self,
+        title: str,
+        done: Callable[[Opened], None],
+        failed: Callable[[BaseException], None],
+        granted: Access | None = None,
     ) -> None:
         path, values, allow, shared = self.path, dict(self.template_values), self._allow, self.shared
         options, kept = dict(self.options), dict(self.kept)
 
         def read(control: TaskControl) -> Opened:
-            from refbrowser.app.controller.work import open_document
+            from refbrowser.app.controller.work import as_allowed, open_document
 
-            return open_document(path, values, allow, options, kept, shared, control)
+            opened = open_document(path, values, allow, options, kept, shared, control)
+            return opened if granted is None else as_allowed(opened, granted)
 
         self._opening.run(self, title, read, done, failed, received=self._reading)
 

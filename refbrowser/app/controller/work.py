@@ -149,6 +149,14 @@ def open_document(
     return Opened(History(dataset.document), state_of(dataset, None), identity)
 
 
+def as_allowed(opened: Opened, before: Access) -> Opened:
+    """Return a document that was read again, with what was allowed for it before."""
+    dataset = opened.state.dataset
+    access = dataset.access.allow(before.allowed).allow(before.private, private=True)
+    granted = dataset.with_access(access.lending(before.lenders))
+    return replace(opened, state=state_of(granted, None))
+
+
 def opened_without_commas(path: str, shared: SharedSession, control: TaskControl) -> Opened:
     """Read a document whose JSON has commas before closing brackets, without them; it is in no file.
 

@@ -412,7 +412,7 @@ class CommitSheet(QDialog):
         document.choose("snapshot", None)
         document.choose("branch", last.branch)
         self.told.emit(f"{words} to {last.branch}: snapshot {last.snapshot} is open now")
-        document.reload()
+        document.reload_as_allowed()
         # Who asked for it before closing closes now.
         document.saved.emit(document.path)
 

@@ -12,6 +12,7 @@ from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.io.access.access import Want
 from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.references.merging.merge import Choice
 from refbrowser.wings.icechunk.window.commit_sheet import CommitSheet
@@ -147,3 +148,31 @@ def test_closing_asks_and_goes_on_after_the_commit(
     click(sheet, "commitStartButton")
     qtbot.waitUntil(lambda: not window.documents.all())
     assert library_group(path)["v"].attrs["units"] == "ours"
+
+
+def not_allowed(document: OpenDocument) -> list[Want]:
+    """Return what the bar asks for."""
+    return [want for want in document.wants if not want.allowed]
+
+
+def test_what_was_allowed_this_time_still_is_after_a_commit(
+    window: MainWindow, opened: Open, tmp_path: Path, qtbot: QtBot
+) -> None:
+    document = opened(repository_in(tmp_path))
+    assert not_allowed(document)
+    document.allow(document.wants)
+    qtbot.waitUntil(lambda: not not_allowed(document))
+    assert document.access is not None
+    allowed = document.access.allowed
+    set_attribute(document, "v", units="degC")
+    sheet = saved_by_sheet(window, document, qtbot)
+    asked: list[Want] = []
+    document.trustChanged.connect(lambda: asked.extend(not_allowed(document)))
+    with qtbot.waitSignal(document.reloaded):
+        click(sheet, "commitStartButton")
+    assert document.access.allowed == allowed
+    assert not asked
+    # What somebody else may have written is asked about.
+    with qtbot.waitSignal(document.reloaded):
+        document.reload()
+    assert not_allowed(document)
