@@ -240,10 +240,10 @@ def test_audit_and_comparison_go_by_the_same_rule(tmp_path: Path) -> None:
     said, _ = _zarr_v3(tmp_path / "said", "i2", 0, 5)
     fives = np.full(2, 5, "i2")
     with refbrowser.open(two) as old, refbrowser.open(three) as new, refbrowser.open(said) as told:
-        assert _odd_values(_node(old), fives)[0][0] == ALL_FILL
-        assert _odd_values(_node(new), fives) == []
-        assert _odd_values(_node(told), fives)[0][0] == ALL_FILL
-        assert _odd_values(_node(told), np.zeros(2, "i2")) == []
+        assert _odd_values(_node(old), fives, None)[0][0] == ALL_FILL
+        assert _odd_values(_node(new), fives, None) == []
+        assert _odd_values(_node(told), fives, None)[0][0] == ALL_FILL
+        assert _odd_values(_node(told), np.zeros(2, "i2"), None) == []
 
 
 def test_the_default_fill_of_netcdf_4_is_missing_though_the_dataset_names_it(tmp_path: Path) -> None:
