@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.sample.public import sample
     from refbrowser.tools.samples.public import samples
     from refbrowser.wings.awkward0.writing.awkward0_writing import Awkward0Writing
+    from refbrowser.wings.icechunk.changing.public import commit
     from refbrowser.wings.icechunk.writing.commit_options import CommitOptions
     from refbrowser.wings.ncstream.writing.stream_options import StreamOptions
 
@@ -69,6 +70,7 @@ __all__ = [
     "check",
     "check_many",
     "combine",
+    "commit",
     "compute",
     "cost",
     "diff",

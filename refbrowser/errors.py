@@ -242,6 +242,11 @@ def _again(
     return error
 
 
+def usage_error(message: str, advice: str = "") -> RefbrowserError:
+    """Return the error of something that was asked for and cannot be meant."""
+    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)
+
+
 class DistinctError(RefbrowserError):
     """An error that is asked for by its class, which it keeps wherever it is told."""
 

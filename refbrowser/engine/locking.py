@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, RefusedError, Severity, quoted
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, Severity, quoted
 from refbrowser.findings.finding import Finding
 from refbrowser.findings.kinds import FILE_GONE, FILE_NOT_LOCKED, FILE_UNDECIDED, LOCK_INVALID, LOCK_UNREAD
 from refbrowser.formats.option_fields import Kind, documented, option
@@ -492,7 +492,9 @@ def hold_against_lock(
         if scheme_of(path) is None:
             lock = read_lock(place)[0]
         else:
-            lock = _read_remote(place, access, fetcher(), token)
+            from refbrowser.io.fetching.fetch import read_beside
+
+            lock = parse_lock(read_beside(place, access, fetcher(), token, LIMITS.lock_size).data)
     except AbsentError:
         return
     except RefbrowserError as error:
@@ -542,19 +544,6 @@ def hold_against(access: Access, lock: Lock) -> None:
         memory.hold_against(LockWatch(lock, file_sample, allow=True))
     else:
         memory.locked.replace(lock)
-
-
-def _read_remote(place: str, access: Access, fetcher: Fetcher, token: CancelToken) -> Lock:
-    """Read the lock at a URL; there is none where the server says so, or says nothing to who may not know."""
-    from refbrowser.io.fetching.fetch import read_document
-
-    try:
-        own = replace(access, memory=AccessMemory())
-        found = read_document(place, own, fetcher=fetcher, cancel=token, size_limit=LIMITS.lock_size)
-    except RefusedError as error:
-        # Stores that do not let their keys be listed answer 403 where there is none.
-        raise AbsentError(error.kind, error.message, error.place) from error
-    return parse_lock(found.data)
 
 
 # Comparing all

@@ -7,7 +7,7 @@ import netrc
 import os
 from functools import lru_cache
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import quoted, usage_error
 
 #: Where they are looked for when no other file is named.
 _NETRC = "~/.netrc"
@@ -25,7 +25,7 @@ def bearer(variable: str) -> str:
     """
     value = (os.environ.get(variable) or "").strip()
     if not value or not value.isprintable() or not value.isascii() or " " in value:
-        raise _usage(f"environment variable {quoted(variable)} holds no token")
+        raise usage_error(f"environment variable {quoted(variable)} holds no token")
     return f"Bearer {value}"
 
 
@@ -46,15 +46,15 @@ def basic(host: str, file: str) -> str:
     try:
         status = os.stat(path)
         if status.st_size > _LARGEST:
-            raise _usage(f"the file {quoted(path)} is too large for a netrc file")
+            raise usage_error(f"the file {quoted(path)} is too large for a netrc file")
         found = _entries(path, status.st_mtime_ns, status.st_size).get(host)
     except OSError as error:
-        raise _usage(f"the netrc file {quoted(path)} cannot be read: {error.strerror}") from None
+        raise usage_error(f"the netrc file {quoted(path)} cannot be read: {error.strerror}") from None
     except netrc.NetrcParseError as error:
         # Its words are told, which name a line, and not its text.
-        raise _usage(f"the netrc file {quoted(path)} is faulty in line {error.lineno}") from None
+        raise usage_error(f"the netrc file {quoted(path)} is faulty in line {error.lineno}") from None
     if found is None:
-        raise _usage(f"the netrc file {quoted(path)} has no entry for {quoted(host)}")
+        raise usage_error(f"the netrc file {quoted(path)} has no entry for {quoted(host)}")
     name, password = found
     return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode("ascii")
 
@@ -64,7 +64,3 @@ def _entries(path: str, _modified: int, _size: int) -> dict[str, tuple[str, str]
     """Return the entries of hosts; that of all others is left out: nobody bound it to a host."""
     hosts = netrc.netrc(path).hosts
     return {host: (entry[0], entry[2] or "") for host, entry in hosts.items() if host != "default"}
-
-
-def _usage(message: str) -> RefbrowserError:
-    return RefbrowserError(ErrorKind.USAGE, message)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted, usage_error
 from refbrowser.model.calendars import DAY, LENGTHS, calendar_dates, day_numbers, start_of
 from refbrowser.model.cf import TimeUnits
 
@@ -117,7 +117,7 @@ class AxisWords:
         """
         match = _WORDS.fullmatch(text.strip())
         if match is None:
-            raise _usage(f"{quoted(text)} is not of the form NAME=FROM:TO:STEP", _EXAMPLE)
+            raise usage_error(f"{quoted(text)} is not of the form NAME=FROM:TO:STEP", _EXAMPLE)
         return cls(
             match["name"].strip(), match["begin"] or "", match["end"] or "", TimeStep.parse(match["step"])
         )
@@ -141,7 +141,7 @@ class AxisWords:
         _check_day(begin, calendar, self.step)
         size = int(TimeAxis(calendar, begin, self.step, 0).positions(np.array([end - 1], np.int64))[0][0]) + 1
         if size < 1:
-            raise _usage(f"the axis {quoted(self.name)} ends before it begins", _EXAMPLE)
+            raise usage_error(f"the axis {quoted(self.name)} ends before it begins", _EXAMPLE)
         return TimeAxis(calendar, begin, self.step, size)
 
     def _first(self, calendar: str, there: Ints | None) -> int:
@@ -160,7 +160,7 @@ class AxisWords:
 
     def _ends(self, there: Ints | None) -> tuple[int, int]:
         if there is None or not len(there):
-            raise _usage(f"nothing tells where the axis {quoted(self.name)} begins or ends", _EXAMPLE)
+            raise usage_error(f"nothing tells where the axis {quoted(self.name)} begins or ends", _EXAMPLE)
         return int(there.min()), int(there.max())
 
 
@@ -280,9 +280,9 @@ def _instant(parts: list[int], text: str, calendar: str) -> int:
     try:
         number = day_numbers(year, month, day, calendar)
     except ValueError as error:
-        raise _usage(f"{quoted(text)} is not a date: {error}") from None
+        raise usage_error(f"{quoted(text)} is not a date: {error}") from None
     if hour > 23 or minute > 59 or second > 59 or _date(int(number), calendar) != (year, month, day):
-        raise _usage(f"{quoted(text)} is not a date of the calendar {quoted(calendar)}")
+        raise usage_error(f"{quoted(text)} is not a date of the calendar {quoted(calendar)}")
     return int(number) * DAY + ((hour * 60 + minute) * 60 + second) * LENGTHS["seconds"]
 
 
@@ -304,11 +304,7 @@ def _check_day(begin: int, calendar: str, step: TimeStep) -> None:
     day = _date(begin // DAY, calendar)[2]
     if step.months and day > _LAST_DAY:
         message = f"steps of months cannot begin on day {day}: not each month has it"
-        raise _usage(message, f"begin on one of the days 1 to {_LAST_DAY}")
-
-
-def _usage(message: str, advice: str = "") -> RefbrowserError:
-    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)
+        raise usage_error(message, f"begin on one of the days 1 to {_LAST_DAY}")
 
 
 def instants_of(values: npt.NDArray[Any], units: TimeUnits) -> tuple[Ints, int] | None:

@@ -114,7 +114,7 @@ BUILT_IN = (
         words="show the manifests of an Icechunk repository, and what they cost",
         examples=(
             "refbrowser export sea_surface.json sea.icechunk --to icechunk",
-            "refbrowser manifests sea.icechunk --split time=12",
+            "refbrowser manifests sea.icechunk --split-size time=12",
         ),
         request="refbrowser.wings.icechunk.manifests.request:ManifestsRequest",
         run="refbrowser.wings.icechunk.manifests.manifests:manifests",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, RefusedError
-from refbrowser.io.access.access import Access, AccessMemory, path_beside
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
+from refbrowser.io.access.access import Access, path_beside
 from refbrowser.io.access.local_files import open_regular, read_exactly
 from refbrowser.io.access.segment import room_for
 from refbrowser.io.files.atomic import write_own
@@ -66,21 +65,12 @@ def expect_beside(
     try:
         if scheme_of(document) is None:
             return read_expect(place)[0]
-        return _read_remote(place, access, fetcher(), token)
+        from refbrowser.io.fetching.fetch import read_beside
+
+        found = read_beside(place, access, fetcher(), token, LIMITS.expect_size)
+        return parse_expect(bytes(found.data))
     except AbsentError:
         return None
-
-
-def _read_remote(place: str, access: Access, fetcher: Fetcher, token: CancelToken) -> ExpectFile:
-    from refbrowser.io.fetching.fetch import read_document
-
-    try:
-        own = replace(access, memory=AccessMemory())
-        found = read_document(place, own, fetcher=fetcher, cancel=token, size_limit=LIMITS.expect_size)
-    except RefusedError as error:
-        # Stores that do not let their keys be listed answer 403 where there is none.
-        raise AbsentError(error.kind, error.message, error.place) from error
-    return parse_expect(bytes(found.data))
 
 
 def change_expect(document: str, change: Callable[[ExpectFile], ExpectFile], target: str = "") -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import quoted, usage_error
 from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named, short
 from refbrowser.exporting.combining.renaming import Names
 from refbrowser.exporting.option_fields import ExportOptions
@@ -221,18 +221,18 @@ class Combination:
         "along them.",
     )
     select: tuple[str, ...] = _some(
-        "--select DIM=FROM:TO",
-        "take this part only: dates (time=2015-01:2016-12), values (lat=40:50) or positions (x=[0:100]); "
+        "--select TEXT",
+        "take this part only: dates (time=2015-01:2016-12), values (lat=40:50) or indices (x@0:100); "
         "it begins where a chunk does",
-        "``DIM=FROM:TO``: what is taken along dimensions (`DimensionRange.parse`).",
+        "``DIM=FROM:TO``, several after commas: what is taken along dimensions (`DimensionRange.parse`).",
     )
     rename: tuple[str, ...] = _some(
         "--rename OLD=NEW",
         "rename arrays and dimensions of this name",
         "``OLD=NEW``: arrays and dimensions that get other names.",
     )
-    chunks: tuple[str, ...] = _some(
-        "--chunks [VAR:]DIM=N",
+    subchunk: tuple[str, ...] = _some(
+        "--subchunk [VAR:]DIM=N",
         "cut chunks that are not compressed into chunks of N along their outermost dimension",
         "``DIM=N`` or ``ARRAY:DIM=N``: chunks without codecs are cut into smaller ones (`ChunkCut.parse`).",
     )
@@ -269,7 +269,7 @@ class Combination:
         axes = [text.partition("=")[0] for text in self.axis]
         concat = (*self.concat, *(name for name in axes if name not in {*self.concat, *new}))
         object.__setattr__(self, "concat", concat)
-        if not (concat or new) and (self.select or self.rename or self.chunks):
+        if not (concat or new) and (self.select or self.rename or self.subchunk):
             # A part of one file, or one with other names.
             object.__setattr__(self, "merge", True)
 
@@ -282,25 +282,25 @@ class Combination:
         new = [each.name for each in self.new_dimensions()]
         twice = [name for name in {*self.concat, *new} if [*self.concat, *new].count(name) > 1]
         if not (self.concat or new or self.merge):
-            raise _usage("files are combined along a dimension, along a new one, or merged")
+            raise usage_error("files are combined along a dimension, along a new one, or merged")
         if twice:
-            raise _usage(f"the dimension {quoted(twice[0])} is named twice")
+            raise usage_error(f"the dimension {quoted(twice[0])} is named twice")
         for text in self.accept:
             if text.partition(":")[0] not in ACCEPTED:
-                raise _usage(f"{quoted(text)} cannot be accepted", f"known: {', '.join(ACCEPTED)}")
+                raise usage_error(f"{quoted(text)} cannot be accepted", f"known: {', '.join(ACCEPTED)}")
         if self.time_units and TimeUnits.from_attributes({"units": self.time_units}) is None:
-            raise _usage(
+            raise usage_error(
                 f"{quoted(self.time_units)} is not a unit of time", "for example 'days since 2000-01-01'"
             )
         if self.split and self.split not in SPLITS:
-            raise _usage(f"{quoted(self.split)} is no way to split", f"known: {', '.join(SPLITS)}")
+            raise usage_error(f"{quoted(self.split)} is no way to split", f"known: {', '.join(SPLITS)}")
         if self.split and (self.reencode or self.extends or not self.concat):
             message = "eras are made of files that are laid along a dimension, and stay as they are stored"
-            raise _usage(message, "give --concat DIM, and either --split or --reencode")
+            raise usage_error(message, "give --concat DIM, and either --split or --reencode")
         form = form_of(self.target, self.format)
         options = self.options if isinstance(self.options, ReferenceOptions) else ReferenceOptions()
         if self.fold and (form != "refs-v1" or options.relative or options.url_template):
-            raise _usage("folding makes templates and gen rules, which only refs-v1 has")
+            raise usage_error("folding makes templates and gen rules, which only refs-v1 has")
         self.renamed()
         self.attributes_set()
 
@@ -309,16 +309,16 @@ class Combination:
         found = [AxisWords.parse(text) for text in self.axis]
         names = [each.name for each in found]
         if twice := [name for name in names if names.count(name) > 1]:
-            raise _usage(f"the axis {quoted(twice[0])} is said twice")
+            raise usage_error(f"the axis {quoted(twice[0])} is said twice")
         return found
 
     def ranges(self) -> list[DimensionRange]:
         """Return what is taken along dimensions."""
-        return [DimensionRange.parse(text) for text in self.select]
+        return [DimensionRange.parse(part) for text in self.select for part in text.split(",")]
 
     def cuts(self) -> list[ChunkCut]:
         """Return how chunks are cut smaller."""
-        return [ChunkCut.parse(text) for text in self.chunks]
+        return [ChunkCut.parse(text) for text in self.subchunk]
 
     def names(self) -> Names:
         """Return the new names of arrays and dimensions."""
@@ -335,7 +335,7 @@ class Combination:
             names, colon, files = text.partition(":")
             name, equals, other = names.partition("=")
             if not (colon and equals and name and other and files) or "/" in other:
-                raise _usage(f"{quoted(text)} is not of the form NAME=OTHER:FILES")
+                raise usage_error(f"{quoted(text)} is not of the form NAME=OTHER:FILES")
             found.append((name, other, files))
         return found
 
@@ -347,12 +347,12 @@ class Combination:
             array, colon, name = names.rpartition(":")
             if not (equals and colon and name and value):
                 advice = "for example t:units=K, or :title=Runs for an attribute of the whole dataset"
-                raise _usage(f"{quoted(text)} is not of the form ARRAY:NAME=VALUE", advice)
+                raise usage_error(f"{quoted(text)} is not of the form ARRAY:NAME=VALUE", advice)
             if name in COMPUTED:
                 message = (
                     f"{quoted(name)} cannot be overridden: the stored numbers would change their meaning"
                 )
-                raise _usage(message, "leave the odd files out, or treat the array as a separate one")
+                raise usage_error(message, "leave the odd files out, or treat the array as a separate one")
             found.append((array or "/", name, _json_or_text(value)))
         return found
 
@@ -525,14 +525,14 @@ class NewDimension:
             advice = (
                 r"for example run=name:run(\d+), member=attribute:realization, time=variable:time, x=list:1,2"
             )
-            raise _usage(f"{quoted(text)} is not of the form NAME=FROM", advice)
+            raise usage_error(f"{quoted(text)} is not of the form NAME=FROM", advice)
         if kind == "name":
             try:
                 groups = re.compile(argument).groups
             except (re.error, OverflowError, RecursionError) as error:
-                raise _usage(f"{quoted(argument)} is not a pattern: {error}") from None
+                raise usage_error(f"{quoted(argument)} is not a pattern: {error}") from None
             if not groups:
-                raise _usage(f"the pattern {quoted(argument)} has no group", r"for example run(\d+)")
+                raise usage_error(f"the pattern {quoted(argument)} has no group", r"for example run(\d+)")
         return cls(name, kind, argument)
 
     def values(self, files: Sequence[ScannedSource]) -> tuple[list[Any], list[ScannedSource]]:
@@ -602,7 +602,7 @@ class DimensionRange:
 
     @classmethod
     def parse(cls, text: str) -> DimensionRange:
-        """Return what ``DIM=FROM:TO``, ``DIM=DATE`` or ``DIM=[A:B]`` says.
+        """Return what ``DIM=FROM:TO``, ``DIM=DATE`` or ``DIM@A:B`` says.
 
         Raises
         ------
@@ -611,7 +611,7 @@ class DimensionRange:
         """
         match = _RANGE.fullmatch(text.strip())
         if match is None or not (match["first"] is not None or match["begin"] or match["end"]):
-            raise _usage(f"{quoted(text)} is not of the form DIM=FROM:TO", _RANGE_EXAMPLE)
+            raise usage_error(f"{quoted(text)} is not of the form DIM=FROM:TO", _RANGE_EXAMPLE)
         if match["first"] is not None:
             ends = (int(each) if each else None for each in (match["first"], match["last"]))
             return cls(match["name"], "", "", slice(*ends))
@@ -621,11 +621,11 @@ class DimensionRange:
 
 _LABEL = rf"{DATE}|[-+]?[\d.]+(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(
-    rf"(?P<name>[^=]+)=(?:\[(?P<first>-?\d*):(?P<last>-?\d*)\]"
-    rf"|(?P<begin>{_LABEL})?(?:(?P<colon>:)(?P<end>{_LABEL})?)?)",
+    rf"(?P<name>[^=@]+)(?:@(?P<first>-?\d*):(?P<last>-?\d*)"
+    rf"|=(?P<begin>{_LABEL})?(?:(?P<colon>:)(?P<end>{_LABEL})?)?)",
     re.ASCII,
 )
-_RANGE_EXAMPLE = "for example time=2015-01:2016-12, lat=40:50, time=2016 or x=[0:100]"
+_RANGE_EXAMPLE = "for example time=2015-01:2016-12, lat=40:50, time=2016 or x@0:100"
 
 
 @dataclass(frozen=True, slots=True)
@@ -656,7 +656,7 @@ class ChunkCut:
         array, _, rest = text.rpartition(":")
         dimension, equals, side = rest.partition("=")
         if not (equals and dimension and re.fullmatch(r"[1-9]\d{0,17}", side, re.ASCII)):
-            raise _usage(f"{quoted(text)} is not of the form DIM=N", "for example time=1, or t:time=1")
+            raise usage_error(f"{quoted(text)} is not of the form DIM=N", "for example time=1, or t:time=1")
         return cls(array, dimension, int(side))
 
 
@@ -693,7 +693,3 @@ def array_of(values: Sequence[Any]) -> Any:
     """Return the values of a new dimension as an array."""
     found = np.asarray(values)
     return found.astype("U") if found.dtype.kind not in "iuf" else found
-
-
-def _usage(message: str, advice: str = "") -> RefbrowserError:
-    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)

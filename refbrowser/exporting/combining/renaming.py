@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import quoted, usage_error
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.metadata_keys import METADATA_NAMES
@@ -47,9 +47,9 @@ class Names:
             old, equals, new = text.partition("=")
             is_name = bool(new) and "/" not in new and new not in (".", "..") and new not in METADATA_NAMES
             if not equals or not old or not is_name:
-                raise _usage(f"{quoted(text)} is not of the form OLD=NEW", "for example t=temperature")
+                raise usage_error(f"{quoted(text)} is not of the form OLD=NEW", "for example t=temperature")
             if old in found or new in found.values():
-                raise _usage(f"{quoted(old if old in found else new)} is named twice")
+                raise usage_error(f"{quoted(old if old in found else new)} is named twice")
             found[old] = new
         return cls(found)
 
@@ -64,12 +64,12 @@ class Names:
                 advice = (
                     f"did you mean {quoted(meant[0])}?" if meant else f"there are {', '.join(known[:20])}"
                 )
-                raise _usage(f"there is no array or dimension {quoted(old)}", advice)
+                raise usage_error(f"there is no array or dimension {quoted(old)}", advice)
             if new in dimensions - {*self.new} and old in dimensions:
-                raise _usage(f"there is a dimension {quoted(new)} already")
+                raise usage_error(f"there is a dimension {quoted(new)} already")
         after = [self.path(each) for each in paths]
         if twice := [each for each in after if after.count(each) > 1]:
-            raise _usage(f"two arrays would be called {quoted(twice[0])}")
+            raise usage_error(f"two arrays would be called {quoted(twice[0])}")
 
     def path(self, path: str) -> str:
         """Return the path of an array in the result; with or without the ``/`` at its beginning."""
@@ -147,7 +147,3 @@ class RenamedManifest(ManifestBuilder):
         if "attributes" in told:
             told["attributes"] = self.names.attributes(told["attributes"])
         return json_of(told)
-
-
-def _usage(message: str, advice: str = "") -> RefbrowserError:
-    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)

@@ -50,7 +50,7 @@ def cut_smaller(
         `E_USAGE`: those of no array can be cut so, or not those of one that is named.
     """
     told: list[Mismatch] = []
-    taken = _taken(files, request) if request.chunks else set()
+    taken = _taken(files, request) if request.subchunk else set()
     for cut in request.cuts():
         why: dict[str, str] = {}
         plans: dict[tuple[ArrayProperties, ...], dict[int, tuple[str, int]]] = {}
@@ -71,7 +71,7 @@ def cut_smaller(
 
 def _taken(files: Sequence[ScannedSource], request: Combination) -> set[str]:
     """Return the paths of the arrays that are not left out."""
-    arrays = arrays_of(files, replace(request, select=(), axis=(), chunks=()))
+    arrays = arrays_of(files, replace(request, select=(), axis=(), subchunk=()))
     return {told.path for array in arrays for told in array.groups()}
 
 
@@ -124,7 +124,7 @@ class _Selecting:
         if name not in {*self.request.concat, *new}:
             return [self._of_file(file) for file in self.files]
         # Where holes are follows from what is left.
-        bare = replace(self.request, select=(), axis=(), chunks=(), sort=True)
+        bare = replace(self.request, select=(), axis=(), subchunk=(), sort=True)
         arrays = arrays_of(self.files, bare)
         axes, _ = placed_axes(self.files, arrays, bare)
         axis = next(each for each in axes if each.name == name)

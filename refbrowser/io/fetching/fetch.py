@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.errors import ChangedError, ErrorKind, Place, RefbrowserError
-from refbrowser.io.access.access import Access, Location, is_chained
+from refbrowser.errors import AbsentError, ChangedError, ErrorKind, Place, RefbrowserError, RefusedError
+from refbrowser.io.access.access import Access, AccessMemory, Location, is_chained
 from refbrowser.io.access.local_files import open_regular, read_exactly
 from refbrowser.io.access.segment import Runs, Segment, WholeFile, read_files, read_segments, room_for
 from refbrowser.io.access.task import (
@@ -519,6 +519,24 @@ def read_document(
         return _from_url(named, access, fetcher, progress, cancel, size_limit)
     with Fetcher() as own:
         return _from_url(named, access, own, progress, cancel, size_limit)
+
+
+def read_beside(
+    place: str, access: Access, fetcher: Fetcher, cancel: CancelToken, size_limit: int
+) -> DocumentBytes:
+    """Return the bytes of a file beside a document at a URL, which need not be there.
+
+    Raises
+    ------
+    RefbrowserError
+        `AbsentError`: there is none; as `read_document`.
+    """
+    try:
+        own = replace(access, memory=AccessMemory())
+        return read_document(place, own, fetcher=fetcher, cancel=cancel, size_limit=size_limit)
+    except RefusedError as error:
+        # Stores that do not let their keys be listed answer 403 where there is none.
+        raise AbsentError(error.kind, error.message, error.place) from error
 
 
 def _from_file(path: str, size_limit: int, progress: Progress | None) -> DocumentBytes:

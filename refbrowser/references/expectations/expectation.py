@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted, usage_error
 from refbrowser.limits import LIMITS
 from refbrowser.model.calendars import DAY
 from refbrowser.model.time_axis import AxisWords, TimeStep
@@ -74,7 +74,7 @@ class ExpectedAxis:
             late = match["late"] or "" if every else ""
             variables = tuple(each for each in (rest["variables"] or "").split(",") if each)
             return cls(axis, late, variables, rest["files"] or "").checked()
-        raise _usage(f"{quoted(text)} does not say which times are expected", _EXAMPLE)
+        raise usage_error(f"{quoted(text)} does not say which times are expected", _EXAMPLE)
 
     @property
     def late_length(self) -> int:
@@ -214,7 +214,3 @@ def _axis_of(said: Any) -> ExpectedAxis:
 
 def _refuse(message: str) -> NoReturn:
     raise RefbrowserError(ErrorKind.SCHEMA, message)
-
-
-def _usage(message: str, advice: str = "") -> RefbrowserError:
-    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)

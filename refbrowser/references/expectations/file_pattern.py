@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import quoted, usage_error
 from refbrowser.limits import LIMITS
 
 #: What a directive stands for, and which part of a date it is.
@@ -56,7 +56,7 @@ class FilePattern:
             `E_USAGE`: it has no date, or a field that is not known.
         """
         if len(text) > LIMITS.url_length:
-            raise _usage(f"the pattern has more than {LIMITS.url_length} characters (url_length)")
+            raise usage_error(f"the pattern has more than {LIMITS.url_length} characters (url_length)")
         *folders, last = text.split("/")
         fixed = 0
         while fixed < len(folders) and not _FIELD.search(folders[fixed]):
@@ -64,7 +64,7 @@ class FilePattern:
         seen: set[str] = set()
         parts = tuple(re.compile(_expression(each, name, seen)) for each in (*folders[fixed:], last))
         if "year" not in seen:
-            raise _usage(f"no name of {quoted(text)} tells the year", _ADVICE)
+            raise usage_error(f"no name of {quoted(text)} tells the year", _ADVICE)
         return cls(text, parts, "".join(f"{folder}/" for folder in folders[:fixed]))
 
     def date_of(self, path: str) -> str | None:
@@ -104,13 +104,13 @@ def _expression(part: str, name: str, seen: set[str]) -> str:
         else:
             message = f"the field {quoted(field[0])} is not known"
             known = f"{{{name}:%Y-%m}} is a date of the axis, {{variable}} any name, * any text"
-            raise _usage(message, known)
+            raise usage_error(message, known)
     return "".join(made) + _literal(part[at:])
 
 
 def _literal(text: str) -> str:
     if "{" in text or "}" in text:
-        raise _usage(f"a brace of {quoted(text)} has no other one", _ADVICE)
+        raise usage_error(f"a brace of {quoted(text)} has no other one", _ADVICE)
     return re.escape(text)
 
 
@@ -123,7 +123,7 @@ def _dates(text: str, seen: set[str]) -> str:
             continue
         if directive not in _DIRECTIVES:
             known = ", ".join(f"%{each}" for each in _DIRECTIVES)
-            raise _usage(f"the directive {quoted(f'%{directive}')} is not known", f"known: {known}")
+            raise usage_error(f"the directive {quoted(f'%{directive}')} is not known", f"known: {known}")
         digits, group = _DIRECTIVES[directive]
         again = sum(each.partition("_")[0] == group for each in seen)
         seen.add(f"{group}_{again}" if again else group)
@@ -142,7 +142,3 @@ def _date_text(found: dict[str, str]) -> str | None:
         kept.append(found[name])
     day, clock = "-".join(kept[:3]), ":".join(kept[3:])
     return f"{day}T{clock}" if clock else day
-
-
-def _usage(message: str, advice: str = "") -> RefbrowserError:
-    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)

@@ -44,10 +44,10 @@ class ExpectRequest:
             title="What should be there",
         ),
     )
-    declares: bool = field(
+    properties: bool = field(
         default=False,
         metadata=option(
-            "--declares",
+            "--properties",
             "write down, too, what arrays are like: type, chunks, codecs, units",
             about="Whether the properties of arrays are written down, too: type, chunks, codecs, units.",
             kind=Kind.TICK,
@@ -152,7 +152,7 @@ def write_expectation(request: ExpectRequest, dataset: Dataset, control: JobCont
 
     def changed(file: ExpectFile) -> ExpectFile:
         file = with_expect(file, expectation.to_json())
-        return with_declares(file, learned_declarations(dataset)) if request.declares else file
+        return with_declares(file, learned_declarations(dataset)) if request.properties else file
 
     path = change_expect(dataset.path, changed, request.target)
     return ExpectationWritten(path, expectation, learned.notes, found)

@@ -140,7 +140,7 @@ def plain_dimension(
         request,
         sources=tuple(sources[at] for at in some),
         merge=True,
-        select=(), rename=(), chunks=(),
+        select=(), rename=(), subchunk=(),
         leave_out=(), leave_out_var=(), inline_var=(), take_as=(), time_units="", accept=(),
     )  # fmt: skip
     files = gather(sample, control)

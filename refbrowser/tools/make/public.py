@@ -118,7 +118,7 @@ def combine(
     axis: str | Iterable[str] = (),
     select: str | Iterable[str] = (),
     rename: str | Iterable[str] = (),
-    chunks: str | Iterable[str] = (),
+    subchunk: str | Iterable[str] = (),
     new_dims: str | Iterable[str] = (),
     merge: bool = False,
     sort: bool = False,
@@ -165,10 +165,10 @@ def combine(
         ``DIM=FROM:TO:STEP``, such as ``time=2015-01-01:2024-12-31:1D``: a dimension that is a regular axis of
         time, along which files are laid. Missing files, variables and times are holes there.
     select
-        ``DIM=FROM:TO``: what is taken along a dimension, in dates, values or positions (``x=[0:100]``).
+        ``DIM=FROM:TO``: what is taken along a dimension, in dates, values or indices (``x@0:100``).
     rename
         ``OLD=NEW``: other names of arrays and dimensions.
-    chunks
+    subchunk
         ``DIM=N`` or ``ARRAY:DIM=N``: chunks that are not compressed are cut into smaller ones.
     new_dims
         Further dimensions, ``NAME=FROM``.
@@ -243,7 +243,7 @@ def combine(
         axis=texts_of(axis),
         select=texts_of(select),
         rename=texts_of(rename),
-        chunks=texts_of(chunks),
+        subchunk=texts_of(subchunk),
         new_dims=texts_of(new_dims),
         merge=merge,
         sort=sort,

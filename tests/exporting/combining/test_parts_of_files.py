@@ -65,12 +65,12 @@ def test_where_it_begins_within_one_the_borders_are_named(quarters: list[Path]) 
         "/t: the part begins within a chunk, at time 2016-01-13 in q0.json; the nearest borders are "
         "2016-01-11 and 2016-01-16"
     )
-    (told,) = planned(quarters[:1], select=("x=[1:]",)).blocking
+    (told,) = planned(quarters[:1], select=("x@1:",)).blocking
     assert told.message.endswith("at x [1] in q0.json; the nearest borders are [0] and [3]")
 
 
 def test_files_of_which_nothing_is_taken_are_told(quarters: list[Path]) -> None:
-    plan = planned(quarters, concat=("time",), select=("time=[25:]",))
+    plan = planned(quarters, concat=("time",), select=("time@25:",))
     assert plan.left_out == [(str(quarters[0]), "not selected")]
     assert [axis.size for axis in plan.axes] == [15]
 
@@ -86,7 +86,7 @@ def test_a_document_has_a_part_of_its_own(quarters: list[Path], tmp_path: Path) 
     ("select", "message"),
     [
         ("time=2019:", "nothing is taken"),
-        ("y=[0:1]", "no array of the files has the dimension 'y'"),
+        ("y@0:1", "no array of the files has the dimension 'y'"),
         ("x=1:2", "no coordinate says"),
         ("time=0.5:", "is not a date"),
         ("time", "not of the form DIM=FROM:TO"),
@@ -105,7 +105,7 @@ def test_values_and_positions_along_other_dimensions(tmp_path: Path) -> None:
     add(refs, "lat", np.linspace(50, 41, 10), (10,), dims=("lat",))
     add(refs, "t", np.arange(20, dtype="<f4").reshape(10, 2), (2, 2), dims=("lat", "x"))
     (tmp_path / "a.json").write_text(json.dumps({"version": 1, "refs": refs}))
-    for select in ("lat=43:48", "lat=[2:8]", "lat=[2:-2]"):
+    for select in ("lat=43:48", "lat@2:8", "lat@2:-2"):
         part = made([tmp_path / "a.json"], tmp_path / "p.json", select=(select,))
         assert part["lat"][...].tolist() == [48, 47, 46, 45, 44, 43]
         assert part["t"][...].tolist() == np.arange(20).reshape(10, 2)[2:8].tolist()
@@ -115,7 +115,7 @@ def test_words_of_ranges() -> None:
     parse = DimensionRange.parse
     assert parse("time=2016") == DimensionRange("time", "2016", "2016")
     assert parse("time=2016-01-01T06:2016") == DimensionRange("time", "2016-01-01T06", "2016")
-    assert parse("x=[-5:]").positions == slice(-5, None)
+    assert parse("x@-5:").positions == slice(-5, None)
     assert parse("lat=-5.5:1e3") == DimensionRange("lat", "-5.5", "1e3")
     assert ChunkCut.parse("t:time=1") == ChunkCut("t", "time", 1)
     for text in ("time", "time=0", "time=x", "=1"):
@@ -227,7 +227,7 @@ def plain(tmp_path: Path) -> Path:
 
 
 def test_a_chunk_that_is_not_compressed_becomes_many_ranges(plain: Path, tmp_path: Path) -> None:
-    found = made([plain], tmp_path / "cut.json", chunks=("time=3",))
+    found = made([plain], tmp_path / "cut.json", subchunk=("time=3",))
     assert (found["t"].chunks, found["m"].chunks) == ((3, 4, 3), (4, 12))
     assert np.array_equal(found["t"][...], np.arange(144).reshape(12, 4, 3))
     refs = json.loads((tmp_path / "cut.json").read_text())["refs"]
@@ -237,7 +237,7 @@ def test_a_chunk_that_is_not_compressed_becomes_many_ranges(plain: Path, tmp_pat
 
 
 def test_which_stay_as_they_are_is_told(plain: Path) -> None:
-    plan = planned([plain], chunks=("time=1",))
+    plan = planned([plain], subchunk=("time=1",))
     assert [each.message for each in plan.mismatches if each.kind == "chunks"] == [
         "/m: chunks stay as they are: time is not the outermost dimension of its chunks"
     ]
@@ -253,18 +253,22 @@ def test_which_stay_as_they_are_is_told(plain: Path) -> None:
 )
 def test_what_cannot_be_cut_is_refused_with_the_cause(plain: Path, chunks: str, message: str) -> None:
     with pytest.raises(RefbrowserError, match=message) as caught:
-        planned([plain], chunks=(chunks,))
+        planned([plain], subchunk=(chunks,))
     assert caught.value.kind is ErrorKind.USAGE
 
 
 def test_compressed_chunks_are_not_cut(quarters: list[Path]) -> None:
     with pytest.raises(RefbrowserError, match="/t: its chunks are compressed"):
-        planned(quarters, concat=("time",), chunks=("time=1",))
+        planned(quarters, concat=("time",), subchunk=("time=1",))
 
 
 def test_a_part_of_what_is_cut_may_begin_anywhere(plain: Path, tmp_path: Path) -> None:
     found = made(
-        [plain], tmp_path / "cut.json", chunks=("time=1",), select=("time=2016-01-06:",), leave_out_var=("m",)
+        [plain],
+        tmp_path / "cut.json",
+        subchunk=("time=1",),
+        select=("time=2016-01-06:",),
+        leave_out_var=("m",),
     )
     assert np.array_equal(found["t"][...], np.arange(144).reshape(12, 4, 3)[5:])
 
@@ -296,7 +300,7 @@ def test_parts_are_those_of_xarray(tmp_path_factory: pytest.TempPathFactory, dat
         folder / "p.json",
         concat=("time",),
         select=(f"time={begin}:{end}",),
-        chunks=cut,
+        subchunk=cut,
         rename=("t=tas",),
     )
     if plan_of(gather(request), request).blocking:

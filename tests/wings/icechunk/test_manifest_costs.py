@@ -67,7 +67,7 @@ def test_what_is_advised_is_what_splitting_gives(tmp_path: Path, monkeypatch: py
     )
     array[:] = np.random.default_rng(0).random((200, 40))
     session.commit("made")
-    (before,) = told(path, split=["axis 0=100"]).costs.arrays
+    (before,) = told(path, split_size=["axis 0=100"]).costs.arrays
     assert before.manifests == 1
     assert before.steps[0].size == before.size
     assert before.splits[0].manifests == 2
@@ -91,7 +91,7 @@ def test_what_is_not_there_and_no_splitting_are_told(split: Path) -> None:  # no
         told(split, array=["/c"])
     for wrong in ("time", "time=0", "time=x", "=3"):
         with pytest.raises(RefbrowserError, match="no splitting"):
-            told(split, split=[wrong])
+            told(split, split_size=[wrong])
 
 
 def test_the_verb_prints_it(split: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811

@@ -80,8 +80,8 @@ class CombineSheet(FilesSheet):
         self._select = self._asked(
             "combineSelect",
             "Part that is taken, DIM=FROM:TO",
-            "time=2015-01:2016-12; lat=40:50; x=[0:100]",
-            "Dates, values or [positions]; the part begins where a chunk does. Separate several with ;",
+            "time=2015-01:2016-12; lat=40:50; x@0:100",
+            "Dates, values, or indices after @; the part begins where a chunk does. Separate several with ;",
         )
         self._rename = self._asked(
             "combineRename",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from refbrowser.api import Path, Progress, StorageOptions, control_of, path_of, settings_of, texts_of
@@ -10,6 +10,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError, native_errors, quoted
 
 if TYPE_CHECKING:
+    from refbrowser.references.merging.merge import Choice
     from refbrowser.wings.icechunk.changing.committing import Committed
 
 
@@ -25,7 +26,7 @@ def commit(
     message: str = "",
     to_branch: str = "",
     favor: str | None = None,
-    settled: Mapping[str, str] | None = None,
+    settle: str | Iterable[str] = (),
     dry_run: bool = False,
     branch: str | None = None,
     tag: str | None = None,
@@ -59,8 +60,8 @@ def commit(
         The branch to commit to; empty for the one that is opened. A new one starts at what is opened.
     favor
         ``ours`` or ``theirs``: whose value is taken where others have committed a different one.
-    settled
-        The same for single conflicts, by their places, as ``/t2m:attributes/units``.
+    settle
+        The same for single conflicts, as ``PLACE=ours``: ``/t2m:attributes/units=theirs``.
     dry_run
         Commit nothing.
     branch, tag, snapshot
@@ -89,10 +90,9 @@ def commit(
     from refbrowser.wings.icechunk.changing.request import CommitRequest
     from refbrowser.wings.icechunk.changing.snapshot_tree import SnapshotTree
 
-    for each in (favor, *(settled or {}).values()):
-        if each not in (None, Choice.OURS, Choice.THEIRS):
-            message = f"a conflict takes 'ours' or 'theirs', not {quoted(each)}"
-            raise RefbrowserError(ErrorKind.USAGE, message)
+    if favor not in (None, Choice.OURS, Choice.THEIRS):
+        message = f"a conflict takes 'ours' or 'theirs', not {quoted(favor)}"
+        raise RefbrowserError(ErrorKind.USAGE, message)
     request = CommitRequest(
         set_attr=texts_of(set_attr),
         rename=texts_of(rename),
@@ -103,7 +103,7 @@ def commit(
         branch=to_branch,
         message=message,
         favor=None if favor is None else Choice(favor),
-        settled={place: Choice(each) for place, each in (settled or {}).items()},
+        settled=dict(map(_settled, texts_of(settle))),
         dry_run=dry_run,
     )
     control = control_of(progress)
@@ -124,3 +124,13 @@ def commit(
     settings = settings_of(storage_options, [path, *allowed])
     with open_dataset(OpenRequest(path, allowed, settings, options=opening), control) as dataset:
         return made(dataset)
+
+
+def _settled(text: str) -> tuple[str, Choice]:
+    from refbrowser.references.merging.merge import Choice
+
+    place, _, side = text.rpartition("=")
+    if not place or side not in (Choice.OURS, Choice.THEIRS):
+        message = f"{quoted(text)} is not of the form PLACE=ours or PLACE=theirs"
+        raise RefbrowserError(ErrorKind.USAGE, message)
+    return place, Choice(side)

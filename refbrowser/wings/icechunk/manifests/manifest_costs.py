@@ -149,7 +149,7 @@ def manifest_costs(
     arrays
         Paths of those that are told; all where there are none.
     splits
-        ``DIMENSION=CHUNKS``: other splittings.
+        ``DIM=CHUNKS``: other splittings.
 
     Raises
     ------

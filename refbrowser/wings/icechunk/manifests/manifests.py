@@ -68,7 +68,7 @@ def manifests(request: ManifestsRequest, dataset: Dataset, control: JobControl) 
     if origin is None:
         message = "this is no Icechunk repository: only those have manifests"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=dataset.path))
-    costs = costs_of(origin, dataset.hierarchy, request.array, request.split)
+    costs = costs_of(origin, dataset.hierarchy, request.array, request.split_size)
     return Manifests(origin.path, origin.snapshot.facts.id, costs)
 
 

@@ -16,10 +16,10 @@ class ManifestsRequest:
         default=(),
         metadata=option("--array ARRAY", "of this array only (repeatable)", kind=Kind.TEXTS, title="Arrays"),
     )
-    split: tuple[str, ...] = field(
+    split_size: tuple[str, ...] = field(
         default=(),
         metadata=option(
-            "--split DIMENSION=CHUNKS",
+            "--split-size DIM=CHUNKS",
             "tell what a manifest for each so many chunks along a dimension would cost (repeatable)",
             kind=Kind.TEXTS,
             title="Split",

@@ -18,7 +18,6 @@ from refbrowser.cli.options import (
     open_dataset,
     said_of_fields,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -44,23 +43,14 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.wings.icechunk.changing.request import CommitRequest
 
     said = said_of_fields(arguments, CommitRequest)
-    settled = dict(map(_settled, said.pop("settle", ())))
     arguments.template = []
     with open_dataset(arguments, token) as dataset, ProgressBar("committing") as bar:
-        found = commit(dataset, **said, settled=settled, progress=job_control(token, bar))
+        found = commit(dataset, **said, progress=job_control(token, bar))
     if arguments.json:
         write_json(found.to_json())
     else:
         _write_text(found, is_dry=bool(said.get("dry_run")))
     return CONFLICTS if found.conflicts else 0
-
-
-def _settled(text: str) -> tuple[str, str]:
-    place, equals, side = text.rpartition("=")
-    if not equals or side not in ("ours", "theirs"):
-        message = f"{quoted(text)} is not of the form PLACE=ours or PLACE=theirs"
-        raise RefbrowserError(ErrorKind.USAGE, message)
-    return place, side
 
 
 def _write_text(found: Committed, *, is_dry: bool) -> None:
