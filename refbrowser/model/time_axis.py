@@ -30,6 +30,8 @@ _DURATION = re.compile(r"P(\d{1,9})([YMWD])", re.ASCII)
 _CLOCK = re.compile(r"PT(\d{1,9})([HMS])", re.ASCII)
 _CLOCK_UNITS = {"H": "hours", "M": "minutes", "S": "seconds"}
 _SHOWN = 8
+#: Years that a step has at most: no date is written that lies further from another.
+_MOST_YEARS = 10_000
 #: The last day that each month of every calendar has.
 _LAST_DAY = 28
 _MONTHS = {
@@ -45,6 +47,7 @@ _LENGTHS = {
 }
 #: What a part of a date that is not written is at its beginning.
 _FIRST = (1, 1, 1, 0, 0, 0)
+_STEPS = "for example 1D, 6h, 30min, month or year"
 _EXAMPLE = "for example time=2015-01-01:2024-12-31:1D; either end may be left out: time=::month"
 
 
@@ -80,12 +83,13 @@ class TimeStep:
         count = int(match[1] or 1) if match else 0
         word = _CLOCK_UNITS[match[2]] if match and clock else match[2] if match else ""
         for name in (word, word.lower()) if len(word) > 1 else (word,):
-            if count and name in _MONTHS:
-                return cls(count * _MONTHS[name], 0, text)
-            if count and name in _LENGTHS:
-                return cls(0, count * _LENGTHS[name], text)
+            months, length = count * _MONTHS.get(name, 0), count * _LENGTHS.get(name, 0)
+            if months > 12 * _MOST_YEARS or length > 366 * _MOST_YEARS * DAY:
+                raise usage_error(f"{quoted(text)} is more than {_MOST_YEARS:,} years", _STEPS)
+            if months or length:
+                return cls(months, length, text)
         message = f"{quoted(text)} is not a step of time"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice="for example 1D, 6h, 30min, month or year")
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=_STEPS)
 
 
 @dataclass(frozen=True, slots=True)

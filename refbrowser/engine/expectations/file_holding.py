@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -22,7 +23,9 @@ from refbrowser.findings.kinds import (
     EXPECTED_MISSING,
     EXPECTED_UNDECIDED,
 )
+from refbrowser.io.access.access import Location, is_never_read
 from refbrowser.io.fetching.name_patterns import fitting
+from refbrowser.io.origins import Origin, scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.calendars import DAY
 from refbrowser.model.time_axis import instant_of
@@ -63,7 +66,8 @@ def hold_references(
         yield _not_decided(axis, error, held, place)
         return
     # Other files that it refers to are no matter of the pattern.
-    fitting_names = [name for name in names if _date_of(axis, name) is not None]
+    pattern = _pattern(axis)
+    fitting_names = [name for name in names if _date_of(pattern, name) is not None]
     yield from _hold(axis, fitting_names, f"references to {axis.files}", held, place, now)
 
 
@@ -80,8 +84,10 @@ def hold_listing(
     base
         The folder or URL that a relative pattern is in, with a ``/`` at its end.
     """
-    pattern = axis.pattern
-    assert pattern is not None
+    pattern = _pattern(axis)
+    if scheme_of(base) is None:
+        # What is allowed is asked of the folder that is listed, wherever the document's own names lead.
+        base = os.path.join(os.path.abspath(base), "")
     folder = pattern.folder if _is_absolute(pattern.folder) else f"{base}{pattern.folder}"
     place = Place(url=folder or base)
     try:
@@ -89,7 +95,12 @@ def hold_listing(
         if not access.permits(location):
             message = f"it is not allowed to list {folder}"
             raise RefbrowserError(ErrorKind.BLOCKED, message, place, location.origin.how_to_allow)
-        found = fitting(f"{folder}{_glob(pattern)}", access.settings, control.token)
+        if location.origin.scheme == "file":
+            found = _files_in(location, folder, pattern, access, control)
+        else:
+            # By the place that was allowed: a path without a host is one of this machine for others.
+            listed = f"{location.url.rpartition('/')[0]}/{_glob(pattern)}"
+            found = fitting(listed, access.settings, control.token)
         names = [*islice(found, LIMITS.expect_files + 1)]
         if len(names) > LIMITS.expect_files:
             message = f"there are more than {LIMITS.expect_files:,} files (expect_files)"
@@ -112,6 +123,51 @@ def _glob(pattern: FilePattern) -> str:
     return "/".join([*("*" if re.search(r"[{*]", part) else part for part in parts[:-1]), "*"])
 
 
+def _files_in(
+    location: Location, folder: str, pattern: FilePattern, access: Access, control: JobControl
+) -> Iterator[str]:
+    """Yield what is in the folders of this machine that fit a pattern, sorted.
+
+    Links are followed where what they lead to may be read, too.
+
+    Parameters
+    ----------
+    location
+        Of something in the first folder, which may be read.
+    folder
+        How that is called.
+    """
+    looked, seen = 0, set[tuple[str, int]]()
+    folders = [(location.origin.folder, folder, 0)]
+    while folders:
+        path, shown, depth = folders.pop()
+        names = []
+        try:
+            with os.scandir(path) as entries:
+                for entry in entries:
+                    control.check()
+                    looked += 1
+                    if looked > LIMITS.expect_files:
+                        message = f"there are more than {LIMITS.expect_files:,} files (expect_files)"
+                        raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=folder))
+                    if not entry.name.startswith("."):
+                        names.append(entry.name)
+        except OSError:
+            # No folder, or none of ours.
+            continue
+        if depth == len(pattern.parts) - 1:
+            yield from (f"{shown}{name}" for name in sorted(names))
+            continue
+        below = [name for name in names if pattern.fits_folder(depth, name)]
+        for name in sorted(below, reverse=True):
+            inner = os.path.realpath(os.path.join(path, name))
+            its = Location(inner, Origin("file", folder=inner), inner)
+            # Links lead to one folder by many ways.
+            if (inner, depth) not in seen and access.permits(its) and not is_never_read(inner):
+                seen.add((inner, depth))
+                folders.append((inner, f"{shown}{name}/", depth + 1))
+
+
 def _not_decided(axis: ExpectedAxis, error: RefbrowserError, held: Held, place: Place) -> Finding:
     held.results.append(ExpectedResult(axis.files, undecided=error.message))
     message = f"{axis.files}: {error.message}"
@@ -124,8 +180,9 @@ def _hold(
     """Hold names against a pattern."""
     dated: list[tuple[str, int]] = []
     strange: list[str] = []
+    pattern = _pattern(axis)
     for name in names:
-        instant = _date_of(axis, name)
+        instant = _date_of(pattern, name)
         if instant is None:
             strange.append(name)
         else:
@@ -162,10 +219,14 @@ def _hold(
         yield EXPECTED_EXTRA.finding(message, place)
 
 
-def _date_of(axis: ExpectedAxis, name: str) -> int | None:
-    """Return the instant of the date in a name; None where it does not match, or there is no such date."""
+def _pattern(axis: ExpectedAxis) -> FilePattern:
     pattern = axis.pattern
     assert pattern is not None
+    return pattern
+
+
+def _date_of(pattern: FilePattern, name: str) -> int | None:
+    """Return the instant of the date in a name; None where it does not match, or there is no such date."""
     depth = len(pattern.parts)
     date = pattern.date_of("/".join(name.split("?")[0].split("/")[-depth:]))
     if date is None:

@@ -32,7 +32,8 @@ class FilePattern:
     text
         As it was said.
     parts
-        A regular expression for each part of the path, the last one that of the file.
+        A regular expression for each part of the path, the last one that of the file. It is one of the part
+        read backwards: of several dates that a name may have the last one counts.
     folder
         What all names begin with: folders without dates, with a ``/`` at its end; empty for none.
     """
@@ -74,51 +75,64 @@ class FilePattern:
             return None
         found: dict[str, str] = {}
         for part, expression in zip(parts, self.parts, strict=True):
-            match = expression.fullmatch(part)
+            match = expression.fullmatch(part[::-1])
             if match is None:
                 return None
-            for group, digits in match.groupdict().items():
+            for group, backwards in match.groupdict().items():
                 # What is named again must agree.
+                digits = backwards[::-1]
                 if found.setdefault(group.partition("_")[0], digits) != digits:
                     return None
         return _date_text(found)
 
-    def may_lead(self, folders: str) -> bool:
-        """Tell whether folders below the first one may lead to a file."""
-        parts = [part for part in folders.split("/") if part]
-        return len(parts) < len(self.parts) and all(
-            expression.fullmatch(part) for part, expression in zip(parts, self.parts, strict=False)
-        )
+    def fits_folder(self, depth: int, name: str) -> bool:
+        """Tell whether a folder, so many below the first one, may lead to a file."""
+        return depth < len(self.parts) - 1 and self.parts[depth].fullmatch(name[::-1]) is not None
 
 
 def _expression(part: str, name: str, seen: set[str]) -> str:
-    """Return the regular expression of a part of the path; notes in `seen` which parts of dates it has."""
-    made, at = [], 0
+    """Return the regular expression of a part of the path, read backwards.
+
+    What lies between two that stand for any text is taken where it comes first, for good: all that may stand
+    there are as long, so that no other place would do where this one does not, and nothing is tried twice.
+
+    Parameters
+    ----------
+    seen
+        Gets which parts of dates it has.
+    """
+    fixed, free, at = [list[str]()], list[str](), 0
     for field in _FIELD.finditer(part):
-        made.append(_literal(part[at : field.start()]))
+        fixed[-1].append(_literal(part[at : field.start()]))
         at = field.end()
         if field[0] == "*" or field["name"] == "variable":
-            made.append("[^/]*" if field[0] == "*" else "[^/]+")
+            free.append("[^/]*" if field[0] == "*" else "[^/]+")
+            fixed.append([])
         elif field["name"] == name and field["dates"]:
-            made.append(_dates(field["dates"], seen))
+            fixed[-1] += _dates(field["dates"], seen)
         else:
             message = f"the field {quoted(field[0])} is not known"
             known = f"{{{name}:%Y-%m}} is a date of the axis, {{variable}} any name, * any text"
             raise usage_error(message, known)
-    return "".join(made) + _literal(part[at:])
+    fixed[-1].append(_literal(part[at:]))
+    last, *others = ("".join(reversed(each)) for each in reversed(fixed))
+    between = [f"(?>{sign}?{text})" for sign, text in zip(reversed(free[1:]), others, strict=False)]
+    return "".join([last, *between, *(f"{sign}{others[-1]}" for sign in free[:1])])
 
 
 def _literal(text: str) -> str:
+    """Return the expression of a text, backwards."""
     if "{" in text or "}" in text:
         raise usage_error(f"a brace of {quoted(text)} has no other one", _ADVICE)
-    return re.escape(text)
+    return re.escape(text[::-1])
 
 
-def _dates(text: str, seen: set[str]) -> str:
+def _dates(text: str, seen: set[str]) -> list[str]:
+    """Return the expressions of what dates are written as, each backwards."""
     made = []
     split = re.split(r"%(.?)", text)
     for literal, directive in zip(split[::2], [*split[1::2], None], strict=True):
-        made.append(re.escape(literal))
+        made.append(re.escape(literal[::-1]))
         if directive is None:
             continue
         if directive not in _DIRECTIVES:
@@ -128,7 +142,7 @@ def _dates(text: str, seen: set[str]) -> str:
         again = sum(each.partition("_")[0] == group for each in seen)
         seen.add(f"{group}_{again}" if again else group)
         made.append(f"(?P<{group}{f'_{again}' if again else ''}>{digits})")
-    return "".join(made)
+    return made
 
 
 def _date_text(found: dict[str, str]) -> str | None:

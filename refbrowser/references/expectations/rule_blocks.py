@@ -111,6 +111,11 @@ def _runs(values: range | tuple[object, ...]) -> list[range]:
     return found
 
 
+def _length(each: range) -> int:
+    """Return how many numbers a rising progression has, as many as they may be."""
+    return max(-(-(each.stop - each.start) // each.step), 0)
+
+
 def _times(each: range, factor: int) -> range:
     start, last, step = each.start * factor, each[-1] * factor, each.step * factor
     return range(start, last + 1, step) if step > 0 else range(last, start + 1, -step)
@@ -119,13 +124,13 @@ def _times(each: range, factor: int) -> range:
 def _sums(one: range, other: range) -> list[range]:
     """Return the sums of each of one and each of another progression: one again, or a few that may meet."""
     start = one.start + other.start
-    if len(one) == 1 or len(other) == 1:
-        longer = one if len(other) == 1 else other
+    if _length(one) == 1 or _length(other) == 1:
+        longer = one if _length(other) == 1 else other
         return [range(start, start + longer[-1] - longer.start + 1, longer.step)]
     low, high = sorted((one, other), key=lambda each: each.step)
-    if high.step % low.step or high.step > low.step * len(low):
-        few, many = sorted((one, other), key=len)
-        if len(few) > _MOST_APART:
+    if high.step % low.step or high.step > low.step * _length(low):
+        few, many = sorted((one, other), key=_length)
+        if _length(few) > _MOST_APART:
             raise UndecidedSetError
         return [range(many.start + each, many[-1] + each + 1, many.step) for each in few]
     return [range(start, one[-1] + other[-1] + 1, low.step)]

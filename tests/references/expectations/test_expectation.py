@@ -53,6 +53,8 @@ def test_words(text: str, said: dict[str, Any]) -> None:
         ("every month from 15", "does not say which times"),
         ("every month from 2015 late soon", "does not say which times"),
         ("every month from 2015 late 3 parsecs", "'3 parsecs' is not a step"),
+        ("every 999999999 weeks from 2015", "more than 10,000 years"),
+        ("every month from 2015 late 999999999 years", "more than 10,000 years"),
         ("every month in data.nc", "tells the year"),
         ("every month in a{tim:%Y}", "'{tim:%Y}' is not known"),
         ("every month in a{time:%Y%q}", "'%q' is not known"),
@@ -111,6 +113,14 @@ def test_all_may_be_late() -> None:
         ("{time:%Y}/a_{time:%Y%m%d%H}.nc", "2014/a_2015030406.nc", None),
         ("{variable}_{time:%Y%j}.nc", "t2m_2015032.nc", "2015+31"),
         ("a[1]_{time:%Y}.nc", "a[1]_2015.nc", "2015"),
+        ("*{time:%Y}*.nc", "run1234_2015b.nc", "2015"),
+        ("{variable}_*_{time:%Y-%m}_*.nc", "t2m_x_y_2015-03_v1_final.nc", "2015-03"),
+        ("{variable}_*_{time:%Y}.nc", "_x_2015.nc", None),
+        ("{variable}{variable}{time:%Y}", "a2015", None),
+        ("**{time:%Y}", "2015", "2015"),
+        # Each of these was tried in more ways than there are atoms.
+        (f"{'*a' * 40}b{{time:%Y}}", "a" * 250, None),
+        (f"{'{variable}' * 40}b{{time:%Y}}", "a" * 250, None),
     ],
 )
 def test_dates_in_names(pattern: str, path: str, date: str | None) -> None:
