@@ -65,7 +65,7 @@ class FrozenDataset:
         document = dataset.document
         path, text, digest = absolute(dataset.path), None, ""
         # Of a set whose references were left the record files are read there, as they are here.
-        if not document.rules_are_made and not document.is_unread:
+        if not document.rules_are_made and (not document.is_unread or document.is_edited):
             text = document.to_bytes()
             digest = hashlib.sha256(text).hexdigest()
             if len(text) > TEXT and _is_on_disk(document, path, digest):

@@ -47,10 +47,12 @@ _VERSION = 1
 def state_hash(document: DocumentContent, cancel: CancelToken | None = None) -> str:
     """Return the SHA-256 of a document's text: the bytes of its file, where that is not packed.
 
-    The text of a store is made anew whenever it is opened: of such it is that of its metadata, by key.
+    The text of a store is made anew whenever it is opened: of such it is that of its metadata, by key. So it
+    is where references are read later than metadata: no edit of an attribute waits for them.
     """
     found = hashlib.sha256()
-    for chunk in document.to_chunks() if document.store is None else _metadata_lines(document):
+    has_metadata_alone = document.store is not None or document.refs.at_hand is not document.refs
+    for chunk in _metadata_lines(document) if has_metadata_alone else document.to_chunks():
         if cancel is not None:
             cancel.check()
         found.update(chunk)
@@ -59,11 +61,11 @@ def state_hash(document: DocumentContent, cancel: CancelToken | None = None) -> 
 
 def _metadata_lines(document: DocumentContent) -> Iterator[bytes]:
     """Yield what a store says of its nodes, whatever its spacing, in an order that does not depend on how."""
-    refs = document.refs
+    refs = document.refs.at_hand
     slots = {refs.key_of(slot): slot for slot in map(refs.slot, range(len(refs)))}
     for key in sorted(filter(is_metadata_key, slots)):
         try:
-            value = json.loads(document.view.inline(slots[key]))
+            value = json.loads(document.view_at_hand.inline(slots[key]))
         except (RefbrowserError, ValueError, RecursionError, AssertionError):
             value = refs.value_text(slots[key]).decode("utf-8", "replace")
         yield json.dumps([key, value], sort_keys=True).encode()

@@ -30,7 +30,11 @@ def sources_of(document: Document) -> list[Source]:
     """
     if document.is_unread:
         left = document.urls_left()
-        return [Source(each.beginning, each.references, is_pattern=not each.is_url) for each in left]
+        edited = document.edited_chunks
+        return [
+            *(Source(each.beginning, each.references, is_pattern=not each.is_url) for each in left),
+            *sources_in(edited.columns(edited.refs.edited_slots()[:EDITED_SEEN])),
+        ]
     rules = [_rule_source(document, rule) for rule in document.rules if rule.count]
     lacking = [Source(url, 1) for url in document.lacking]
     return [*_refs_sources(document), *rules, *_places(document), *lacking]

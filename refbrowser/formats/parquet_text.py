@@ -100,11 +100,8 @@ class ParquetText:
         if self.count > left:
             # Told before minutes are spent on it.
             _within(sum(array.stored(number) for array in self.arrays for number in array.numbers), left)
-        yield b"{"
-        before = b"\n"
-        for key, text in self.metadata.items():
-            yield before + _text(key) + b": " + _text(text)
-            before = b",\n"
+        yield from self._metadata_lines()
+        before = b",\n" if self.metadata else b"\n"
         for array in self.arrays:
             for number in array.numbers:
                 if cancel is not None:
@@ -115,6 +112,18 @@ class ParquetText:
                     yield before + lines
                     before = b",\n"
         yield b"\n}\n"
+
+    def metadata_portions(self) -> Iterator[bytes]:
+        """Yield the beginning of the text, which is all metadata, as a document of its own."""
+        yield from self._metadata_lines()
+        yield b"\n}\n"
+
+    def _metadata_lines(self) -> Iterator[bytes]:
+        yield b"{"
+        before = b"\n"
+        for key, text in self.metadata.items():
+            yield before + _text(key) + b": " + _text(text)
+            before = b",\n"
 
     def _lines(self, array: ArrayRecords, number: int, left: int) -> tuple[bytes, int]:
         """Return the entries of one record file as lines of JSON, and how many rows it has."""

@@ -52,7 +52,9 @@ if TYPE_CHECKING:
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
     from refbrowser.model.values import ChunkManifest
+    from refbrowser.references.content.deferred_tables import DeferredTextTable
     from refbrowser.references.content.expansion import Expansion
+    from refbrowser.references.content.refs import References
     from refbrowser.references.content.table import TextTable
     from refbrowser.references.document.document import Document, ReferenceDocument
 
@@ -217,10 +219,11 @@ def _left_folder(
     from refbrowser.formats.parquet_manifest import ParquetReferences
     from refbrowser.references.content.content import KnownMetadata
     from refbrowser.references.content.deferred_tables import DeferredTextTable
-    from refbrowser.references.content.refs import References
     from refbrowser.references.document.document import ReferenceDocument
 
     later = ParquetReferences(text.arrays, notes)
+
+    known = {key: value.encode() for key, value in text.metadata.items()}
 
     def made() -> TextTable:
         document = opening.again().read(text.portions(), values)
@@ -230,18 +233,29 @@ def _left_folder(
         later.read_whole()
         return document.refs.text_table
 
-    known = KnownMetadata({key: value.encode() for key, value in text.metadata.items()})
     return ReferenceDocument(
         version=0,
         outer=b"{}\n",
         region=None,
-        refs=References(DeferredTextTable.of(made)),
-        known=known,
+        refs=_left_references(text, opening, DeferredTextTable.of(made)),
+        known=KnownMetadata(known),
         later=later,
         from_parquet=True,
         name=opening.name,
         values=dict(values or {}),
     )
+
+
+def _left_references(text: ParquetText, opening: _Opening, table: DeferredTextTable) -> References:
+    """Return references whose table is made later, with their metadata at hand where it is sound."""
+    from refbrowser.references.content.refs import References
+    from refbrowser.references.content.unread_references import UnreadReferences
+
+    with contextlib.suppress(RefbrowserError):
+        metadata = opening.again().read(text.metadata_portions(), None)
+        if not metadata.version and len(metadata.refs) == len(text.metadata):
+            return UnreadReferences.of(table, metadata.refs)
+    return References(table)
 
 
 def _from_descriptor(descriptor: int) -> Iterator[bytes]:
@@ -419,6 +433,7 @@ def hierarchy_of(document: Document, metadata: Mapping[str, bytes] | None = None
         Bytes of metadata keys whose references point elsewhere, where they were read.
     """
     # With the codecs behind it, a quarter of the modules: first rows are shown before they are loaded.
+    from refbrowser.formats.edited_manifest import edited_manifest
     from refbrowser.formats.expansion_manifest import ExpansionManifest
     from refbrowser.formats.flavour import hierarchy_of_flavour
 
@@ -430,7 +445,9 @@ def hierarchy_of(document: Document, metadata: Mapping[str, bytes] | None = None
     def manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ChunkManifest:
         whole = ExpansionManifest(expansion, prefix, grid.grid_shape, encoding)
         later = document.later if origin is None else origin
-        return whole if later is None or document.is_edited else later.manifest_of(prefix, whole)
+        if later is None or (document.is_edited and not document.refs.is_left):
+            return whole
+        return edited_manifest(later.manifest_of(prefix, whole), whole)
 
     made: ManifestMaker = manifest
     if document.store is not None:

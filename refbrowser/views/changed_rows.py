@@ -16,6 +16,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.references.content.chunk_codes import Rows, union_of, without_rows
 from refbrowser.references.content.expansion import REFS
 from refbrowser.references.content.table import ODD
+from refbrowser.references.content.unread_references import changed_by_key
 from refbrowser.references.rules.layouts import Generated
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Difference:
         self.saved = saved
         self.same_templates = document.templates.texts == saved.templates.texts
         # Of entries that both read from one text all but the URL is the same.
-        self._is_shared = document.refs.table.origin is saved.refs.table.origin
+        self._is_shared = _share_rows(document.refs, saved.refs)
         self.partners = [*map(self._partner, range(len(document.generated)))]
 
     def changed(self, row: int) -> bool:
@@ -197,7 +198,9 @@ def changed_rows(difference: Difference, pause: Callable[[], None] = lambda: Non
     document, saved = difference.document, difference.saved
     here, there = document.refs, saved.refs
     is_exact = True
-    if here.table.origin is there.table.origin:
+    if document.is_unread and (keys := changed_by_key(here, there)) is not None:
+        return _of_keys(document, keys)
+    if _share_rows(here, there):
         positions, removed, lost = _of_one_table(difference, pause)
     else:
         positions, removed, is_exact = _of_other_tables(difference, pause)
@@ -228,6 +231,18 @@ def changed_rows(difference: Difference, pause: Callable[[], None] = lambda: Non
         rules,
         is_exact,
     )
+
+
+def _share_rows(here: References, there: References) -> bool:
+    """Return whether two states have the rows of one table, which need not be read to tell."""
+    return here.table is there.table or here.table.origin is there.table.origin
+
+
+def _of_keys(document: Document, keys: Sequence[str]) -> ChangedRows:
+    """Return what edits of references that were not read changed: nobody knows which rows they are."""
+    removed = [key for key in keys if document.left_reference(key) is None]
+    below = _with_above(Counter(map(_directory, keys)))
+    return ChangedRows(removed=tuple(removed[:REMOVED]), removed_count=len(removed), below=below)
 
 
 # Entries of refs

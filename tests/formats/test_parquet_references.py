@@ -26,8 +26,8 @@ from refbrowser.limits import Limits
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.references.content import content
-from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.edits.edits import SetReference
+from refbrowser.references.document.document import Document, Edit, ReferenceDocument
+from refbrowser.references.edits.edits import RemoveReference, SetMetadata, SetReference
 
 ARRAY = {"zarr_format": 2, "shape": [7, 2], "chunks": [2, 1], "dtype": "<i2", "order": "C"}
 ARRAY |= {"compressor": None, "filters": None, "fill_value": 0}
@@ -50,7 +50,7 @@ def document_of(refs: dict[str, Any], gen: list[Any] | None = None) -> Reference
     return open_references(json.dumps(content).encode())
 
 
-def chunks(document: ReferenceDocument) -> dict[str, Any]:
+def chunks(document: Document) -> dict[str, Any]:
     expansion = document.expansion
     keys = (expansion.item(row)[0] for row in range(expansion.rows))
     return {key: expansion.reference(key) for key in keys if key is not None and "/.z" not in f"/{key}"}
@@ -281,6 +281,35 @@ def test_record_files_are_read_as_arrays_are_touched(
     assert chunks(document) == chunks(plain)
     edited = open_references(path).apply(SetReference("g/a/1.0", ["new", 3, 4]))
     assert edited.to_bytes() == plain.apply(SetReference("g/a/1.0", ["new", 3, 4])).to_bytes()
+
+
+def test_edits_of_a_set_leave_record_files_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "refs.parq"
+    write_parquet(document_of(REFS), path, record_size=3)
+    plain: Document = open_references(path)
+    read = lazily(monkeypatch)
+    edits: tuple[Edit, ...] = (
+        SetMetadata("g/a/.zattrs", {"units": "K"}),
+        SetReference("g/a/1.0", ["new", 3, 4]),
+        RemoveReference("g/a/3.1"),
+        SetReference("g/a/2.1", "text"),
+    )
+    document: Document = open_references(path)
+    for edit in edits:
+        plain, document = plain.apply(edit), document.apply(edit)
+    assert set(read) == {"g/a/2"}  # Whether there is what is removed.
+    assert document.is_unread
+    found = [hierarchy_of(each).find("/g/a") for each in (document, plain)]
+    nodes = [node for node in found if isinstance(node, ArrayNode)]
+    assert [node.attributes["units"] for node in nodes] == ["K", "K"]
+    manifests = [node.manifest for node in nodes]
+    coords = np.argwhere(np.ones((4, 2), bool))
+    assert len({str([*map(each.columns(coords).reference, range(8))]) for each in manifests}) == 1
+    assert len({str(each.kinds().tolist()) for each in manifests}) == 1
+    assert not any(name.startswith("s/") for name in read)
+    assert document.is_unread
+    assert chunks(document) == chunks(plain)
+    assert document.left == 0
 
 
 def test_record_files_that_cannot_be_read_are_faults_of_their_chunks(

@@ -219,8 +219,9 @@ def edited(document: Document, edit: Edit) -> Document:
 
 def make_ready(document: Document) -> None:
     """Have ready what the window asks a document first."""
-    document.expansion.items(0, 1)
-    document.refs.find_slot("")
+    if not document.is_unread:
+        document.expansion.items(0, 1)
+        document.refs.find_slot("")
 
 
 def folding_of(document: Document, control: TaskControl, *, rules: bool) -> Folding:

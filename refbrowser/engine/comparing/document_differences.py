@@ -211,9 +211,10 @@ class DocumentDifferences:
 
 def _may_have_others(document: Document) -> bool:
     """Tell whether a document may have keys that are neither metadata nor chunks."""
-    if not document.is_unread or document.known is None:
+    refs = document.refs
+    if not document.is_unread or refs.at_hand is refs or len(document.edited_chunks.refs):
         return True
-    return not all(map(is_metadata_key, document.known.values))
+    return not all(map(is_metadata_key, refs.at_hand.keys(0, len(refs.at_hand))))
 
 
 def _compared(

@@ -36,7 +36,7 @@ class _Metadata:
 def metadata_node(document: DocumentContent, slot: int) -> Node | None:
     """Return the JSON of an inline metadata entry, or None where it is not one that can be read."""
     try:
-        reference = document.view.reference(slot)
+        reference = document.view_at_hand.reference(slot)
         return parse(reference.data) if isinstance(reference, Inline) else None
     except (RefbrowserError, JsonError):
         return None
@@ -64,7 +64,7 @@ def _texts(document: DocumentContent) -> Iterator[tuple[str, bytes]]:
         return
     for key, slot in document.refs.metadata_slots.items():
         try:
-            reference = document.view.reference(slot)
+            reference = document.view_at_hand.reference(slot)
         except RefbrowserError:
             continue
         if isinstance(reference, Inline):

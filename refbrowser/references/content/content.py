@@ -18,8 +18,9 @@ from refbrowser.references.content.columns import ReferenceView, RenderedUrls
 from refbrowser.references.content.deferred_tables import Deferred
 from refbrowser.references.content.origins import DocumentOrigin, StoreOrigin
 from refbrowser.references.content.reader import DocumentSource, read_source
-from refbrowser.references.content.refs import References
+from refbrowser.references.content.refs import Patch, References
 from refbrowser.references.content.table import TableBuilder
+from refbrowser.references.content.unread_references import UnreadReferences
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.layouts import ChunkLayout, Generated
 from refbrowser.references.templates.templates import TemplateSet
@@ -283,7 +284,7 @@ class DocumentContent(ABC):
     def left(self) -> int:
         """How many references were not read yet: they are read as arrays are touched."""
         told = self.later if self.origin is None else self.origin
-        return 0 if told is None or self.is_edited else told.left
+        return 0 if told is None or (self.is_edited and not self.refs.is_left) else told.left
 
     @property
     def is_unread(self) -> bool:
@@ -325,15 +326,50 @@ class DocumentContent(ABC):
             It cannot be read.
         """
         if is_metadata_key(key):
-            found = None if self.known is None else self.known.values.get(key)
-            return None if found is None else Inline(found)
+            return self._metadata_at_hand(key)
+        slot = self.edited_chunks.refs.find_slot(key)
+        if slot is not None:
+            return None if key in self.chunks_gone else self.edited_chunks.reference(slot)
         told = self.later if self.origin is None else self.origin
         return None if told is None else told.left_reference(key)
+
+    def _metadata_at_hand(self, key: str) -> Reference | None:
+        if self.known is not None:
+            found = self.known.values.get(key)
+            return None if found is None else Inline(found)
+        slot = self.refs.find_slot(key)
+        return None if slot is None else self.view_at_hand.reference(slot)
 
     @cached_property
     def view(self) -> ReferenceView:
         """What the entries of `refs` stand for."""
         return ReferenceView(self.refs, self.urls, self.renders, self.place_of_key)
+
+    @cached_property
+    def view_at_hand(self) -> ReferenceView:
+        """What the entries of metadata stand for: no others are read for it."""
+        refs = self.refs.at_hand
+        return self.view if refs is self.refs else self._view_of(refs)
+
+    @cached_property
+    def edited_chunks(self) -> ReferenceView:
+        """What edits lay over keys of chunks that were not read; those that are gone among them."""
+        none = no_references()
+        if not isinstance(self.refs, UnreadReferences):
+            return self._view_of(none)
+        chunks = self.refs.chunks
+        patches = {key: patch or Patch.of(key, b'""', b'""') for key, patch in chunks.items()}
+        return self._view_of(replace(none, appended=patches))
+
+    @cached_property
+    def chunks_gone(self) -> Set[str]:
+        """Keys of chunks that were not read, and that edits removed."""
+        chunks = self.refs.chunks if isinstance(self.refs, UnreadReferences) else {}
+        return {key for key, patch in chunks.items() if patch is None}
+
+    def _view_of(self, refs: References) -> ReferenceView:
+        urls = RenderedUrls.of(refs.table.urls, self.renders)
+        return ReferenceView(refs, urls, self.renders, self.place_of_key)
 
     def mentions(self, name: str) -> bool:
         """Return whether a template, a rule, or one of the first URLs ends in the name of a file."""

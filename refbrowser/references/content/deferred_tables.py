@@ -35,6 +35,11 @@ class Deferred:
         """Make it now, where it is not; nobody is asked."""
         self._get(lambda: None)
 
+    @property
+    def is_read(self) -> bool:
+        """Whether it was made."""
+        return "_found" in self.__dict__ or "_make" not in self.__dict__
+
     def _get(self, before: Callable[[], None]) -> Any:
         with self._lock:
             if "_found" not in self.__dict__:

@@ -341,7 +341,7 @@ class Expansion:
         RefbrowserError
             The entry is faulty; or there is none, and a faulty rule or member may have given it.
         """
-        if self.document.is_unread:
+        if self.document.is_unread or (self._refs.is_left and is_metadata_key(key)):
             return self.document.left_reference(key)
         row = self.find(key)
         if row is None:
@@ -391,7 +391,7 @@ class Expansion:
         slot = self._refs.metadata_slots.get(key)
         if slot is None or self._index.giving(key):
             return self.reference(key)
-        return self._view.reference(slot)
+        return self.document.view_at_hand.reference(slot)
 
     @cached_property
     def _metadata_keys(self) -> Collection[str]:

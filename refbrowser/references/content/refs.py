@@ -85,6 +85,24 @@ class References:
         assert isinstance(self.table, TextTable)
         return self.table
 
+    @property
+    def at_hand(self) -> References:
+        """The entries that are known without reading more: all of them."""
+        return self
+
+    @property
+    def is_left(self) -> bool:
+        """Whether only metadata was read so far (`UnreadReferences`)."""
+        return False
+
+    def is_left_at(self, key: str) -> bool:
+        """Whether the entry of a key was not read yet: an edit of it is given by `with_keys`."""
+        return self.is_left and not is_metadata_key(key)
+
+    def with_keys(self, patches: Mapping[str, Patch | None]) -> References:
+        """Return the references with other entries for keys that were left, or with none."""
+        raise NotImplementedError
+
     def __len__(self) -> int:
         return len(self.table) - len(self.removed) + len(self.appended)
 

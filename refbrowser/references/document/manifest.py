@@ -27,6 +27,7 @@ from refbrowser.references.content.made_text import (
 )
 from refbrowser.references.content.reference_values import ValueKind
 from refbrowser.references.content.refs import References
+from refbrowser.references.content.unread_references import UnreadReferences
 from refbrowser.references.content.url_prefixes import changed_urls
 from refbrowser.references.content.value_table import DeferredTable, ValueTable, ValueTableBuilder
 from refbrowser.references.document.document import Document, ReferenceDocument
@@ -346,7 +347,7 @@ class ManifestBuilder:
                 self._entries.add_table(each)
             return self.table()
 
-        refs = References(made() if later is None else DeferredTable.of(made))
+        refs = References(made()) if later is None else self._left(DeferredTable.of(made))
         return ManifestDocument(
             place=self.place,
             made=tuple(self.layouts),
@@ -356,3 +357,12 @@ class ManifestBuilder:
             name=name,
             **fields,
         )
+
+    def _left(self, table: DeferredTable) -> References:
+        """Return references whose table is made later; where it begins with metadata alone, that is known."""
+        if self._entries.count != len(self.metadata):
+            return References(table)
+        metadata = ValueTableBuilder()
+        for key, data in self.metadata.items():
+            metadata.add_bytes(key, data, ValueKind.TEXT)
+        return UnreadReferences.of(table, References(metadata.table()))

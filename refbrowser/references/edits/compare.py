@@ -18,6 +18,7 @@ from refbrowser.references.content.content import DocumentContent, ReferenceText
 from refbrowser.references.content.reference_values import Value, ValueKind
 from refbrowser.references.content.refs import References
 from refbrowser.references.content.table import ODD, grid_positions
+from refbrowser.references.content.unread_references import changed_by_key
 from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS
 from refbrowser.references.text.typed_values import from_difference
 
@@ -350,6 +351,9 @@ def changed_keys(
     grids
         The grids of all arrays: chunks in them, and metadata, are left out. None where nothing is.
     """
+    by_key = changed_by_key(here, there) if grids is None else None
+    if by_key is not None:
+        return by_key if len(by_key) <= most else None
     part = Part("References")
     texts = _Texts(here, there, part, pause, left=LIMITS.references)
     single = _single_keys(here, there, part, LIMITS.references)

@@ -150,7 +150,7 @@ def _sample(refs: References, value: Any) -> bytes | None:
 
 def value_text(refs: References, slot: int | None, value: Any) -> bytes:
     """Return the JSON text of a value of refs: what is there changed, or spaced as what is there."""
-    old = _sample(refs, value) if slot is None else refs.value_text(slot)
+    old = _sample(refs.at_hand, value) if slot is None else refs.value_text(slot)
     if old is None:
         return dump(value)
     return rewrite(old, parse(old), value)
@@ -180,6 +180,9 @@ class SetReference:
         """Return the changed document."""
         document = with_refs_object(document)
         refs = document.refs
+        if refs.is_left_at(self.key):
+            raw = dump(_checked_value(self.value))
+            return document.with_refs(refs.with_keys({self.key: Patch.of(self.key, dump(self.key), raw)}))
         slot = refs.find_slot(self.key)
         raw = value_text(refs, slot, _checked_value(self.value))
         if slot is None:
@@ -202,10 +205,23 @@ class RemoveReference:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
-        slots = document.refs.all_slots(self.key)
+        refs = document.refs
+        if refs.is_left_at(self.key):
+            if not _is_left(document, self.key):
+                raise missing_key(self.key)
+            return document.with_refs(refs.with_keys({self.key: None}))
+        slots = refs.all_slots(self.key)
         if not slots:
             raise missing_key(self.key)
-        return document.with_refs(document.refs.without(slots))
+        return document.with_refs(refs.without(slots))
+
+
+def _is_left(document: DocumentContent, key: str) -> bool:
+    """Return whether there is an entry of a chunk, where not all are read."""
+    try:
+        return document.left_reference(key) is not None
+    except RefbrowserError:
+        return True  # It cannot be read, and can be removed.
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +327,7 @@ def metadata_value(document: DocumentContent, key: str, json: Any) -> Any:
     if node.kind is NodeKind.OBJECT:
         return json
     try:
-        data = document.view.inline(slot)
+        data = document.view_at_hand.inline(slot)
         return rewrite(data, parse(data), json).decode("utf-8")
     except (RefbrowserError, JsonError, AssertionError):
         return dump(json).decode("ascii")

@@ -125,6 +125,20 @@ class SetReferences:
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         refs = document.refs
+        left = {
+            key: Patch.of(key, dump(key), dump(value)) for key, value in self.values if refs.is_left_at(key)
+        }
+        if left:
+            others = tuple(pair for pair in self.values if pair[0] not in left)
+            changed = document.with_refs(refs.with_keys(left))
+            return SetReferences(others).apply(changed) if others else changed
+        if refs.is_left:
+            for key, value in self.values:
+                slot = refs.find_slot(key)
+                text = dump(key) if slot is None or slot < 0 else refs.key_text(slot)
+                patch = Patch.of(key, text, dump(value))
+                refs = refs.with_appended(patch) if slot is None else refs.with_patch(slot, patch)
+            return document.with_refs(refs)
         replaced, appended = dict(refs.replaced), dict(refs.appended)
         for key, value in self.values:
             slot = refs.find_slot(key)

@@ -85,6 +85,8 @@ def _same_entries(
 ) -> npt.NDArray[np.bool_]:
     """Return which chunks are certainly the same entry of the text that was read."""
     mine, other = now.expansion.document.refs, before.expansion.document.refs
+    if mine.is_left or other.is_left:
+        return np.zeros(len(coords), bool)
     if mine.table.origin is not other.table.origin or not len(coords):
         return np.zeros(len(coords), bool)
     slots = mine.find_chunks(now.prefix, coords, now.encoding)

@@ -107,6 +107,8 @@ class IcechunkOrigin(PlainAnswers):
     def manifest_of(self, prefix: str, whole: ChunkManifest) -> ChunkManifest:
         """Return what reads the manifests of one array alone."""
         assert isinstance(whole, ExpansionManifest)
+        if not self.references.has_keys_of(prefix, len(whole.grid_shape), whole.encoding):
+            return whole
         return SnapshotManifest(
             whole.expansion, prefix, whole.grid_shape, whole.encoding, references=self.references
         )

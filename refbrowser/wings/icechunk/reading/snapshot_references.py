@@ -228,6 +228,11 @@ class SnapshotReferences:
 
     # Chunks
 
+    def has_keys_of(self, prefix: str, ndim: int, encoding: ChunkKeyEncoding) -> bool:
+        """Return whether chunks of an array, which may be edited, have the keys that the snapshot gives."""
+        array = self._arrays.get(prefix)
+        return array is not None and len(array.grid) == ndim and array.encoding == encoding
+
     def columns(self, prefix: str, coords: Coords) -> ReferenceColumns | None:
         """Return the references of chunks of an array, of which no other manifests are read.
 
@@ -259,13 +264,19 @@ class SnapshotReferences:
             return found.columns()
 
     def kinds(self, prefix: str, grid: tuple[int, ...]) -> npt.NDArray[np.uint8] | None:
-        """Return the `ReferenceKind` of every chunk of an array; None where the document has them at hand."""
+        """Return the `ReferenceKind` of every chunk of an array; None where the document has them at hand.
+
+        Parameters
+        ----------
+        grid
+            Its shape now: an edit may have made it another than the snapshot has.
+        """
         with self._lock:
             array = self._arrays.get(prefix)
             if array is None or self._is_whole:
                 return None
             # One axis more: those of arrays without any are indexed alike.
-            kinds = np.full((*grid, 1), ReferenceKind.MISSING, np.uint8)
+            kinds = np.full((*array.grid, 1), ReferenceKind.MISSING, np.uint8)
 
             def put(_array: _Array, refs: ArrayRefs, box: ChunkBox) -> None:
                 for block in refs.blocks(box.ranges):
@@ -276,7 +287,12 @@ class SnapshotReferences:
             self._walk([array], put)
             for box, _ in array.lost:
                 kinds[tuple(slice(start, stop) for start, stop in box.ranges.tolist())] = ReferenceKind.FAULTY
-            return kinds[..., 0]
+            if grid == array.grid:
+                return kinds[..., 0]
+            fitted = np.full(grid, ReferenceKind.MISSING, np.uint8)
+            both = tuple(slice(min(sides)) for sides in zip(grid, array.grid, strict=True))
+            fitted[both] = kinds[..., 0][both]
+            return fitted
 
     def lost(self, prefix: str) -> list[tuple[ChunkBox, RefbrowserError]]:
         """Return what is known to be lost of an array."""
@@ -284,14 +300,16 @@ class SnapshotReferences:
             array = self._arrays.get(prefix)
             return [] if array is None else [*array.lost]
 
-    def stored(self, prefix: str) -> int | None:
+    def stored(self, prefix: str, grid: tuple[int, ...]) -> int | None:
         """Return how many chunks of an array have a reference; None where that is not known.
+
+        It is not where an edit gave the array another grid.
 
         The snapshot says it; only where it does not, and few references are left, manifests are read.
         """
         with self._lock:
             array = self._arrays.get(prefix)
-            if array is None:
+            if array is None or array.grid != grid:
                 return None
             told = self._told(array)
             if told is not None or self._left > LIMITS.references_described:
@@ -570,7 +588,7 @@ class SnapshotManifest(ExpansionManifest):
 
     def stored(self) -> int | None:
         """Return how many chunks have a reference, or None where some are lost, or nobody knows it."""
-        return self.references.stored(self.prefix)
+        return self.references.stored(self.prefix, self.grid_shape)
 
 
 _Grid = tuple[tuple[int, ...], ChunkKeyEncoding]
