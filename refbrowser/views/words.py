@@ -58,7 +58,7 @@ def reading_words(left: int) -> str:
 def unread_words(left: int) -> str:
     """Return that so many references are read as arrays are touched, and what would read them all."""
     begin = (
-        f"{left:,} references are read as you look at arrays. Keys, edits and audits need all of them, which"
+        f"{left:,} references are read as you look at arrays. The table and audits need all of them, which"
     )
     if left > LIMITS.references:
         return f"{begin} may be more than the {LIMITS.references:,} that one document can hold."

@@ -2,7 +2,7 @@
 
 A snapshot names the manifests of each array, and which of its chunks each tells; opening reads none of them.
 Some chunks of an array cost the manifests that tell of these; who looks at the document as a whole (its keys,
-edits, an export of all) reads those that are left, together.
+an export of all) reads those that are left, together.
 """
 
 from __future__ import annotations
