@@ -28,7 +28,7 @@ def edited_manifest(left: ChunkManifest, whole: ExpansionManifest) -> ChunkManif
         Tells of them by the references of all arrays.
     """
     ndim = len(whole.grid_shape)
-    keys = whole.expansion.document.edited_chunks.refs.appended
+    keys = whole.expansion.document.refs.by_key.appended
     own = [key.removeprefix(whole.prefix) for key in keys if key.startswith(whole.prefix)]
     coords = [at for at in (whole.encoding.decode(key, ndim) for key in own) if at is not None]
     inside = [at for at in coords if all(map(int.__lt__, at, whole.grid_shape))]
@@ -65,12 +65,12 @@ class EditedManifest(ExpansionManifest):
             return ExpansionManifest.columns(self, coords)
         columns = self.left.columns(coords)
         document = self.expansion.document
-        refs = document.edited_chunks.refs
+        refs = document.refs.by_key
         slots = refs.find_chunks(self.prefix, coords, self.encoding)
         at = np.flatnonzero(slots != NONE)
         if not len(at):
             return columns
-        gone = [slot for key in document.chunks_gone if (slot := refs.find_slot(key)) is not None]
+        gone = [slot for key in document.refs.gone if (slot := refs.find_slot(key)) is not None]
         slots = slots[at]
         slots[np.isin(slots, gone)] = NONE
         return merged(columns, at, document.edited_chunks.columns(slots))

@@ -217,8 +217,8 @@ def _left_folder(
 ) -> ReferenceDocument:
     """Return the document of a folder whose record files are read as arrays are touched."""
     from refbrowser.formats.parquet_manifest import ParquetReferences
-    from refbrowser.references.content.content import KnownMetadata
     from refbrowser.references.content.deferred_tables import DeferredTextTable
+    from refbrowser.references.content.known_metadata import KnownMetadata
     from refbrowser.references.document.document import ReferenceDocument
 
     later = ParquetReferences(text.arrays, notes)

@@ -212,7 +212,7 @@ class DocumentDifferences:
 def _may_have_others(document: Document) -> bool:
     """Tell whether a document may have keys that are neither metadata nor chunks."""
     refs = document.refs
-    if not document.is_unread or refs.at_hand is refs or len(document.edited_chunks.refs):
+    if not document.is_unread or refs.at_hand is refs or len(refs.by_key):
         return True
     return not all(map(is_metadata_key, refs.at_hand.keys(0, len(refs.at_hand))))
 

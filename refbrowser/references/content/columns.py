@@ -103,6 +103,13 @@ class ReferenceView:
     templates: TemplateSet | None
     place: Callable[[str], Place]
 
+    @classmethod
+    def of(
+        cls, refs: References, templates: TemplateSet | None, place: Callable[[str], Place]
+    ) -> ReferenceView:
+        """Return what entries stand for, with the URLs of their table rendered for it."""
+        return cls(refs, RenderedUrls.of(refs.table.urls, templates), templates, place)
+
     def reference(self, slot: int) -> Reference:
         """Return what one entry stands for, numbers of any size exactly.
 

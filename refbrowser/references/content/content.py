@@ -16,23 +16,20 @@ from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.reference import Inline
 from refbrowser.references.content.columns import ReferenceView, RenderedUrls
 from refbrowser.references.content.deferred_tables import Deferred
+from refbrowser.references.content.known_metadata import KnownMetadata
 from refbrowser.references.content.origins import DocumentOrigin, StoreOrigin
-from refbrowser.references.content.outer_text import OuterText
 from refbrowser.references.content.reader import DocumentSource, read_source
-from refbrowser.references.content.refs import Patch, References
-from refbrowser.references.content.table import TableBuilder
-from refbrowser.references.content.unread_references import UnreadReferences
+from refbrowser.references.content.refs import References, no_references
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.layouts import ChunkLayout, Generated
 from refbrowser.references.templates.templates import TemplateSet
-from refbrowser.references.text.document_text import DocumentText
-from refbrowser.references.text.json_text import Node, NodeKind, pointer
+from refbrowser.references.text.json_text import JsonReader, Node, NodeKind, pointer
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, GroupNode
     from refbrowser.model.reference import Reference
-    from refbrowser.references.content.origins import Fact, LaterReferences, UrlsLeft
-
+    from refbrowser.references.content.known_metadata import KnownMetadata
+from refbrowser.references.content.origins import Fact, LaterReferences, UrlsLeft
 
 #: URLs in which a name is looked for at most.
 _MENTIONED = 10_000
@@ -48,11 +45,6 @@ def wrong_member(name: str, node: Node) -> RefbrowserError:
     """Return the error of a member of the top level that is of the wrong type."""
     message = f"{name} is {node.kind.value}, not {_MEMBERS[name].value}"
     return RefbrowserError(ErrorKind.SCHEMA, message, Place(pointer=pointer(name)))
-
-
-def no_references(text: DocumentText | None = None) -> References:
-    """Return references without any entry."""
-    return References(TableBuilder().finish(text or DocumentText.of(b""), 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,25 +70,6 @@ class Packed:
     def is_of(self, document: ReferenceText) -> bool:
         """Return whether a document is still as it was read."""
         return document.outer is self.outer and document.refs is self.refs
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KnownMetadata:
-    """The bytes of the metadata that stands in a document, known before its text was made.
-
-    Attributes
-    ----------
-    values
-        By key, in document order.
-    elsewhere
-        Metadata keys that the document refers to elsewhere.
-    parsed
-        The objects that some of the values are, by key, where they were known before these.
-    """
-
-    values: Mapping[str, bytes]
-    elsewhere: tuple[str, ...] = ()
-    parsed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -326,20 +299,15 @@ class DocumentContent(ABC):
         RefbrowserError
             It cannot be read.
         """
-        if is_metadata_key(key):
-            return self._metadata_at_hand(key)
-        slot = self.edited_chunks.refs.find_slot(key)
-        if slot is not None:
-            return None if key in self.chunks_gone else self.edited_chunks.reference(slot)
-        told = self.later if self.origin is None else self.origin
-        return None if told is None else told.left_reference(key)
-
-    def _metadata_at_hand(self, key: str) -> Reference | None:
-        if self.known is not None:
+        if is_metadata_key(key) and self.known is not None:
             found = self.known.values.get(key)
             return None if found is None else Inline(found)
-        slot = self.refs.find_slot(key)
-        return None if slot is None else self.view_at_hand.reference(slot)
+        view = self.view_at_hand if is_metadata_key(key) else self.edited_chunks
+        slot = view.refs.find_slot(key)
+        if slot is not None or is_metadata_key(key):
+            return None if slot is None or key in self.refs.gone else view.reference(slot)
+        told = self.later if self.origin is None else self.origin
+        return None if told is None else told.left_reference(key)
 
     @cached_property
     def view(self) -> ReferenceView:
@@ -350,27 +318,12 @@ class DocumentContent(ABC):
     def view_at_hand(self) -> ReferenceView:
         """What the entries of metadata stand for: no others are read for it."""
         refs = self.refs.at_hand
-        return self.view if refs is self.refs else self._view_of(refs)
+        return self.view if refs is self.refs else ReferenceView.of(refs, self.renders, self.place_of_key)
 
     @cached_property
     def edited_chunks(self) -> ReferenceView:
-        """What edits lay over keys of chunks that were not read; those that are gone among them."""
-        none = no_references()
-        if not isinstance(self.refs, UnreadReferences):
-            return self._view_of(none)
-        chunks = self.refs.chunks
-        patches = {key: patch or Patch.of(key, b'""', b'""') for key, patch in chunks.items()}
-        return self._view_of(replace(none, appended=patches))
-
-    @cached_property
-    def chunks_gone(self) -> Set[str]:
-        """Keys of chunks that were not read, and that edits removed."""
-        chunks = self.refs.chunks if isinstance(self.refs, UnreadReferences) else {}
-        return {key for key, patch in chunks.items() if patch is None}
-
-    def _view_of(self, refs: References) -> ReferenceView:
-        urls = RenderedUrls.of(refs.table.urls, self.renders)
-        return ReferenceView(refs, urls, self.renders, self.place_of_key)
+        """What edits laid over keys of chunks that were not read."""
+        return ReferenceView.of(self.refs.by_key, self.renders, self.place_of_key)
 
     def mentions(self, name: str) -> bool:
         """Return whether a template, a rule, or one of the first URLs ends in the name of a file."""
@@ -482,6 +435,63 @@ class DocumentContent(ABC):
     def with_refs(self, refs: References) -> Self:
         """Return the document with other references."""
         return replace(self, refs=refs, known=None)
+
+
+class OuterText:
+    """What stands in the text of a document outside of `refs`, each part read when it is asked for.
+
+    States of a document whose outer text is the same share it.
+    """
+
+    def __init__(self, version: int, data: bytes, mark: int, values: Mapping[str, str]) -> None:
+        self.version, self.data, self.mark, self.values = version, data, mark, values
+        self._rendered: tuple[tuple[str, ...], RenderedUrls] | None = None
+
+    def is_of(self, document: ReferenceText) -> bool:
+        """Return whether it is that of a document."""
+        same = self.data is document.outer and self.values is document.values
+        return same and (self.version, self.mark) == (document.version, document.mark)
+
+    @cached_property
+    def node(self) -> Node:
+        """The text parsed; `refs` is an empty object in it."""
+        reader = JsonReader(self.data)
+        return reader.value(reader.space(self.mark))
+
+    @cached_property
+    def hole(self) -> int | None:
+        """Where in the text the entries of `refs` belong; None where there is no such object."""
+        if self.version == 0:
+            return self.node.start + 1
+        node = self.node.member("refs")
+        return node.start + 1 if node is not None and node.kind is NodeKind.OBJECT else None
+
+    @cached_property
+    def templates(self) -> TemplateSet:
+        """The templates, with the values that the user gave."""
+        node = self.node.member("templates") if self.version == 1 else None
+        texts = node.to_python() if node is not None and node.kind is NodeKind.OBJECT else {}
+        return TemplateSet(texts, self.values)
+
+    def rendered(self, urls: tuple[str, ...]) -> RenderedUrls:
+        """Return URLs after rendering; those of the last call are known."""
+        if self._rendered is None or self._rendered[0] is not urls:
+            templates = self.templates if self.version == 1 else None
+            self._rendered = urls, RenderedUrls.of(urls, templates)
+        return self._rendered[1]
+
+    @property
+    def rule_nodes(self) -> list[Node]:
+        """The rules."""
+        node = self.node.member("gen") if self.version == 1 else None
+        return node.items if node is not None else []
+
+    @cached_property
+    def rules(self) -> tuple[GenRule, ...]:
+        """The gen rules."""
+        return tuple(
+            GenRule(node.to_python(), self.templates, index) for index, node in enumerate(self.rule_nodes)
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -22,7 +22,8 @@ from refbrowser.references.content.chunk_codes import (
     union_of,
 )
 from refbrowser.references.content.reference_values import Value, ValueKind, interpret, key_issues
-from refbrowser.references.content.table import ODD, ReferenceTable, TextTable, with_leading
+from refbrowser.references.content.table import ODD, ReferenceTable, TableBuilder, TextTable, with_leading
+from refbrowser.references.text.document_text import DocumentText
 from refbrowser.references.text.json_text import JsonReader
 
 #: Stands for "no reference" where row numbers are expected.
@@ -94,6 +95,16 @@ class References:
     def is_left(self) -> bool:
         """Whether only metadata was read so far (`UnreadReferences`)."""
         return False
+
+    @property
+    def by_key(self) -> References:
+        """What edits laid over keys whose entries were not read; of the keys that are `gone`, empty texts."""
+        return no_references()
+
+    @property
+    def gone(self) -> Set[str]:
+        """The keys of entries that edits removed without reading them."""
+        return frozenset()
 
     def is_left_at(self, key: str) -> bool:
         """Whether the entry of a key was not read yet: an edit of it is given by `with_keys`."""
@@ -422,6 +433,11 @@ class References:
             removed=union_of(self.removed, rows),
             appended={key: patch for key, patch in self.appended.items() if key not in gone},
         )
+
+
+def no_references(text: DocumentText | None = None) -> References:
+    """Return references without any entry."""
+    return References(TableBuilder().finish(text or DocumentText.of(b""), 0))
 
 
 def _is_chunk(key: str) -> bool:

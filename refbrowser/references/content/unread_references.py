@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.content.chunk_codes import Rows
 from refbrowser.references.content.deferred_tables import Deferred
 from refbrowser.references.content.reference_values import Value
-from refbrowser.references.content.refs import NONE, Patch, References
+from refbrowser.references.content.refs import NONE, Patch, References, no_references
 from refbrowser.references.content.table import ReferenceTable
 
 _NOTHING: Mapping[str, Patch | None] = {}
@@ -74,6 +75,17 @@ class UnreadReferences(References):
     def is_left(self) -> bool:
         """Whether the table was not read yet."""
         return isinstance(self.table, Deferred) and not self.table.is_read
+
+    @cached_property
+    def by_key(self) -> References:
+        """What edits laid over keys whose entries were not read; of the keys that are `gone`, empty texts."""
+        patches = {key: patch or Patch.of(key, b'""', b'""') for key, patch in self.chunks.items()}
+        return replace(no_references(), appended=patches)
+
+    @cached_property
+    def gone(self) -> Set[str]:
+        """The keys of entries that edits removed without reading them."""
+        return {key for key, patch in self.chunks.items() if patch is None}
 
     @cached_property
     def settled(self) -> References:

@@ -16,7 +16,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.nodes import ArrayNode, GroupNode
-from refbrowser.references.content.content import KnownMetadata
+from refbrowser.references.content.known_metadata import KnownMetadata
 from refbrowser.references.content.made_text import (
     ROOT,
     NodeTexts,

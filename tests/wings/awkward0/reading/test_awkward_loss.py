@@ -20,7 +20,7 @@ from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.formats.registry import written
 from refbrowser.model.reference import Inline
-from refbrowser.references.content.content import no_references
+from refbrowser.references.content.refs import no_references
 from refbrowser.wings.awkward0.files.container import Blob
 from refbrowser.wings.awkward0.reading.opening import Awkward0Origin
 from refbrowser.wings.awkward0.reading.soundness import _TOGETHER
