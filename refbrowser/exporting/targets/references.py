@@ -318,6 +318,7 @@ class ReferencesTarget(Target):
         else:
             folder = os.path.dirname(os.path.realpath(self.request.target))
             stays = not access.from_network and folder == access.base
+        stays = stays and not self.options.absolute
         if stays or not any(map(is_relative, urls_of(self.document))):
             return ""
         if access.from_network:

@@ -135,9 +135,10 @@ def matrix_summary(matrix: Matrix) -> str:
     """Return how many versions of readers read how many arrays."""
     found = [matrix.verdict(number) for number in range(len(matrix.columns))]
     count = sum(len(group.arrays) for group in matrix.groups)
-    versions = counted(len(found), "version")
+    able = found.count(ReaderVerdict.DECODES)
+    read = "reads" if able == 1 else "read"
     all_of = "the array" if count == 1 else f"all {counted(count, 'array')}"
-    return f"{found.count(ReaderVerdict.DECODES)} of {versions} of readers read {all_of}"
+    return f"{able} of {counted(len(found), 'reader version')} {read} {all_of}"
 
 
 def cell_about(label: str, group: ArrayGroup, cell: Cell, path: str) -> Iterator[str]:
@@ -201,7 +202,8 @@ def _flags(remedy: Remedy) -> Iterator[str]:
     options = {} if group is None else declared(group)
     for name, value in remedy.options.items():
         yield options[name].flag
-        yield str(value)
+        if value is not True:
+            yield str(value)
 
 
 def _target(remedy: Remedy, path: str) -> str:
