@@ -262,7 +262,7 @@ class ExportReport(Report):
             f"{self.verified:,} verified{missing}"
         )
         yield from first_of([f"left out: {error.message}" for error in self.skipped])
-        yield from first_of([f"not kept: {line}" for line in self.lost])
+        yield from first_of([f"note: {line}" for line in self.lost])
 
     @property
     def lost(self) -> list[str]:

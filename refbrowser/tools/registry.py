@@ -185,7 +185,7 @@ BUILT_IN = (
     Tool(
         name="readers",
         heading=Heading.CHECK,
-        words="tell which other software reads a dataset, and what makes it readable",
+        words="tell which other software can read a dataset, and what makes it readable",
         examples=(
             "refbrowser readers sea_surface.json",
             "refbrowser export sea_surface.json sea.zarr --to zarr-v3 --codec gzip",
@@ -240,7 +240,7 @@ BUILT_IN = (
     Tool(
         name="append",
         heading=Heading.MAKE,
-        words="add files to a reference document, or values to a stream of messages",
+        words="add files to a reference document or an Icechunk repository, or values to a stream",
         examples=(
             "refbrowser export sea_surface.json sea.ncs --to ncstream --array /ocean/lat",
             "refbrowser append sea.ncs sea.ncs --overwrite --array /ocean/lat",

@@ -117,8 +117,8 @@ class Combination:
         metadata=option(
             "--to FORMAT",
             lambda: (
-                f"{either(referring())}; as the suffix of OUT says where not given "
-                "(.parquet, .parq: refs-parquet)"
+                f"{either(referring())}; if not given, the suffix of OUT says it "
+                "(.parquet, .parq: refs-parquet, .icechunk: icechunk)"
             ),
             about="One of the forms of references; as the suffix of the target says where it is empty.",
             values=referring,

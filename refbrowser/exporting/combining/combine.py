@@ -141,7 +141,7 @@ class CombineReport(Report):
         yield from first_of([*self.own_lines(), *self.era_lines()])
         yield from first_of([f"note: {each.message}" for each in self.mismatches])
         yield from first_of([f"left out: {source}: {why}" for source, why in self.left_out])
-        yield from first_of([f"not kept: {loss}" for loss in self.losses])
+        yield from first_of([f"note: {loss}" for loss in self.losses])
 
     def own_lines(self) -> Iterator[str]:
         """Yield what became of own chunks."""

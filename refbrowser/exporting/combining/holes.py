@@ -55,7 +55,7 @@ class Hole:
 
     def __str__(self) -> str:
         whose = f"{self.path}: of {self.dimension}" if self.path else f"{self.dimension}:"
-        return f"{whose} {self.count} of {self.size} times are missing: {self.text}"
+        return f"{whose} {self.count:,} of {self.size:,} times are missing: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ class Made(Report):
             f"{self.target}: {counted(self.arrays, 'array')}, {counted(self.references, 'reference')}; "
             f"{counted(self.compared, 'chunk')} compared with {self.with_what}"
         )
-        yield from first_of([f"not kept: {loss}" for loss in self.losses])
+        yield from first_of([f"note: {loss}" for loss in self.losses])
 
     @property
     def with_what(self) -> str:

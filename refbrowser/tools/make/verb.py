@@ -136,7 +136,7 @@ def _write_text(report: MakeReport) -> None:
         if each.relocked:
             write_line(f"  {_RELOCKED}")
         said = [f"in the document, not referenced: {held}" for held in each.held]
-        said += [f"not kept: {loss}" for loss in each.losses]
+        said += [f"note: {loss}" for loss in each.losses]
         for line in said[:_SHOWN]:
             write_line(f"  {plain(line)}")
         if len(said) > _SHOWN:
@@ -285,7 +285,7 @@ def _write_combined(report: CombineReport) -> None:
     if len(left_out) > _TOLD:
         write_line(f"left out: and {len(left_out) - _TOLD} more")
     for loss in report.losses[:_TOLD]:
-        write_line(f"  not kept: {plain(loss)}")
+        write_line(f"  note: {plain(loss)}")
     for line in report.opened_by:
         write_line(plain(line))
     if report.relocked:

@@ -1,6 +1,6 @@
-"""Tell which other software reads a dataset; exit code 2 where a reader that was named cannot.
+"""Tell which other software reads a dataset; exit code 2 if a reader named with --for cannot.
 
-A reader that is named with --for and of which it is not known gives 5.
+The exit code is 5 if it is not known whether that reader can.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> str:
 def test_readers_by_arrays(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["readers", store]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].endswith("of readers read all 2 arrays")
+    assert lines[0].endswith("reader versions read all 2 arrays")
     assert lines[1] == "  /a, /b: store, zarr-v3, float32, gzip"
     assert any(line.split() == ["✓", "reads", "zarr-python", "3.0", "to", "3.4"] for line in lines)
     (old,) = (line for line in lines if "zarr-python 2.18  " in line)
@@ -72,7 +72,7 @@ def test_rules_and_templates_are_the_cause(tmp_path: Path, capsys: pytest.Captur
     assert verdicts == {"wrong"}
     cause = told["arrays"][0]["verdicts"][0]["causes"][0]
     assert cause["features"] == ["document:rules"]
-    assert told["arrays"][0]["verdicts"][0]["remedy"]["command"].endswith("--to refs-v0")
+    assert told["arrays"][0]["verdicts"][0]["remedy"]["command"].endswith("--to refs-v0 --absolute")
 
 
 def test_reports(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -372,10 +372,10 @@ def test_containers_and_the_lines_that_grant_them_are_what_the_library_takes(
         store = container.store(icechunk)
         config.set_virtual_chunk_container(icechunk.VirtualChunkContainer(container.prefix, store))
         granted = {container.prefix: container.granted(icechunk)}
-        said = {container.prefix: eval(container.credentials, {"icechunk": icechunk})}
+        said = {container.prefix: eval(container.credentials(icechunk), {"icechunk": icechunk})}
         for credentials in (granted, said):
             icechunk.containers_credentials(credentials)
-        assert "c2VjcmV0" not in f"{config!r} {store!r} {container.credentials}"
+        assert "c2VjcmV0" not in f"{config!r} {store!r} {container.credentials(icechunk)}"
 
 
 def test_locations_that_a_repository_can_hold() -> None:

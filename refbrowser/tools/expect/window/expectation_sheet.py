@@ -43,7 +43,7 @@ from refbrowser.tools.expect.expectation_writing import (
     learned_expectation,
 )
 from refbrowser.views.words import one_line
-from refbrowser.words import counted
+from refbrowser.words import counted, plural
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -272,8 +272,8 @@ class ExpectationSheet(QDialog):
     def _show(self, results: tuple[ExpectedResult, ...]) -> None:
         shown = self._table = period_table(results)
         lacking = sum(result.lacks for result in results)
-        of = counted(len(results), "variable")
-        words = f"{len(results) - lacking:,} of {of} have all that should be there."
+        of, complete = counted(len(results), "variable"), len(results) - lacking
+        words = f"{complete:,} of {of} {plural(len(results), 'has', 'have')} all that should be there."
         more = f" {counted(shown.left_out, 'further column')} without gaps." if shown.left_out else ""
         self.summary.setText(f"{words}{more}" if lacking or more else "All that should be there is there.")
         table = self.table

@@ -101,7 +101,9 @@ def _icechunk_store(target: str, opened_with: dict[str, str]) -> Any:
     storage = icechunk.local_filesystem_storage(target)
     config = icechunk.Repository.fetch_config(storage)
     known = (config.virtual_chunk_containers if config is not None else None) or {}
-    local = {prefix: None for prefix in known if prefix.startswith("file://")}
+    # Older versions have no other word for it than None.
+    access = getattr(icechunk.credentials, "LocalFileSystemAccess", None)
+    local = {prefix: access for prefix in known if prefix.startswith("file://")}
     granted = icechunk.containers_credentials(local) if local else None
     repository = icechunk.Repository.open(storage, config, authorize_virtual_chunk_access=granted)
     wanted: dict[str, Any] = {_OF_SESSIONS.get(name, name): value for name, value in opened_with.items()}

@@ -14,7 +14,7 @@ from refbrowser.engine.readers.rules import KnownReader, Remedy
 from refbrowser.exporting.option_fields import group_of
 from refbrowser.formats.option_fields import declared
 from refbrowser.formats.registry import written
-from refbrowser.words import counted
+from refbrowser.words import counted, plural
 
 #: How each verdict is marked, and called: the mark stands beside the word, so that no colour is needed.
 MARKS = {
@@ -136,7 +136,7 @@ def matrix_summary(matrix: Matrix) -> str:
     found = [matrix.verdict(number) for number in range(len(matrix.columns))]
     count = sum(len(group.arrays) for group in matrix.groups)
     able = found.count(ReaderVerdict.DECODES)
-    read = "reads" if able == 1 else "read"
+    read = plural(able, "reads", "read")
     all_of = "the array" if count == 1 else f"all {counted(count, 'array')}"
     return f"{able} of {counted(len(found), 'reader version')} {read} {all_of}"
 

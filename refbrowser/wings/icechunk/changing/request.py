@@ -46,8 +46,8 @@ class CommitRequest:
         default=(),
         metadata=option(
             "--move-prefix OLD=NEW",
-            "virtual chunks whose URLs begin with OLD lie at NEW; vcc://NAME stands for a named container "
-            "(repeatable)",
+            "virtual chunks whose URLs begin with OLD are now at NEW; vcc://NAME stands for a named "
+            "container (repeatable)",
             about="Beginnings of URLs as ``OLD=NEW``, or a container as ``vcc://NAME=NEW``.",
             kind=Kind.TEXTS,
         ),
@@ -64,7 +64,7 @@ class CommitRequest:
         default="",
         metadata=option(
             "--message TEXT",
-            "of the commit (default: what it changes)",
+            "message of the commit (default: what it changes)",
             short="-m",
             about="Of the commit; empty for what it changes, in words.",
         ),
@@ -92,7 +92,7 @@ class CommitRequest:
         default=(),
         metadata=option(
             "--settle PLACE=ours|theirs",
-            "the same for one place, as it is told where nothing was committed (repeatable)",
+            "the same for one place, named as in the list of conflicts (repeatable)",
             about="Whose value single conflicts take, as ``PLACE=ours`` or ``PLACE=theirs``.",
             kind=Kind.TEXTS,
         ),

@@ -14,13 +14,18 @@ class ManifestsRequest:
 
     array: tuple[str, ...] = field(
         default=(),
-        metadata=option("--array ARRAY", "of this array only (repeatable)", kind=Kind.TEXTS, title="Arrays"),
+        metadata=option(
+            "--array ARRAY",
+            "show the manifests of this array only (repeatable)",
+            kind=Kind.TEXTS,
+            title="Arrays",
+        ),
     )
     split_size: tuple[str, ...] = field(
         default=(),
         metadata=option(
             "--split-size DIM=CHUNKS",
-            "tell what a manifest for each so many chunks along a dimension would cost (repeatable)",
+            "show what manifests of so many chunks along a dimension would cost (repeatable)",
             kind=Kind.TEXTS,
             title="Split",
         ),

@@ -1,7 +1,7 @@
-"""Commit changes to a branch of an Icechunk repository; exit code 2 when others changed the same otherwise.
+"""Commit changes to a branch of an Icechunk repository; exit code 2 if conflicts are left.
 
-What others have committed since is kept: what they changed elsewhere is merged, where both changed a place to
-other values nothing is committed until it is said whose counts.
+What others have committed since is kept. Changes of different places are merged; where they changed the same
+place to a different value, nothing is committed until you say whose value counts.
 """
 
 from __future__ import annotations

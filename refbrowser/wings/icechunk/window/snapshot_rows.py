@@ -96,12 +96,6 @@ class SnapshotRows(QTreeWidget):
         rows = (self.topLevelItem(row) for row in range(self.topLevelItemCount()))
         return {str(row.data(0, _ID)) for row in rows if row is not None}
 
-    def message(self, snapshot: str) -> str:
-        """Return the message of a snapshot that is listed, in one line."""
-        rows = (self.topLevelItem(row) for row in range(self.topLevelItemCount()))
-        texts = (row.text(MESSAGE) for row in rows if row is not None and row.data(0, _ID) == snapshot)
-        return next(texts, "")
-
 
 def _row(each: GraphSnapshot, *, is_open: bool) -> QTreeWidgetItem:
     facts = each.facts

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 #: What chooses a snapshot when a repository is opened.
 _WAYS = ("branch", "tag", "snapshot")
-#: Characters of what a snapshot is compared with that have room, and of messages there.
-_OTHER, _WORDS = 24, 50
+#: Characters of what a snapshot is compared with that have room.
+_OTHER = 24
 
 
 class SnapshotsPane(QWidget):
@@ -204,8 +204,7 @@ class SnapshotsPane(QWidget):
         chosen = self.rows.chosen()
         if len(chosen) == 2:
             newer, older = chosen
-            words = f"snapshot {older}: {self.rows.message(older)[:_WORDS]}"
-            self.compareWanted.emit(newer, "snapshot", older, words)
+            self.compareWanted.emit(newer, "snapshot", older, f"snapshot {older}")
         else:
             way, name, words = self._other.currentData()
             self.compareWanted.emit(self.id(), way, name, words)

@@ -91,11 +91,11 @@ class Container:
         options = icechunk.S3Options(**s3_options(settings), anonymous=settings.anonymous)
         return (kinds.S3Compatible if settings.endpoint else kinds.S3)(options)
 
-    @property
-    def credentials(self) -> str:
-        """Python that makes the credentials with which a reader gets there."""
+    def credentials(self, icechunk: Any) -> str:
+        """Return Python that makes the credentials with which a reader gets there."""
         if self.origin.scheme in ("file", "http", "https"):
-            return "None"
+            kind = _kind_without_credentials(self.origin.scheme)
+            return f"icechunk.credentials.{kind}" if hasattr(icechunk.credentials, kind) else "None"
         name = {"gs": "gcs", "abfs": "azure"}.get(self.origin.scheme, "s3")
         anonymous = self.settings.anonymous and self.origin.scheme != "abfs"
         return f"icechunk.{name}_credentials({'anonymous' if anonymous else 'from_env'}=True)"
@@ -109,7 +109,12 @@ class Container:
             return icechunk.gcs_credentials(**google_keys(settings))
         if self.origin.scheme == "abfs":
             return icechunk.azure_credentials(**azure_keys(azure_facts(self.origin, settings)))
-        return None
+        return getattr(icechunk.credentials, _kind_without_credentials(self.origin.scheme), None)
+
+
+def _kind_without_credentials(scheme: str) -> str:
+    """Return what newer versions of the library call access without credentials; in older ones it is None."""
+    return "LocalFileSystemAccess" if scheme == "file" else "HttpAccess"
 
 
 def containers_of(locations: Iterable[Location], access: Access) -> list[Container]:

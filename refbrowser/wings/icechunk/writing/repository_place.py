@@ -254,7 +254,9 @@ class RepositoryPlace(Making):
 
     def opened_by(self) -> tuple[str, ...]:
         """Return the lines of Python that open the branch with xarray."""
-        granted = "".join(f"        {each.prefix!r}: {each.credentials},\n" for each in self._containers)
+        icechunk = library()
+        places = ((each.prefix, each.credentials(icechunk)) for each in self._containers)
+        granted = "".join(f"        {prefix!r}: {credentials},\n" for prefix, credentials in places)
         mapping = f"{{\n{granted}    }}" if granted else "{}"
         text = (
             "import icechunk\n"

@@ -53,7 +53,7 @@ def test_readers_by_arrays(window: MainWindow, opened: Open, settle: Settle, sto
     opened(store)
     sheet = show(window, settle)
     assert sheet.table.columnCount() == 2, "GDAL has one of the codecs, so there are two kinds of arrays"
-    assert "of readers read all 2 arrays" in sheet.summary.text()
+    assert "reader versions read all 2 arrays" in sheet.summary.text()
     assert select(sheet, "zarr-python 3.0 to 3.4") == "✓ reads"
     assert not button(sheet, "readersExport").isEnabled()
     assert "Known from: measured with zarr-python" in sheet.detail.toPlainText()
