@@ -40,7 +40,7 @@ def facts_of(node: ArrayNode) -> ArrayFacts:
         codecs=tuple(
             plain_codec(each.name, each.configuration) for each in node.codecs if is_codec(each.name)
         ),
-        fill=plain_attribute(fill.item() if hasattr(fill, "item") else fill),
+        fill=plain_attribute(fill.tolist() if hasattr(fill, "tolist") else fill),
         attributes={name: plain_attribute(value) for name, value in node.attributes.items()},
     )
 
@@ -55,6 +55,8 @@ def _chunks(node: ArrayNode) -> tuple[int | None, ...]:
 
 def deviations_of(declared: Declarations, dataset: Dataset) -> Iterator[tuple[str, Deviation]]:
     """Yield where the arrays of a dataset are otherwise than declared, each with its path or name."""
+    if not declared:
+        return
     nodes = [node for node in dataset.hierarchy.walk() if isinstance(node, ArrayNode)]
     for name in declared.missing([node.path for node in nodes]):
         yield name, Deviation("array", "there", "missing")

@@ -253,3 +253,14 @@ def test_logical_rows_of_variable_length_have_the_letters_of_logical_columns(
         for here, there in zip(dataset.array("TRUTH.rows")[...], theirs["rows"], strict=True):
             assert here.dtype == mine.dtype["truth"]
             assert (here == b"T").tolist() == there.tolist()
+
+
+def test_properties_of_tables_are_learned_and_held(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Fill values of columns with rows are no single numbers.
+    write_summed(tmp_path / "a.fits")
+    assert main(["expect", str(tmp_path / "a.fits"), "--properties"]) == 0
+    capsys.readouterr()
+    main(["audit", str(tmp_path / "a.fits")])
+    assert "not-as-declared" not in capsys.readouterr().out
