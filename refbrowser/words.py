@@ -31,6 +31,11 @@ def either(names: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}"
 
 
+def span_text(first: str, last: str) -> str:
+    """Return from where to where something goes: ``2019-01 to 2019-04``, ``2017-03``."""
+    return first if first == last else f"{first} to {last}"
+
+
 def count_text(count: int) -> str:
     """Return a whole number with narrow spaces between the thousands."""
     return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")

@@ -26,7 +26,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import Flavour, Node
 from refbrowser.references.edits.edits import Compound, SetMetadata
-from refbrowser.references.text.typed_values import typed_value
+from refbrowser.references.text.typed_values import typed_or_text, typed_value
 
 _WORDS = {
     "nan": "NaN",
@@ -93,7 +93,7 @@ def value_in(type_name: str, text: str) -> Any:
     if type_name == "char":
         return _text(text)
     if type_name == "string":
-        value = _quiet(text)
+        value = typed_or_text(text)
         is_list = isinstance(value, list) and value and all(isinstance(item, str) for item in value)
         return value if is_list else _text(text)
     value = typed_value(text)
@@ -125,15 +125,8 @@ def value_as(type_name: str, value: Any) -> Any:
 
 
 def _text(text: str) -> str:
-    value = _quiet(text)
+    value = typed_or_text(text)
     return value if isinstance(value, str) else text
-
-
-def _quiet(text: str) -> Any:
-    try:
-        return typed_value(text)
-    except RefbrowserError:
-        return text
 
 
 def _converter(atomic: AtomicType) -> Callable[[Any], Any]:

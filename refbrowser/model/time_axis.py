@@ -17,6 +17,7 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted, usage_error
 from refbrowser.model.calendars import DAY, LENGTHS, calendar_dates, day_numbers, start_of
 from refbrowser.model.cf import TimeUnits
+from refbrowser.words import span_text
 
 Ints = npt.NDArray[np.int64]
 
@@ -235,9 +236,7 @@ class TimeAxis:
         shown = list(islice(runs, most))
         firsts = self.texts(np.array([first for first, _ in shown], np.int64))
         lasts = self.texts(np.array([last for _, last in shown], np.int64))
-        words = [
-            one if one == other else f"{one} to {other}" for one, other in zip(firsts, lasts, strict=True)
-        ]
+        words = map(span_text, firsts, lasts)
         more = sum(last - first + 1 for first, last in runs[most:])
         return ", ".join(words) + (f" and {more} more" if more else "")
 

@@ -22,7 +22,7 @@ from refbrowser.model.time_axis import TimeAxis, TimeStep
 from refbrowser.references.expectations.chunk_sets import ChunkSet, Tally, UndecidedSetError
 from refbrowser.references.expectations.rule_blocks import rule_blocks
 from refbrowser.references.rules.gen import GenRule
-from refbrowser.words import counted
+from refbrowser.words import counted, span_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -201,7 +201,7 @@ def _words(rows: list[RowRun] | tuple[RowRun, ...]) -> str:
     words = []
     for row in rows[:_TOLD]:
         where = f"row {row.first:,}" if row.first == row.last else f"rows {row.first:,} to {row.last:,}"
-        when = row.begin if row.begin == row.end else f"{row.begin} to {row.end}"
+        when = span_text(row.begin, row.end)
         words.append(f"{where} ({when})" if when else where)
     more = sum(row.last - row.first + 1 for row in rows[_TOLD:])
     return ", ".join(words) + (f" and {counted(more, 'more row')}" if more else "")

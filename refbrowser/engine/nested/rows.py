@@ -17,7 +17,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.loading import require
 from refbrowser.model.nested import UNREAD, NestedFault, NestedRows, NestedValues
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.words import plural
+from refbrowser.words import plural, span_text
 
 if TYPE_CHECKING:
     from refbrowser.io.access.access import Access
@@ -212,9 +212,7 @@ def _rows_text(rows: npt.NDArray[np.int64]) -> str:
     cuts = np.flatnonzero(np.diff(rows) > 1)
     firsts, lasts = rows[np.append(0, cuts + 1)], rows[np.append(cuts, len(rows) - 1)]
     runs = list(zip(firsts.tolist(), lasts.tolist(), strict=True))
-    told = ", ".join(
-        f"{first}" if first == last else f"{first} to {last}" for first, last in runs[:_RUNS_TOLD]
-    )
+    told = ", ".join(span_text(str(first), str(last)) for first, last in runs[:_RUNS_TOLD])
     left = sum(last - first + 1 for first, last in runs[_RUNS_TOLD:])
     return f"{plural(len(rows), 'row')} {told}{f' and {left} more' if left else ''}"
 

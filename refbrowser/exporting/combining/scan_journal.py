@@ -29,6 +29,7 @@ from refbrowser.exporting.combining.properties import (
     ScanSettings,
     Values,
 )
+from refbrowser.io.files.journal import modified
 from refbrowser.io.files.kept_files import kept_name
 from refbrowser.io.files.own_names import open_own
 from refbrowser.io.files.permissions import document_name, state_folder
@@ -278,7 +279,7 @@ def _left(target: str) -> list[Path]:
     """Return the journals of a document that nobody writes, the newest first."""
     stem = _stem(target)
     found = [path for path in _nobodys(_folder()) if path.name.startswith(stem)]
-    return sorted(found, key=_modified, reverse=True)
+    return sorted(found, key=modified, reverse=True)
 
 
 def _is_written(target: str) -> bool:
@@ -295,16 +296,9 @@ def _nobodys(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _modified(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
 def _give_up_oldest(folder: Path) -> None:
     total = 0
-    for number, path in enumerate(sorted(_nobodys(folder), key=_modified, reverse=True)):
+    for number, path in enumerate(sorted(_nobodys(folder), key=modified, reverse=True)):
         with contextlib.suppress(OSError):
             total += path.stat().st_size
             if number >= _KEPT or total > _KEPT_BYTES:

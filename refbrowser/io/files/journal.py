@@ -152,7 +152,7 @@ def abandoned_journals(document: str | None = None) -> list[Path]:
     """Return the journals (of a document, or all) whose processes are gone, the newest first."""
     stem = "" if document is None else _stem(document)
     found = [path for path in _all(journal_folder()) if path.name.startswith(stem) and not _is_owned(path)]
-    return sorted(found, key=_modified, reverse=True)
+    return sorted(found, key=modified, reverse=True)
 
 
 def remove_journal(path: Path) -> None:
@@ -193,7 +193,8 @@ def _is_owned(path: Path) -> bool:
     return match is not None and is_running(int(match[1]), match[2])
 
 
-def _modified(path: Path) -> float:
+def modified(path: Path) -> float:
+    """Return when a file was last written, to sort by; 0 of one that is gone."""
     try:
         return path.stat().st_mtime
     except OSError:
@@ -203,6 +204,6 @@ def _modified(path: Path) -> float:
 def _give_up_oldest(folder: Path) -> None:
     paths = _all(folder)
     if len(paths) > KEPT:
-        left = sorted((path for path in paths if not _is_owned(path)), key=_modified)
+        left = sorted((path for path in paths if not _is_owned(path)), key=modified)
         for path in left[: len(paths) - KEPT]:
             remove_journal(path)

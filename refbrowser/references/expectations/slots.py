@@ -13,7 +13,7 @@ import numpy.typing as npt
 from refbrowser.limits import LIMITS
 from refbrowser.model.calendars import DAY, LENGTHS
 from refbrowser.model.time_axis import TimeAxis, TimeStep, instant_of
-from refbrowser.words import counted, plural
+from refbrowser.words import counted, plural, span_text
 
 Ints = npt.NDArray[np.int64]
 
@@ -228,7 +228,7 @@ def run_words(axis: TimeAxis, runs: Sequence[SlotRun]) -> str:
     if len(runs) == 1 and not runs[0].expected:
         # How many there are is said before.
         begin, end = run_dates(axis, runs[0])
-        return begin if begin == end else f"{begin} to {end}"
+        return span_text(begin, end)
     words = [one_run_words(axis, run) for run in runs[:_TOLD]]
     more = sum(run.length for run in runs[_TOLD:])
     return ", ".join(words) + (f" and {more:,} more" if more else "")
@@ -237,7 +237,7 @@ def run_words(axis: TimeAxis, runs: Sequence[SlotRun]) -> str:
 def one_run_words(axis: TimeAxis, run: SlotRun) -> str:
     """Return a run in words, by years, months or days where these are whole: ``2015-03 (744 hours)``."""
     begin, end = run_dates(axis, run)
-    words = begin if begin == end else f"{begin} to {end}"
+    words = span_text(begin, end)
     if run.length == 1:
         return words + (f" ({run.chunks:,} of {run.expected:,} chunks)" if run.expected else "")
     parts = [counted(run.length, unit_of(axis.step))]

@@ -164,3 +164,11 @@ def first_difference(one: str, other: str) -> int:
     length = min(len(one), len(other))
     # Comparing slices costs the memory's speed, a loop over characters a hundred times that.
     return bisect_left(range(1, length + 1), True, key=lambda size: one[:size] != other[:size])
+
+
+def typed_or_text(text: str) -> Any:
+    """Return the value that a text spells, or the text itself where it spells none."""
+    try:
+        return typed_value(text)
+    except RefbrowserError:
+        return text

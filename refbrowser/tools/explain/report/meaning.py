@@ -27,7 +27,7 @@ from refbrowser.tools.explain.report.explanation import (
 from refbrowser.views.numbers import value_text
 from refbrowser.views.packing_words import packing_words
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.words import counted_plain
+from refbrowser.words import counted_plain, span_text
 
 _MINUS = "\N{MINUS SIGN}"
 #: Attributes that decide what an element means, in the order in which they are told.
@@ -269,7 +269,7 @@ def contents_step(node: ArrayNode, coords: tuple[int, ...], values: npt.NDArray[
         if empty < inside.size:
             low, high = _number(shown, np.nanmin(numbers)), _number(shown, np.nanmax(numbers))
             units = f" {plain(shown.units, 60)}" if shown.units else ""
-            lines.append(Line((low if low == high else f"{low} to {high}") + units, "Values"))
+            lines.append(Line(span_text(low, high) + units, "Values"))
     elif inside.size:
         lines.append(Line(exact_text(inside.reshape(-1)[0]), "First"))
     return Step(name="contents", title="What the chunk holds", state=state, lines=lines, facts=facts)

@@ -7,7 +7,7 @@ from typing import Any
 
 from refbrowser.engine.attribute_edits import AttributeChange
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.references.text.typed_values import typed_value
+from refbrowser.references.text.typed_values import typed_or_text
 from refbrowser.wings.icechunk.changing.change_set import ChangeSet, Metadata, NodeChange, Prefix, moved_path
 from refbrowser.wings.icechunk.changing.request import CommitRequest
 from refbrowser.wings.icechunk.changing.snapshot_tree import SnapshotTree
@@ -88,16 +88,9 @@ def _with_attribute(metadata: Metadata, name: str, text: str) -> dict[str, Any]:
         if name not in attributes:
             raise RefbrowserError(ErrorKind.USAGE, f"there is no attribute {quoted(name)}")
         return AttributeChange.removed(name).applied(attributes)
-    value = _value(text)
+    value = typed_or_text(text)
     change = AttributeChange.of_value if name in attributes else AttributeChange.added
     return change(name, value).applied(attributes)
-
-
-def _value(text: str) -> Any:
-    try:
-        return typed_value(text)
-    except RefbrowserError:
-        return text
 
 
 def _rename_dimension(
