@@ -130,6 +130,8 @@ def test_reports_are_left_whatever_comes_of_it(tmp_path: Path, damaged: Path) ->
 
 def test_what_files_say_is_no_markdown() -> None:
     error = RefbrowserError(ErrorKind.IO, "a|b <img src=x> [x](http://y) @all #3 `c`\n# head")
+    acting = summary_of_error("a", RefbrowserError(ErrorKind.IO, "\x1b]0;b\x07\u202ec"))
+    assert acting.splitlines()[2].endswith(r"·\]0;b··c")
     told = summary_of_error("a_b*c|d", error).splitlines()
     assert told[0] == r"### Audit of a\_b\*c\|d: not done"
     assert told[2] == r"E\_IO: a\|b \<img src=x\> \[x\](http\://y) \@all \#3 \`c\` \# head"

@@ -14,6 +14,8 @@ from damaged_sets import sound
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.readers.outcome import ReaderVerdict
+from refbrowser.engine.readers.rules import Remedy
+from refbrowser.tools.readers.report.matrix_words import remedy_command
 
 
 @pytest.fixture
@@ -108,3 +110,11 @@ def test_what_suits_a_reader_is_read_by_it(tmp_path: Path, reader: str, name: st
     refbrowser.export(tmp_path / "trial/sea_surface.json", target, format=remedy.export, **remedy.options)
     matrix = refbrowser.readers(target, readers=[reader])
     assert {group.cells[0].verdict for group in matrix.groups} == {ReaderVerdict.DECODES}
+
+
+def test_a_name_is_no_option_of_the_command_that_helps() -> None:
+    remedy = Remedy(name="refs", words="written out", export="refs-v0")
+    assert remedy_command(remedy, "--allow=x.json").startswith(
+        "refbrowser export ./--allow=x.json ./--allow=x-"
+    )
+    assert "'a;b $(c)" in remedy_command(remedy, "d/a;b $(c).json")

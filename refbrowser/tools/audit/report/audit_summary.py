@@ -9,6 +9,7 @@ from refbrowser.errors import RefbrowserError, sentence
 from refbrowser.tools.audit.report.audit_lines import RestOfGroups, rolled
 from refbrowser.tools.audit.report.audit_report import AuditReport
 from refbrowser.views.reports.shareable import cut_text
+from refbrowser.views.words import one_line
 from refbrowser.words import counted
 
 #: Groups of one code that have a line each, lines in all, and characters of a cell.
@@ -64,4 +65,4 @@ def _lines(report: AuditReport) -> Iterator[str]:
 
 def _text(text: str) -> str:
     """Return foreign text so that it is text alone in Markdown, in one line."""
-    return _SIGNS.sub(r"\\\1", cut_text(" ".join(text.split()), _CELL))
+    return _SIGNS.sub(r"\\\1", one_line(cut_text(" ".join(text.split()), _CELL)))

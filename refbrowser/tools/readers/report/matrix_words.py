@@ -193,8 +193,14 @@ def remedy_command(remedy: Remedy, path: str) -> str:
     """Return the command that makes a dataset readable; empty where no export does."""
     if not remedy.export:
         return ""
-    words = ["refbrowser", "export", path, _target(remedy, path), "--to", remedy.export, *_flags(remedy)]
+    names = map(_named, (path, _target(remedy, path)))
+    words = ["refbrowser", "export", *names, "--to", remedy.export, *_flags(remedy)]
     return shlex.join(words)
+
+
+def _named(path: str) -> str:
+    """Return a path that is taken for no option."""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _flags(remedy: Remedy) -> Iterator[str]:

@@ -19,7 +19,6 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.documents import NODE_V3
-from refbrowser.io.files.atomic import check_unprotected
 from refbrowser.io.origins import scheme_of, split_url
 from refbrowser.model.report import Report
 from refbrowser.references.merging.merge import Choice, Conflict
@@ -33,6 +32,7 @@ from refbrowser.wings.icechunk.reading.repository import is_id
 from refbrowser.wings.icechunk.writing.containers import Container, containers_of
 from refbrowser.wings.icechunk.writing.repository_place import (
     MAIN,
+    check_writable,
     library,
     storage_of,
     told_of,
@@ -252,7 +252,7 @@ class _Committing:
     def _open(self, icechunk: Any) -> Any:
         target = self.dataset.path
         if "://" not in target:
-            check_unprotected(target)
+            check_writable(target)
         settings = self.dataset.access.connection(split_url(target).origin)
         return icechunk.Repository.open(storage_of(target, settings))
 

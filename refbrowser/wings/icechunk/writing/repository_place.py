@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsErr
 from refbrowser.exporting.folder import Making, check_space
 from refbrowser.io.files.atomic import check_unprotected
 from refbrowser.io.files.final_names import give_name
-from refbrowser.io.origins import ConnectionSettings, in_object_store, split_url
+from refbrowser.io.origins import ConnectionSettings, in_object_store, is_below, split_url
 from refbrowser.loading import to_install
 from refbrowser.wings.icechunk.writing.containers import (
     Container,
@@ -34,6 +34,24 @@ from refbrowser.wings.icechunk.writing.containers import (
 _NEW = "repository"
 #: The branch that every repository has.
 MAIN = "main"
+
+
+def check_writable(target: str | os.PathLike[str]) -> None:
+    """Make sure that a repository on this disk may be written, and that nothing is written elsewhere then.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_IO`: it is write-protected; `E_UNSAFE`: a link in it leads out of it.
+    """
+    check_unprotected(target)
+    real = os.path.realpath(target)
+    for folder in (real, os.path.join(real, "refs")):
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_symlink() and not is_below(os.path.realpath(entry.path), real):
+                    message = "a link leads out of the repository, and nothing is written through it"
+                    raise RefbrowserError(ErrorKind.UNSAFE, message, Place(path=entry.path))
 
 
 def library() -> Any:
@@ -178,7 +196,7 @@ class RepositoryPlace(Making):
         """Raise `E_IO` where something else than a repository is there, or nothing may be changed."""
         if self.is_remote:
             return
-        check_unprotected(self.target)
+        check_writable(self.target)
         if self._exists:
             return
         path, place = Path(self.target), Place(path=self.target)

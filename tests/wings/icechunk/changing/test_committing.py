@@ -83,6 +83,19 @@ def test_nothing_is_committed_by_a_dry_run_or_without_changes(path: Path) -> Non
     assert messages(path) == known
 
 
+@pytest.mark.parametrize("name", ["transactions", "chunks", "refs/tag.t"])
+def test_nothing_is_written_through_a_link_out_of_the_repository(path: Path, name: str) -> None:
+    known, elsewhere = messages(path), path.parent / "elsewhere"
+    (path / name).rename(elsewhere) if (path / name).exists() else elsewhere.mkdir()
+    (path / name).symlink_to(elsewhere)
+    there = os.listdir(elsewhere)
+    with pytest.raises(RefbrowserError, match="leads out of the repository"):
+        refbrowser.commit(path, set_attr="v:units=C")
+    with pytest.raises(RefbrowserError, match="leads out of the repository"):
+        refbrowser.export(path, path, format="icechunk", force=True)
+    assert (messages(path), os.listdir(elsewhere)) == (known, there)
+
+
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
