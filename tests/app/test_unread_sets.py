@@ -24,6 +24,7 @@ from refbrowser.formats.parquet_references import write_parquet
 from refbrowser.formats.references import open_references
 from refbrowser.limits import Limits
 from refbrowser.references.content import content
+from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.views import words
 from refbrowser.views.attributes import document_pairs
 from refbrowser.views.key_search import search
@@ -98,6 +99,31 @@ def test_a_set_is_opened_without_its_references(
     assert not window.centre.references.unread.isVisibleTo(window)
     assert document.document.left == 0
     assert not window.centre.error_bar.isVisibleTo(window)
+
+
+def test_an_attribute_is_edited_and_undone_without_reading(
+    window: MainWindow, folder: Path, read: list[int], opened: Open, settle: Callable[[], None], qtbot: QtBot
+) -> None:
+    document = opened(folder)
+    settle()
+    assert document.apply(SetMetadata("a/.zattrs", {"units": "K"}))
+    settle()
+    assert document.hierarchy is not None
+    node = document.hierarchy.find("/a")
+    assert node is not None
+    assert node.attributes["units"] == "K"
+    qtbot.waitUntil(lambda: document.changes.count_below("/a") == 1)
+    document.undo()
+    settle()
+    assert document.changes.count_below("/a") is None
+    document.redo()
+    settle()
+    assert not read
+    window.centre.tabs.setCurrentIndex(REFERENCES)
+    unread(window)[1].click()
+    # Once all is read, the edit is one of its rows.
+    qtbot.waitUntil(lambda: window.centre.references.table.model().row_count() == 7)
+    qtbot.waitUntil(lambda: document.changes.rows is not None and document.changes.rows.count == 1)
 
 
 def test_a_set_beyond_what_a_document_can_hold_says_so(
