@@ -440,6 +440,21 @@ REFERENCES: tuple[ActionSpec | None, ...] = (
     ActionSpec("add_reference", "Add a re&ference", when="is_open"),
     None,
     ActionSpec(
+        "rename_node",
+        "Rena&me in the hierarchy…",
+        shortcut="F2",
+        when="can_change_nodes",
+        tip="Rename the array, group or dimension that is selected in the tree, with all its references",
+    ),
+    ActionSpec(
+        "delete_node",
+        "&Delete from the hierarchy",
+        shortcut="Del",
+        when="can_change_nodes",
+        tip="Delete the array or group that is selected in the tree, with all its references",
+    ),
+    None,
+    ActionSpec(
         "go_to_rule",
         "Go to the &rule of the key",
         when="takes_rules",

@@ -35,6 +35,8 @@ TREE_MENU: Names = (
     "copy_python",
     "copy_xarray",
     None,
+    "rename_node",
+    "delete_node",
     "replace_prefix",
     "pack_otherwise",
     None,
@@ -81,6 +83,8 @@ PLOT_MENU: Names = (
 CELL_MENU: Names = ("explain", None, "copy_value", "copy_key", "copy_url", None, *_VALUES)
 #: Of a group, a rule or a document there is no slice, though the last one that was chosen is on the screen.
 _OF_ARRAYS = ("copy_python", "copy_xarray", "export_view")
+#: What has a path of its own.
+_NODES = (ItemKind.ARRAY, ItemKind.GROUP)
 #: What the menu of a document alone has.
 _OF_DOCUMENTS = TREE_MENU[TREE_MENU.index("save") :]
 
@@ -138,6 +142,8 @@ class ContextMenus(QObject):
         left_out += () if item.kind is ItemKind.DOCUMENT else _OF_DOCUMENTS
         is_packed = isinstance(item.node, ArrayNode) and bool(other_packing(item.node))
         left_out += () if is_packed else ("pack_otherwise",)
+        left_out += () if item.kind in (*_NODES, ItemKind.DIMENSION) else ("rename_node",)
+        left_out += () if item.kind in _NODES else ("delete_node",)
 
         def fits(action: QAction) -> bool:
             return action.objectName().removeprefix("action_") not in left_out

@@ -6,6 +6,7 @@ from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
 from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.commands.links import LinkCommands
+from refbrowser.app.commands.nodes import NodeCommands
 from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.references import (
     EditCommands,
@@ -31,6 +32,7 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     EditCommands,
     ReferenceCommands,
     PackingCommands,
+    NodeCommands,
     DataCommands,
     ViewCommands,
     FindCommands,

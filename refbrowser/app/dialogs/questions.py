@@ -415,6 +415,11 @@ class Questions(QObject):
         noun = plural(count, "key")
         self._confirm("deleteQuestion", f"Delete {count_text(count)} {noun}?", text, confirmed)
 
+    def delete_group(self, path: str, contents: str, confirmed: Callable[[], object]) -> None:
+        """Ask whether a group is to be deleted with what it holds."""
+        text = f"It holds {contents}, which go with it. No data is touched; Undo takes the step back."
+        self._confirm("deleteGroupQuestion", f"Delete group {one_line(path)}?", text, confirmed)
+
     def _confirm(
         self,
         name: str,

@@ -121,7 +121,7 @@ def consolidated_edit(document: DocumentContent, key: str, json: Any) -> Iterato
         yield from _above_v3(document, folder, json)
         return
     while True:
-        value = _value(document, folder + CONSOLIDATED)
+        value = metadata_json(document, folder + CONSOLIDATED)
         if isinstance(value, dict) and isinstance(value.get("metadata"), dict):
             yield (
                 folder + CONSOLIDATED,
@@ -157,7 +157,7 @@ def _above_v3(document: DocumentContent, folder: str, json: Any) -> Iterator[tup
     )
     while folder:
         folder = _above(folder)
-        value = _value(document, folder + NODE_V3)
+        value = metadata_json(document, folder + NODE_V3)
         consolidated = value.get(CONSOLIDATED_V3) if isinstance(value, dict) else None
         metadata = consolidated.get("metadata") if isinstance(consolidated, dict) else None
         path = own.removeprefix(folder).rstrip("/")
@@ -166,7 +166,8 @@ def _above_v3(document: DocumentContent, folder: str, json: Any) -> Iterator[tup
             yield folder + NODE_V3, {**value, CONSOLIDATED_V3: changed}
 
 
-def _value(document: DocumentContent, key: str) -> Any:
+def metadata_json(document: DocumentContent, key: str) -> Any:
+    """Return the metadata at a key as a value of JSON's types; None where there is none that can be read."""
     slot = document.refs.find_slot(key)
     node = None if slot is None else metadata_node(document, slot)
     return None if node is None else node.to_python()

@@ -189,6 +189,14 @@ def entries_of(refs: References, runs: Runs) -> Rows:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
+def entries_below(refs: References, path: str) -> Rows:
+    """Return the slots of the entries whose keys are below a path, such as those of an array or group."""
+    rows = np.flatnonzero(refs.standing())
+    below = f"{path}/"
+    edited = [slot for slot in refs.edited_slots().tolist() if refs.key_of(slot).startswith(below)]
+    return np.concatenate([rows[_rows_below(refs, rows, path)], np.array(edited, np.int64)])
+
+
 def _in_scope(
     refs: References, rows: Rows, scope: PrefixScope, pause: Callable[[], None]
 ) -> npt.NDArray[np.bool_]:

@@ -21,7 +21,7 @@ from refbrowser.references.content.url_prefixes import PrefixScope, Runs, ScopeK
 from refbrowser.references.document import fold
 from refbrowser.references.document.document import Document
 from refbrowser.references.document.history import History, Revert, Step
-from refbrowser.references.edits import edits, many_edits, url_moves
+from refbrowser.references.edits import edits, many_edits, node_edits, url_moves
 from refbrowser.references.edits.edits import Compound
 
 
@@ -92,6 +92,9 @@ _CLASSES: dict[str, Any] = {
         many_edits.RemoveRepeated,
         many_edits.RenameTemplateAndUses,
         many_edits.SetReferences,
+        node_edits.DeleteNode,
+        node_edits.RenameDimension,
+        node_edits.RenameNode,
         url_moves.MoveUrls,
     )
 }
@@ -99,7 +102,7 @@ _CLASSES: dict[str, Any] = {
 _TYPES: dict[str, Any] = {
     "name": str, "text": str, "old": str, "new": str, "key": str,
     "index": int, "to": int, "version": int, "fields": dict, "prefix": str,
-    "template": str,
+    "template": str, "path": str,
 }  # fmt: skip
 #: Compounds in compounds that are read.
 _NESTING = 16

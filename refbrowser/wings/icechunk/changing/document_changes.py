@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.documents import NODE_V3, split_key
@@ -10,7 +10,10 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import Missing, Reference
 from refbrowser.references.document.document import Document
+from refbrowser.references.document.history import Revert
 from refbrowser.references.edits.compare import changed_keys
+from refbrowser.references.edits.edits import Compound, Edit
+from refbrowser.references.edits.node_edits import RenameNode
 from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.wings.icechunk.changing.change_set import (
     ChangeSet,
@@ -23,9 +26,11 @@ from refbrowser.wings.icechunk.changing.snapshot_tree import encoding_of
 
 
 def document_changes(
-    before: Document, after: Document, pause: Callable[[], None] = lambda: None
+    before: Document, after: Document, pause: Callable[[], None] = lambda: None, edits: Sequence[Edit] = ()
 ) -> ChangeSet:
     """Return what edits of a document change, as changes of the snapshot that it was made from.
+
+    What was renamed is moved: its chunks are neither read nor listed.
 
     Parameters
     ----------
@@ -33,6 +38,8 @@ def document_changes(
         States of one document; references that edits did not touch are not compared one by one.
     pause
         Called often; may raise to end the work.
+    edits
+        That lead from one state to the other, where they are known.
 
     Raises
     ------
@@ -41,6 +48,7 @@ def document_changes(
     """
     if before is after:
         return ChangeSet()
+    moves, before = _moves(before, edits)
     keys = changed_keys(before.refs, after.refs, LIMITS.references, pause) or []
     nodes: dict[str, tuple[Metadata | None, Metadata | None]] = {}
     others: list[str] = []
@@ -64,7 +72,32 @@ def document_changes(
         NodeChange(path, one, other, {} if other is None else chunks.get(path, {}))
         for path, (one, other) in sorted(nodes.items())
     ]
-    return ChangeSet([each for each in made if not each.is_empty]).checked()
+    return ChangeSet([each for each in made if not each.is_empty], moves).checked()
+
+
+def _moves(before: Document, edits: Sequence[Edit]) -> tuple[list[tuple[str, str]], Document]:
+    """Return which paths are moved before all else, as far as that can be, and the document after that."""
+    made: list[tuple[str, str]] = []
+    moved = before
+    for edit in _single(edits):
+        if isinstance(edit, Revert):
+            made, moved = [], before
+        if isinstance(edit, RenameNode):
+            try:
+                moved = moved.apply(edit)
+            except RefbrowserError:
+                # Of what was new, or to where something else was: these are written as what they are now.
+                break
+            made.append((edit.old, edit.new))
+    return made, moved
+
+
+def _single(edits: Sequence[Edit]) -> Iterator[Edit]:
+    for edit in edits:
+        if isinstance(edit, Compound):
+            yield from _single(edit.edits)
+        else:
+            yield edit
 
 
 def _metadata(document: Document, path: str) -> Metadata | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.references.document.document import Document
+from refbrowser.references.edits.edits import Edit
 from refbrowser.wings.icechunk.changing.change_set import ChangeSet
 from refbrowser.wings.icechunk.changing.committing import (
     CommitOrder,
@@ -29,13 +30,13 @@ class EditedSnapshot:
         As it is read; with edits or without.
     states
         The document as it was committed, and after each step since.
-    titles
-        Of the steps.
+    edits
+        The steps.
     """
 
     dataset: Dataset
     states: Sequence[Document]
-    titles: Sequence[str]
+    edits: Sequence[Edit]
 
     @property
     def branches(self) -> list[str]:
@@ -55,15 +56,17 @@ class EditedSnapshot:
 
     def committed_steps(self, order: CommitOrder, control: JobControl) -> list[Committed]:
         """Commit each step as a commit of its own, called as the step is."""
-        pairs = zip(self.states[:-1], self.states[1:], self.titles, strict=True)
-        steps = [(document_changes(one, other, control.check), title) for one, other, title in pairs]
+        pairs = zip(self.states[:-1], self.states[1:], self.edits, strict=True)
+        steps = [
+            (document_changes(one, other, control.check, [edit]), edit.title) for one, other, edit in pairs
+        ]
         return commit_steps(self._base(control), steps, order, control)
 
     def _commit(self, order: CommitOrder, control: JobControl) -> Committed:
         return commit_changes(self._base(control), self._changes(control), order, control)
 
     def _changes(self, control: JobControl) -> ChangeSet:
-        return document_changes(self.states[0], self.states[-1], control.check)
+        return document_changes(self.states[0], self.states[-1], control.check, self.edits)
 
     def _base(self, control: JobControl) -> Dataset:
         return self.dataset.with_document(self.states[0], control)

@@ -137,7 +137,7 @@ class CommitSheet(QDialog):
         self.steps = QCheckBox("A commit for each &step, called as in the history of edits")
         self.steps.setObjectName("commitSteps")
         self.steps.toggled.connect(lambda is_on: self.message.setEnabled(not is_on))
-        self.steps.setVisible(edited is not None and len(edited.titles) > 1)
+        self.steps.setVisible(edited is not None and len(edited.edits) > 1)
         form = QFormLayout()
         form.setHorizontalSpacing(theme.LARGE)
         form.setVerticalSpacing(theme.MEDIUM)
@@ -195,6 +195,7 @@ class CommitSheet(QDialog):
         self._summary.setText(one_line(text))
 
     def _edited(self) -> EditedSnapshot | None:
+        from refbrowser.references.edits.edits import Compound
         from refbrowser.wings.icechunk.changing.edited_snapshot import EditedSnapshot
 
         dataset, history = self.document.dataset, self.document.history
@@ -203,8 +204,9 @@ class CommitSheet(QDialog):
         first, last = history.saved_position, history.position
         if first is None or first >= last:
             # It was undone beyond what is committed: one step leads from there to here.
-            return EditedSnapshot(dataset, (history.saved, history.document), ("Undo",))
-        return EditedSnapshot(dataset, history.states[first : last + 1], history.entries[first:last])
+            return EditedSnapshot(dataset, (history.saved, history.document), (Compound("Undo"),))
+        edits = [step.edit for step in history.steps[first:last]]
+        return EditedSnapshot(dataset, history.states[first : last + 1], edits)
 
     def _order(self) -> CommitOrder:
         from refbrowser.wings.icechunk.changing.committing import CommitOrder

@@ -19,14 +19,17 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.errors import RefbrowserError
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.references.document.history import History
+from refbrowser.references.document.history import History, Revert
 from refbrowser.references.edits.edits import (
+    Compound,
     RemoveReference,
     ReplaceUrlPrefix,
     SetMetadata,
     SetReference,
 )
+from refbrowser.references.edits.node_edits import DeleteNode, RenameNode
 
 icechunk = pytest.importorskip("icechunk")
 pytest.importorskip("xarray")
@@ -57,6 +60,8 @@ _EDITS = st.lists(
         st.tuples(st.just("delete"), st.sampled_from(["x", "g/own"])),
         st.tuples(st.just("new"), st.sampled_from(["a", "g/b"]), st.integers(1, 4)),
         st.tuples(st.just("prefix")),
+        st.tuples(st.just("rename"), st.sampled_from(["v w", "w v", "x q", "g h", "g/own g/x", "a v"])),
+        st.tuples(st.just("delete node"), st.sampled_from(["x", "g", "w"])),
     ),
     min_size=1,
     max_size=6,
@@ -71,6 +76,17 @@ def _metadata(document: Any, key: str) -> Any:
 def _edits_of(document: Any, said: tuple[Any, ...], folder: Path) -> list[Any]:
     """Return the edits that one line of `_EDITS` stands for; none where it says nothing here."""
     kind, *rest = said
+    if kind in ("rename", "delete node"):
+        edit = RenameNode(*rest[0].split()) if kind == "rename" else DeleteNode(rest[0])
+        try:
+            document.apply(edit)
+        except RefbrowserError:
+            return []
+        return [edit]
+    if kind in ("dimension", "chunk", "inline", "new") and _metadata(document, "v/zarr.json") is None:
+        return []
+    if kind == "new" and "/" in rest[0] and _metadata(document, "g/zarr.json") is None:
+        return []
     if kind == "attribute":
         key = f"{rest[0]}/zarr.json".removeprefix("/")
         before = _metadata(document, key)
@@ -131,7 +147,7 @@ def test_a_commit_reads_as_the_edits_did(
             for edit in _edits_of(history.document, each, folder):
                 history.apply(edit)
         wanted = _read(dataset.with_document(history.document, JobControl()))
-        edited = EditedSnapshot(dataset, history.states, history.entries)
+        edited = EditedSnapshot(dataset, history.states, [step.edit for step in history.steps])
         order = CommitOrder(message="edits")
         if by_step:
             edited.committed_steps(order, JobControl())
@@ -146,6 +162,24 @@ def test_a_commit_reads_as_the_edits_did(
         assert dict(node.attrs) == attributes
         if values:
             assert node[...].tolist() == values[1]
+
+
+def test_what_is_renamed_in_a_document_is_moved_not_written_again(tmp_path: Path) -> None:
+    path = repository_in(tmp_path)
+    with open_dataset(OpenRequest(str(path), allow=(str(tmp_path),))) as dataset:
+        history = History(dataset.document)
+        history.apply(RenameNode("v", "lost"))
+        history.apply(Revert(dataset.document))
+        bare = {**_metadata(history.document, "v/zarr.json"), "attributes": {}}
+        history.apply(SetMetadata("v/zarr.json", bare))
+        history.apply(Compound("Rename", (RenameNode("v", "w"), RenameNode("g", "h"))))
+        edited = EditedSnapshot(dataset, history.states, [step.edit for step in history.steps])
+        found = edited.committed(CommitOrder(), JobControl())
+    assert found.changes.moves == [("v", "w"), ("g", "h")]
+    assert [each.path for each in found.changes.nodes] == ["w"]
+    assert not found.changes.nodes[0].chunks
+    assert library_group(path)["w"][...].tolist() == VIRTUAL.tolist()
+    assert library_group(path)["h/own"][...].tolist() == OWN.tolist()
 
 
 _COMMIT = """

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QMessageBox, QPushButton
+from PySide6.QtWidgets import QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.rename_dialog import RenameDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.io.access.access import Want
 from refbrowser.references.edits.edits import SetMetadata
@@ -20,7 +21,7 @@ from refbrowser.wings.icechunk.window.commit_sheet import CommitSheet
 icechunk = pytest.importorskip("icechunk")
 pytest.importorskip("xarray")
 
-from repositories_made import colleague_commits, library_group, messages, repository_in  # noqa: E402
+from repositories_made import VIRTUAL, colleague_commits, library_group, messages, repository_in  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -176,3 +177,30 @@ def test_what_was_allowed_this_time_still_is_after_a_commit(
     with qtbot.waitSignal(document.reloaded):
         document.reload()
     assert not_allowed(document)
+
+
+def test_an_array_that_was_renamed_in_the_tree_is_moved(
+    window: MainWindow, opened: Open, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = repository_in(tmp_path)
+    document = opened(path)
+    assert window.hierarchy.select_node(document, "/v")
+    window.actions_["rename_node"].trigger()
+    (dialog,) = window.findChildren(RenameDialog)
+    field = dialog.findChild(QLineEdit, "renameField")
+    assert isinstance(field, QLineEdit)
+    field.setText("temperature")
+    with qtbot.waitSignal(document.hierarchyChanged):
+        dialog.accept()
+    set_attribute(document, "temperature", units="degC")
+    sheet = saved_by_sheet(window, document, qtbot)
+    assert sheet.found is not None
+    assert list(sheet.found.changes.lines()) == [
+        ("/v", "renamed to /temperature"),
+        ("/temperature", 'attribute units: "K" -> "degC"'),
+    ]
+    with qtbot.waitSignal(document.reloaded):
+        click(sheet, "commitStartButton")
+    group = library_group(path)
+    assert sorted(group.keys()) == ["g", "temperature", "x"]
+    assert group["temperature"][...].tolist() == VIRTUAL.tolist()
