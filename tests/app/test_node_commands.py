@@ -153,7 +153,7 @@ def test_del_deletes_an_array_at_once_and_a_group_after_a_question(
     QTest.keyClick(window.hierarchy.tree, Qt.Key.Key_Delete)
     box = window.findChild(QMessageBox, "deleteGroupQuestion")
     assert isinstance(box, QMessageBox)
-    assert box.informativeText().startswith("It holds 2 arrays and 1 group,")
+    assert box.informativeText().startswith("2 arrays and 1 group would go with it.")
     yes = box.findChild(QPushButton, "deleteGroupQuestionYes")
     assert isinstance(yes, QPushButton)
     with qtbot.waitSignal(document.hierarchyChanged):

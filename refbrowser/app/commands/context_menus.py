@@ -37,6 +37,7 @@ TREE_MENU: Names = (
     None,
     "rename_node",
     "delete_node",
+    None,
     "replace_prefix",
     "pack_otherwise",
     None,

@@ -417,7 +417,7 @@ class Questions(QObject):
 
     def delete_group(self, path: str, contents: str, confirmed: Callable[[], object]) -> None:
         """Ask whether a group is to be deleted with what it holds."""
-        text = f"It holds {contents}, which go with it. No data is touched; Undo takes the step back."
+        text = f"{contents} would go with it. No data is touched, and Undo takes the step back."
         self._confirm("deleteGroupQuestion", f"Delete group {one_line(path)}?", text, confirmed)
 
     def _confirm(
