@@ -119,6 +119,17 @@ COMMANDS = {
         ["audit", "sea_surface.json", "--level", "sample"],
         ["audit", "broken.json", "--level", "stat", "--fix"],
     ],
+    "expect": [
+        ["expect", "sea_surface.json", "--set", "every month from 2024 to 2025", "-o", "months.expect.json"],
+        ["expect", "sea_surface.json", "--properties"],
+    ],
+    "readers": [["readers", "sea_surface.json"], ["readers", "sea_surface.json", "--for", "gdal"]],
+    "commit": [
+        ["commit", "sea", "--set-attr", "ocean/sst:units=K", "--dry-run"],
+        ["commit", "sea", "--set-attr", "ocean/sst:units=K", "-m", "units"],
+    ],
+    "history": [["history", "sea"], ["history", "sea", "--operations", "--unused"]],
+    "manifests": [["manifests", "sea"]],
     "lock": [["lock", "sea_surface.json"]],
     "make": [
         ["make", "one.nc", "two.nc", "-o", "made"],
@@ -170,6 +181,9 @@ def prepare(verb: str) -> None:
     if verb in ("diff", "merge"):
         for name, units in (("other", "K"), ("third", "F")):
             Path(f"{name}.json").write_text(whole.replace("degree_Celsius", units))
+    if verb in ("commit", "history", "manifests"):
+        pytest.importorskip("icechunk")
+        assert main(["export", "sea_surface.json", "sea", "--to", "icechunk"]) == 0
     if verb == "check":
         Path("text.json").write_text("no JSON")
     if verb == "audit":
