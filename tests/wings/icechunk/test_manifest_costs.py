@@ -89,6 +89,8 @@ def test_what_is_advised_is_what_splitting_gives(tmp_path: Path, monkeypatch: py
 def test_what_is_not_there_and_no_splitting_are_told(split: Path) -> None:  # noqa: F811
     with pytest.raises(RefbrowserError, match="no array '/c'"):
         told(split, array=["/c"])
+    with pytest.raises(RefbrowserError, match="no array has the dimension 'tme'"):
+        told(split, split_size=["tme=3"])
     for wrong in ("time", "time=0", "time=x", "=3"):
         with pytest.raises(RefbrowserError, match="no splitting"):
             told(split, split_size=[wrong])

@@ -154,23 +154,29 @@ def manifest_costs(
     Raises
     ------
     RefbrowserError
-        E_USAGE: there is no such array, or a splitting is none.
+        E_USAGE: there is no such array or dimension, or a splitting is none.
     """
     wanted, sides = frozenset(arrays), dict(map(_split, splits))
     users: dict[str, int] = {}
     for each in snapshot.nodes:
         for name in {extent.manifest for extent in each.extents}:
             users[name] = users.get(name, 0) + 1
-    found = []
+    found: list[ArrayManifests] = []
+    dimensions: set[str] = set()
     for each in snapshot.nodes:
         path = f"/{each.path}"
         node = hierarchy.find(path)
         if isinstance(node, ArrayNode) and node.has_grid and (not wanted or path in wanted):
             found.append(_of_array(each, node, snapshot.manifests, users, sides))
+            dimensions.update(map(_axis_name, node.dimensions, range(len(node.shape))))
     missing = wanted - {each.path for each in found}
     if missing:
         message = f"there is no array {quoted(min(missing))}"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(path=min(missing)))
+    unknown = sides.keys() - dimensions
+    if unknown:
+        message = f"no array has the dimension {quoted(min(unknown))}"
+        raise RefbrowserError(ErrorKind.USAGE, message)
     told = [snapshot.manifests[name] for name in users if name in snapshot.manifests]
     is_told = len(told) == len(users)
     return ManifestCosts(
@@ -181,6 +187,11 @@ def manifest_costs(
         sum(facts.size for facts in told) if is_told else None,
         tuple(found),
     )
+
+
+def _axis_name(name: str | None, axis: int) -> str:
+    """Return what a dimension is called here; one without a name has its number."""
+    return name or f"axis {axis}"
 
 
 def _split(text: str) -> tuple[str, int]:
@@ -256,7 +267,7 @@ def _steps(
     heights = np.cumsum(changes[order])
     steps = grid[axis]
     return StepCost(
-        name or f"axis {axis}",
+        _axis_name(name, axis),
         axis,
         steps,
         float(lengths.sum()) / steps,

@@ -52,7 +52,7 @@ _PAUSE = 400
 _SIDES = {Choice.OURS: "yours", Choice.THEIRS: "theirs"}
 _ABOUT = (
     "The edits become a commit on the newest snapshot of the branch. What others have committed meanwhile "
-    "is kept; where both changed the same, choose a side."
+    "is kept; if both of you changed the same place, choose a side."
 )
 
 
@@ -291,7 +291,7 @@ class CommitSheet(QDialog):
             return
         merged = "Others have committed since: their changes are kept. " if found.is_merged else ""
         if self._left():
-            self._say(f"{merged}{counted_spaced(self._left(), 'conflict')} to be settled.", "warning")
+            self._say(f"{merged}{counted_spaced(self._left(), 'conflict')} to settle.", "warning")
         elif found.changes.is_empty:
             self._say(f"{merged}Nothing to commit: the branch has these changes already.")
         else:

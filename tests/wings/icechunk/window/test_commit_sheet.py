@@ -88,7 +88,7 @@ def test_conflicts_are_settled_and_steps_become_commits(
     set_attribute(document, "v", comment="ours")
     colleague_commits(path, lambda group: group["v"].attrs.update({"units": "theirs"}))
     sheet = saved_by_sheet(window, document, qtbot)
-    assert "1 conflict to be settled" in sheet.summary()
+    assert "1 conflict to settle" in sheet.summary()
     start = sheet.findChild(QPushButton, "commitStartButton")
     assert isinstance(start, QPushButton)
     assert not start.isEnabled()
