@@ -33,6 +33,8 @@ _CLOCK_UNITS = {"H": "hours", "M": "minutes", "S": "seconds"}
 _SHOWN = 8
 #: Years that a step has at most: no date is written that lies further from another.
 _MOST_YEARS = 10_000
+#: Digits of a year: instants of longer ones are larger than 64 bits.
+_DIGITS = 5
 #: The last day that each month of every calendar has.
 _LAST_DAY = 28
 _MONTHS = {
@@ -275,7 +277,10 @@ def instant_behind(text: str, calendar: str) -> int:
 
 
 def _parts(text: str) -> list[int]:
-    return [int(each) for each in _PARTS.findall(text)]
+    parts: list[str] = _PARTS.findall(text)
+    if any(len(each) > _DIGITS for each in parts):
+        raise usage_error(f"{quoted(text)} is not a date: its numbers are too long")
+    return [int(each) for each in parts]
 
 
 def _instant(parts: list[int], text: str, calendar: str) -> int:

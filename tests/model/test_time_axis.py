@@ -152,3 +152,9 @@ def test_numbers_become_instants(dtype):
 def test_units_of_unequal_length_give_no_instants():
     assert instants_of(np.arange(3), TimeUnits("months", "1850-01-01")) is None
     assert instants_of(np.arange(3), TimeUnits("days", "the beginning")) is None
+
+
+@pytest.mark.parametrize("text", ["99999999999999999999", "2015-" + "9" * 5000])
+def test_numbers_that_are_too_long_are_no_dates(text: str) -> None:
+    with pytest.raises(RefbrowserError, match="too long"):
+        instant_of(text, "standard")
