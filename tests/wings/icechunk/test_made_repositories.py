@@ -101,3 +101,13 @@ def test_an_era_becomes_native_chunks(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "VIRTUAL" not in kinds[:2]
     # Where they were until then is gone, and no part of the repository.
     assert sorted(each.name for each in tmp_path.iterdir()) == ["files", "repository"]
+
+
+@pytest.mark.slow
+def test_groups_of_eras_are_opened_as_a_tree(tmp_path: Path) -> None:
+    files = write_archive(tmp_path / "files", Archive(years=(2019, 2020), missing=(), era=(2019,)))
+    report = refbrowser.combine(
+        files, tmp_path / "repository", concat="time", format="icechunk", split="eras"
+    )
+    (tree,) = (each for name, each in opened_by(list(report.opened_by)).items() if name == "tree")
+    assert [tree[era].sizes["time"] for era in tree.groups[1:]] == [365, 366]

@@ -256,7 +256,7 @@ class IcechunkTarget(StoreTarget):
                 if each.target.path in self._virtual
             ]
             self._session = made.keep(session, self._own.message or f"refbrowser: {self.dataset.path}")
-        self.opened_by = made.opened_by()
+        self.opened_by = made.opened_by(each.target.path for each in self.layouts)
 
     def _set_metadata(self, session: Any, made: RepositoryPlace) -> None:
         """Set the metadata of groups and arrays; arrays that are there are replaced by force only."""

@@ -270,8 +270,18 @@ class RepositoryPlace(Making):
         if not self._exists and not self.is_remote:
             give_name(self.partial / _NEW, Path(self.target))
 
-    def opened_by(self) -> tuple[str, ...]:
-        """Return the lines of Python that open the branch with xarray."""
+    def opened_by(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return the lines of Python that open the branch with xarray.
+
+        Parameters
+        ----------
+        paths
+            Of its arrays. Where none is at the root, a dataset of the root would be empty: a tree is opened.
+        """
+        is_flat = any(path.count("/") == 1 for path in paths)
+        opening = "dataset = xr.open_zarr(session.store, consolidated=False)"
+        if not is_flat:
+            opening = 'tree = xr.open_datatree(session.store, engine="zarr", consolidated=False)'
         icechunk = library()
         places = ((each.prefix, each.credentials(icechunk)) for each in self._containers)
         granted = "".join(f"        {prefix!r}: {credentials},\n" for prefix, credentials in places)
@@ -282,8 +292,7 @@ class RepositoryPlace(Making):
             f"repository = icechunk.Repository.open(\n    {self._storage_text()},\n"
             "    authorize_virtual_chunk_access="
             f"icechunk.containers_credentials({mapping}),\n)\n"
-            f"session = repository.readonly_session({self.branch!r})\n"
-            "dataset = xr.open_zarr(session.store, consolidated=False)"
+            f"session = repository.readonly_session({self.branch!r})\n{opening}"
         )
         return tuple(text.split("\n"))
 
