@@ -93,3 +93,18 @@ def test_what_has_no_meaning_is_told(source: Path, tmp_path: Path) -> None:
         refbrowser.export(
             dataset, tmp_path / "f.json", format="refs-v1", options=ReferenceOptions(relative=True)
         )
+
+
+def test_full_paths_stand_for_relative_names_beside_them(tmp_path: Path) -> None:
+    (tmp_path / "data.bin").write_bytes(bytes(range(4)))
+    array = {
+        "zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "|u1",
+        "compressor": None, "filters": None, "fill_value": None, "order": "C",
+    }  # fmt: skip
+    refs = {".zgroup": '{"zarr_format": 2}', "a/.zarray": json.dumps(array), "a/0": ["data.bin", 0, 4]}
+    (tmp_path / "set.json").write_text(json.dumps(refs))
+    with refbrowser.open(tmp_path / "set.json") as dataset:
+        for absolute, expected in ((False, "data.bin"), (True, str(tmp_path / "data.bin"))):
+            target = tmp_path / f"{absolute}.json"
+            refbrowser.export(dataset, target, format="refs-v0", absolute=absolute)
+            assert json.loads(target.read_text())["a/0"][0] == expected
