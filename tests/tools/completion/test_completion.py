@@ -132,7 +132,7 @@ def zsh(scripts: dict[str, Path], tmp_path: Path) -> Iterator[Terminal]:
 @pytest.mark.slow
 def test_bash(bash: Terminal) -> None:
     assert bash.offered("refbrowser ") == {*(tool.name for tool in BUILT_IN), "help"}
-    assert bash.offered("refbrowser help co") == {"compact", "config", "completion"}
+    assert bash.offered("refbrowser help co") == {"commit", "compact", "config", "completion"}
     assert bash.line("refbrowser -q au\t") == "refbrowser -q audit "
     assert bash.line("X=1 refbrowser au\t") == "X=1 refbrowser audit "
     assert bash.line("true; refbrowser au\t") == "true; refbrowser audit "
@@ -159,7 +159,7 @@ def test_bash(bash: Terminal) -> None:
 
 @pytest.mark.slow
 def test_zsh(zsh: Terminal) -> None:
-    assert zsh.offered("refbrowser help co") == {"compact", "config", "completion"}
+    assert zsh.offered("refbrowser help co") == {"commit", "compact", "config", "completion"}
     assert zsh.line("refbrowser au\t") == "refbrowser audit "
     assert zsh.offered("refbrowser audit --level ") == {"set", "stat", "sample", "full"}
     assert zsh.offered("refbrowser audit x.json --re") == {"--resume", "--report"}
