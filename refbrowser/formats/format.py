@@ -385,7 +385,9 @@ class Format:
         ``append`` for its files and returns the exit code.
 
         Of the window: ``save(workspace, document, given_up)`` writes edits where no file is written, and
-        calls ``given_up()`` where the user does not want that after all; ``document(document)`` returns a
+        calls ``given_up()`` where the user does not want that after all;
+        ``append_files(workspace, document)`` shows the sheet that adds files to what the document was made
+        from; ``document(document)`` returns a
         `refbrowser.app.controller.document_files.FormatPart`, what is known of a document beside its
         references; ``commands(host)`` returns a
         `refbrowser.app.workspace.command_group.CommandGroup` that declares its actions.

@@ -519,6 +519,7 @@ ICECHUNK = Format(
     ),
     facets={
         "add_files": f"{_ICECHUNK}.changing.appending:append_to_repository",
+        "append_files": f"{_ICECHUNK}.window.commit_commands:append_files",
         "check": f"{_ICECHUNK}.manifests.manifest_findings:manifest_findings",
         "save": f"{_ICECHUNK}.window.commit_commands:save",
     },

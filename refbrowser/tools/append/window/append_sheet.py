@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtWidgets import QFormLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QLayout, QWidget
 
 from refbrowser.app.controller.documents import Documents
 from refbrowser.app.controller.edited_document import moved_on
@@ -26,12 +26,20 @@ _APPEND = (
 
 
 class AppendSheet(FilesSheet):
-    """Adds files to an open document, as one step of its history."""
+    """Adds files to an open document, as one step of its history.
+
+    Attributes
+    ----------
+    about
+        What it does, in words.
+    """
+
+    about: ClassVar[str] = _APPEND
 
     def __init__(self, document: OpenDocument, documents: Documents, parent: QWidget | None = None) -> None:
         self._document = document
         title = f"{one_line(document.name)}: append files"
-        super().__init__(documents, document.tasks, title, _APPEND, "Append", parent)
+        super().__init__(documents, document.tasks, title, self.about, "Append", parent)
         self.setObjectName("appendSheet")
         document.documentChanged.connect(self._changed)
         document.hierarchyChanged.connect(self._changed)
@@ -57,9 +65,14 @@ class AppendSheet(FilesSheet):
         rows = (
             ("A&long", self._along_line(self._along, "Where files &lack it", self._new), self._along),
             ("", self._make_ticks_line((self._sort,)), None),
+            *self._more_rows(),
             ("Runs", self._make_where("Where files are read", "Change where files are read"), None),
         )
         return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
+
+    def _more_rows(self) -> tuple[tuple[str, QWidget | QLayout, QWidget | None], ...]:
+        """Return what else is asked, as rows of the form."""
+        return ()
 
     def order(self) -> CombineOrder:
         """Return what the sheet asks for."""

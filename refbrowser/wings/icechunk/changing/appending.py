@@ -13,6 +13,7 @@ from refbrowser.exporting.combining.appending import Appended, append_edit, appe
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
 from refbrowser.exporting.combining.plan import Plan
+from refbrowser.io.origins import Origin
 from refbrowser.wings.icechunk.changing.committing import CommitOrder, commit_changes
 from refbrowser.wings.icechunk.changing.document_changes import document_changes
 from refbrowser.wings.icechunk.changing.merged_changes import place_of
@@ -85,6 +86,11 @@ def append_to_repository(
             unread=proof.unread,
             snapshot=found.snapshot,
         )
+
+
+def folders_of(plan: Plan) -> tuple[Origin, ...]:
+    """Return where the files of a plan lie: what may be read once they are added."""
+    return tuple(named_places(plan))
 
 
 def _message(plan: Plan) -> str:

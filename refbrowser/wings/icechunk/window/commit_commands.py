@@ -1,8 +1,9 @@
-"""Committing the edits of the repository that is shown; Save does so, too."""
+"""Committing the edits of the repository that is shown; Save does so, too. Files that are added to it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec, Changed
@@ -52,22 +53,38 @@ def is_repository(document: OpenDocument) -> bool:
     return is_made and not document.can_save_in_place and not document.is_new
 
 
+def say_when_reloaded(workspace: Workspace, document: OpenDocument, words: str) -> None:
+    """Say something after what is said of each document that is read again."""
+
+    def say() -> None:
+        document.reloaded.disconnect(say)
+        workspace.say(words)
+
+    document.reloaded.connect(say)
+
+
 def save(workspace: Workspace, document: OpenDocument, given_up: Callable[[], object]) -> None:
     """Show the sheet that commits the edits of a document."""
     from refbrowser.wings.icechunk.window.commit_sheet import CommitSheet
-
-    def told(words: str) -> None:
-        def say() -> None:
-            document.reloaded.disconnect(say)
-            workspace.say(words)
-
-        # After what is said of each document that is read again.
-        document.reloaded.connect(say)
 
     shown = workspace.window().findChildren(CommitSheet)
     sheet = next((each for each in shown if each.document is document), None)
     if sheet is None:
         sheet = CommitSheet(document, workspace.window())
-        sheet.told.connect(told)
+        sheet.told.connect(partial(say_when_reloaded, workspace, document))
     sheet.rejected.connect(given_up)
     bring_up(sheet)
+
+
+def append_files(workspace: Workspace, document: OpenDocument) -> None:
+    """Show the sheet that adds files to a branch, or say why they cannot be added."""
+    from refbrowser.tools.append.window.commands import show_sheet
+    from refbrowser.wings.icechunk.window.repository_append import RepositoryAppendSheet, append_fault
+
+    if not is_repository(document):
+        workspace.say("These are references made of a repository: open the repository itself")
+    elif append_fault(document):
+        workspace.say(append_fault(document))
+    else:
+        say = partial(say_when_reloaded, workspace, document)
+        show_sheet(workspace, document, RepositoryAppendSheet, say)
