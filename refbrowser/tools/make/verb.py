@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.option_fields import ExportOptions
 
 #: What says that files become one document, or that one of them does in parts or under other names.
-_COMBINES = {"concat", "axis", "new_dims", "merge", "select", "rename", "chunks"}
+_COMBINES = {"concat", "axis", "new_dims", "merge", "select", "rename", "subchunk"}
 #: What cannot be kept that is told of each document.
 _SHOWN = 5
 _RELOCKED = "the lock beside it was renewed: the files are locked as they are now"

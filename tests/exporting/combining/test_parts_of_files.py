@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refbrowser
+from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.combination import ChunkCut, Combination, DimensionRange
 from refbrowser.exporting.combining.combine import combine, gather, plan_of
@@ -234,6 +235,16 @@ def test_a_chunk_that_is_not_compressed_becomes_many_ranges(plain: Path, tmp_pat
     offsets = [refs[f"t/{number}.0.0"][1] for number in range(4)]
     assert np.diff(offsets).tolist() == [3 * 4 * 3 * 4] * 3
     assert {refs[f"t/{number}.0.0"][2] for number in range(4)} == {144}
+
+
+def test_a_single_file_is_cut_from_the_command_line(plain: Path, tmp_path: Path) -> None:
+    target = tmp_path / "cut.json"
+    assert (
+        main(["make", str(plain), "-o", str(target), "--subchunk", "t:time=3", "--select", "y@1:,x@:2"]) == 2
+    )
+    assert main(["make", str(plain), "-o", str(target), "--subchunk", "t:time=3"]) == 0
+    with refbrowser.open(target, allow=[str(tmp_path)]) as found:
+        assert found["t"].chunks == (3, 4, 3)
 
 
 def test_which_stay_as_they_are_is_told(plain: Path) -> None:
