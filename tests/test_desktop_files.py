@@ -115,7 +115,6 @@ def valid(*command: str | Path) -> None:
     assert "error" not in done.stdout.lower(), done.stdout
 
 
-@needs("desktop-file-validate")
 @pytest.mark.slow
 def test_terminals_get_their_pages_and_completions(tmp_path: Path) -> None:
     desktop_files.write_for_terminals(tmp_path)
@@ -125,6 +124,7 @@ def test_terminals_get_their_pages_and_completions(tmp_path: Path) -> None:
         assert f"made by: refbrowser completion {shell}" in (tmp_path / name).read_text("utf-8")
 
 
+@needs("desktop-file-validate")
 @pytest.mark.parametrize("name", desktop_files.ENTRIES)
 def test_entries_are_valid(name: str) -> None:
     valid("desktop-file-validate", PACKAGING / name)

@@ -216,7 +216,7 @@ BUILT_IN = (
         words="write down what a dataset should hold, so that audits tell what is missing",
         examples=(
             "refbrowser expect sea_surface.json",
-            "refbrowser expect sea_surface.json --set 'every day from 2024 to 2024'",
+            "refbrowser expect sea_surface.json --set 'every day from 2024 to 2024' --force",
         ),
         request="refbrowser.tools.expect.expectation_writing:ExpectRequest",
         run="refbrowser.tools.expect.expectation_writing:write_expectation",

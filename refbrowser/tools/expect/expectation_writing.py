@@ -16,7 +16,7 @@ from refbrowser.engine.expectations.expectation_sources import (
 )
 from refbrowser.engine.expectations.holding import Held
 from refbrowser.engine.expectations.learning import Learned, learn
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError, TargetExistsError
 from refbrowser.findings.finding import Finding
 from refbrowser.formats.option_fields import Kind, documented, option
 from refbrowser.model.report import Report, first_of
@@ -72,6 +72,17 @@ class ExpectRequest:
             "write to FILE instead of DOC.expect.json",
             short="-o",
             about="The file; beside the document where it is empty.",
+        ),
+    )
+    force: bool = field(
+        default=False,
+        metadata=option(
+            "--force",
+            "replace what the file expects already",
+            about="Replace what the file expects already.",
+            kind=Kind.TICK,
+            means=True,
+            title="Replace what is expected already",
         ),
     )
 
@@ -133,7 +144,8 @@ def write_expectation(request: ExpectRequest, dataset: Dataset, control: JobCont
     Raises
     ------
     RefbrowserError
-        `E_USAGE`: words that say nothing, or nothing to be learned; the file cannot be written.
+        `E_USAGE`: words that say nothing, or nothing to be learned; the file cannot be written, or expects
+        something already.
     """
     said = Learned(Expectation.parse(request.say))
     learned = said if request.say else learned_expectation(dataset, control)
@@ -151,6 +163,9 @@ def write_expectation(request: ExpectRequest, dataset: Dataset, control: JobCont
     )
 
     def changed(file: ExpectFile) -> ExpectFile:
+        if file.expect is not None and not request.force:
+            message = "the file says what should be there already"
+            raise TargetExistsError(ErrorKind.IO, message, advice="give --force to replace it")
         file = with_expect(file, expectation.to_json())
         return with_declares(file, learned_declarations(dataset)) if request.properties else file
 

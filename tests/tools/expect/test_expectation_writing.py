@@ -64,3 +64,20 @@ def test_nothing_is_written_for_nonsense(
     assert main(["expect", str(empty)]) == 2
     assert "nothing of which an expectation could be learned" in capsys.readouterr().err
     assert [each.name for each in tmp_path.glob("*.expect.json")] == []
+
+
+def test_what_is_expected_already_is_replaced_only_when_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sample = refbrowser.sample()
+    main(["expect", sample, "--set", "every month from 2024 to 2024"])
+    before = Path(f"{sample}.expect.json")
+    before = before if before.exists() else next(tmp_path.glob("*.expect.json"))
+    text = before.read_bytes()
+    capsys.readouterr()
+    assert main(["expect", sample]) == 7
+    assert "give --force" in capsys.readouterr().err
+    assert before.read_bytes() == text
+    main(["expect", sample, "--force"])
+    assert before.read_bytes() != text

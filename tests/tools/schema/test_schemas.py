@@ -122,6 +122,7 @@ COMMANDS = {
     "expect": [
         ["expect", "sea_surface.json", "--set", "every month from 2024 to 2025", "-o", "months.expect.json"],
         ["expect", "sea_surface.json", "--properties"],
+        ["expect", "sea_surface.json", "--force"],
     ],
     "readers": [["readers", "sea_surface.json"], ["readers", "sea_surface.json", "--for", "gdal"]],
     "commit": [
