@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.derived.derived_values import Derived
-from refbrowser.engine.derived.operations import How, Operation
+from refbrowser.engine.derived.operations import How, Operation, Source
 from refbrowser.engine.reading.parts import Parts
 from refbrowser.engine.reading.reader import Batch, Needed, Reader, Reading
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.access.access import Access
+from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, columns_of
 from refbrowser.model.selection import Selection
@@ -43,14 +44,33 @@ class DerivedReading(Reading):
         """Return what the arrays that it is computed of need together."""
         self.check_count(selection)
         references = []
-        for source, whole in self.operation.sources():
-            ranges = dict(zip(self.operation.names, selection.axes, strict=True))
-            needs = source.array.needed(source.taken({**ranges, **whole}))
+        for source, taken in self._taken(selection):
+            needs = source.array.needed(taken)
             kinds = needs.columns.kind
             rows = np.flatnonzero((kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE))
             references += [needs.columns.reference(row) for row in rows.tolist()]
         # An array that stands in an expression twice is read twice, the second time from the cache.
         return Needed(columns_of(dict.fromkeys(references)), chunks=self.node.grid.count(selection))
+
+    def question(self, selection: Selection) -> RefbrowserError | None:
+        """Return what to ask before a few values are computed of very many; None where they are not."""
+        for source, taken in self._taken(selection):
+            if taken.size > LIMITS.read_values:
+                path = source.array.node.path
+                message = f"it is computed of {taken.size} values of {quoted(path)}, more than"
+                return RefbrowserError(
+                    ErrorKind.BUDGET,
+                    f"{message} {LIMITS.read_values} (read_values)",
+                    Place(path=self.node.path),
+                    "give --yes to read them anyway, or select fewer",
+                )
+        return None
+
+    def _taken(self, selection: Selection) -> Iterator[tuple[Source, Selection]]:
+        """Yield the arrays that a selection is computed of, with what is read of each."""
+        ranges = dict(zip(self.operation.names, selection.axes, strict=True))
+        for source, whole in self.operation.sources():
+            yield source, source.taken({**ranges, **whole})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

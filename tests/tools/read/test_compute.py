@@ -62,3 +62,23 @@ def test_the_manual_lists_the_grammar() -> None:
     names = set(re.findall(r"[a-z_]\w*", " ".join(table)))
     known = {*ELEMENT_FUNCTIONS, *REDUCTIONS, *CONSTANTS, UNITS, BY_POSITION}
     assert known <= names
+
+
+def test_a_number_of_very_many_values_is_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    array = {
+        "zarr_format": 2,
+        "shape": [10**6, 10**5],
+        "chunks": [10**6, 10**5],
+        "dtype": "|u1",
+        "order": "C",
+    }
+    refs = {
+        ".zgroup": '{"zarr_format": 2}',
+        "a/.zarray": json.dumps({**array, "fill_value": 0, "compressor": None, "filters": None}),
+    }
+    (tmp_path / "large.json").write_text(json.dumps(refs))
+    assert main(["read", str(tmp_path / "large.json"), "--compute", "mean(a)", "--json"]) != 0
+    told = capsys.readouterr()
+    assert "it is computed of 100000000000 values of '/a'" in told.out + told.err
