@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 
 #: A date as words of axes have it, as far as somebody likes to write it.
 DATE = r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d)?)?Z?)?)?)?"
-_WORDS = re.compile(rf"(?P<name>[^=]+)=(?P<begin>{DATE})?:(?P<end>{DATE})?:(?P<step>[^:]+)", re.ASCII)
+_WORDS = re.compile(rf"(?P<name>[^=]+)=(?:(?P<begin>{DATE})?:(?P<end>{DATE})?:)?(?P<step>[^:]+)", re.ASCII)
 _PARTS = re.compile(r"\d+")
 _STEP = re.compile(r"(\d{1,9})? ?([A-Za-z]+)", re.ASCII)
 #: As ISO 8601 writes durations, days and more, and parts of days.
@@ -51,7 +51,7 @@ _LENGTHS = {
 #: What a part of a date that is not written is at its beginning.
 _FIRST = (1, 1, 1, 0, 0, 0)
 _STEPS = "for example 1D, 6h, 30min, month or year"
-_EXAMPLE = "for example time=2015-01-01:2024-12-31:1D; either end may be left out: time=::month"
+_EXAMPLE = "for example time=2015-01-01:2024-12-31:1D; either end may be left out, or both: time=month"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class AxisWords:
 
     @classmethod
     def parse(cls, text: str) -> AxisWords:
-        """Return what ``NAME=FROM:TO:STEP`` says.
+        """Return what ``NAME=FROM:TO:STEP`` says, or ``NAME=STEP`` where both ends are left out.
 
         Raises
         ------

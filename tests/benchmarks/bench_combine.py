@@ -135,7 +135,7 @@ def main() -> None:
         more = written(Path(name) / "more", 1, chunks, first=sets)
         appending = """
 import sys
-from refbrowser.exporting.combining.appending import append_files
+from refbrowser.exporting.appending.appending import append_files
 import sys, refbrowser.formats.references, refbrowser.formats.flavour
 from refbrowser.exporting.combining.combination import Combination
 how = {"target": sys.argv[1] + "/added.out", "force": True, "allow": (sys.argv[1],)}

@@ -15,7 +15,7 @@ from refbrowser.engine.declarations.declarations_beside import declarations_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import dataset_of, open_dataset
 from refbrowser.engine.session import Session
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import combined_document
 from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
@@ -31,7 +31,7 @@ from refbrowser.exporting.combining.mismatches import (
     mismatches_of,
     of_files,
 )
-from refbrowser.exporting.combining.own_chunks import OwnChunks, own_lines, own_note, size_question
+from refbrowser.exporting.combining.own_chunks import OwnChunks, off_grid, own_lines, own_note, size_question
 from refbrowser.exporting.combining.plan import Era, Plan, blocked, eras_of
 from refbrowser.exporting.combining.properties import ScannedSource, ScanSettings, is_named
 from refbrowser.exporting.combining.regular_axis import Gaps, on_regular_axes
@@ -348,6 +348,8 @@ def _planned(files: list[ScannedSource], request: Combination) -> Plan:
     files, told = cut_smaller(in_one_form(files), request)
     files, gone, off = selected(files, request)
     plan, gaps = _laid(files, request)
+    if request.extends and 0 in gaps:
+        raise _gaps_of_document(files[0], *gaps[0])
     if gaps:
         # A file whose own times have holes lies in parts.
         parts, within = without_gaps(files, gaps, request)
@@ -356,6 +358,13 @@ def _planned(files: list[ScannedSource], request: Combination) -> Plan:
     plan.left_out = gone
     plan.mismatches = sorted([*off, *plan.mismatches, *told], key=lambda each: not each.is_blocking)
     return plan
+
+
+def _gaps_of_document(document: ScannedSource, dimension: str, places: Sequence[int]) -> RefbrowserError:
+    """Return the error of a document whose own times were joined end to end where some are missing."""
+    message = f"{quoted(dimension)} of the document has {counted_plain(len(places), 'gap')} itself"
+    advice = "combine all files again with --axis, or append without it"
+    return RefbrowserError(ErrorKind.META, message, Place(document=document.source), advice)
 
 
 def _laid(files: list[ScannedSource], request: Combination) -> tuple[Plan, Gaps]:
@@ -373,9 +382,12 @@ def _laid(files: list[ScannedSource], request: Combination) -> tuple[Plan, Gaps]
         *file_ends(files, arrays, axes),
         *divided,
     ]
-    holes = holes_of(arrays, axes)
+    holes = holes_of(arrays, axes, request)
     told += hole_mismatches(holes, files, arrays, axes, request)
     plan = Plan(request, files, [], arrays, axes, told, holes)
+    if plan.filled and not plan.blocking:
+        placed = (each for each in arrays if each.role == "placed" and not each.has_own)
+        told += filter(None, (off_grid(plan.laid(each), files) for each in placed))
     if not plan.blocking:
         for laid in (plan.laid(each) for each in arrays if each.has_own):
             note, size = own_note(laid, files)

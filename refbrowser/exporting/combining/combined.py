@@ -20,9 +20,9 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.file_parts import divided_rows, size_of_rows
-from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.metadata_of_v3 import array_described, array_in_v3
 from refbrowser.exporting.combining.own_chunks import LaidArray, check_rounded, make_own
+from refbrowser.exporting.combining.placed_axis import PlacedAxis
 from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.exporting.combining.properties import (
     HELD,

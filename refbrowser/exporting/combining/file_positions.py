@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from math import gcd, prod
 from typing import Any
@@ -15,6 +14,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination, NewDimension, Remedy, array_of
 from refbrowser.exporting.combining.mismatches import Mismatch, OddValue, named
+from refbrowser.exporting.combining.placed_axis import PlacedAxis, axis_within
 from refbrowser.exporting.combining.properties import (
     ArrayProperties,
     ScannedSource,
@@ -29,7 +29,6 @@ from refbrowser.formats.reference_forms import form_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_axes import ChunkAxis, RegularAxis, Runs, axis_of
 from refbrowser.model.grid import grid_of, sides_text
-from refbrowser.model.time_axis import TimeAxis
 from refbrowser.words import counted_plain, size_text
 
 #: A distance of more than so many usual steps is a gap.
@@ -40,51 +39,6 @@ _TOLD = 20
 _FAR = 4
 #: Dimensions that are named where one is not there.
 _LISTED = 12
-
-
-@dataclass(slots=True, eq=False)
-class PlacedAxis:
-    """A dimension along which files lie.
-
-    Attributes
-    ----------
-    path
-        Of its coordinate; empty where there is none.
-    lengths
-        Of each part, in the order in which they lie.
-    of_file
-        Number of the part in which each file lies; -1 of one without the dimension.
-    values
-        Coordinates of each part; None where there are none.
-    is_new
-        Whether files do not have it.
-    attributes
-        Of the coordinate of a new one.
-    regular
-        The times where it is a regular axis: parts in which no file lies are holes.
-    is_moved
-        Times of files were put on those of the axis, which are other ones.
-    """
-
-    name: str
-    path: str
-    lengths: list[int]
-    of_file: list[int]
-    values: list[Values] | None = None
-    is_new: bool = False
-    attributes: dict[str, Any] = field(default_factory=dict)
-    regular: TimeAxis | None = None
-    is_moved: bool = False
-
-    @property
-    def starts(self) -> list[int]:
-        """Where each part begins."""
-        return [0, *np.cumsum(self.lengths).tolist()][:-1]
-
-    @property
-    def size(self) -> int:
-        """Its length."""
-        return sum(self.lengths)
 
 
 def placed_axes(
@@ -184,6 +138,10 @@ class _Placing:
         values = self._values()
         if values is None:
             return self._by_order()
+        if self.request.extends and not self.request.accepts("overlap", self.name) and self.coordinate:
+            within = axis_within(self.name, self.coordinate.path, values)
+            if within is not None:
+                return within
         parts: dict[bytes, int] = {}
         of_file: list[int] = []
         distinct: list[Values] = []
@@ -457,6 +415,10 @@ def divide(
         axis = next((each for each in axes if not each.is_new and each.name in array.first.dimensions), None)
         if request.reencode and len({each.dimensions for each in array.told}) == 1:
             _mark_odd(array, request)
+        if axis is not None and axis.begins is not None:
+            # The chunks of a document are as they are.
+            array.edges, array.has_own = _edges_of(array, axis), request.reencode
+            continue
         if axis is None or _meets(array, axis):
             array.has_own = bool(array.odd)
             continue
@@ -489,6 +451,12 @@ def divide(
             # Of the chunks that most files have, those that lie in no file as they are stored are written.
             array.has_own = request.reencode
     return found
+
+
+def _edges_of(array: ArrayOfFiles, axis: PlacedAxis) -> dict[str, ChunkAxis]:
+    """Return the chunks of a document along a dimension, where they are unequal."""
+    own = array.first.grid.dimensions[array.first.dimensions.index(axis.name)]
+    return {} if own.regular_side is not None else {axis.name: own}
 
 
 def _is_parquet(request: Combination) -> bool:
@@ -648,7 +616,7 @@ def file_ends(
         if array.role != "placed" or is_cut or len({each.dimensions for each in array.told}) > 1:
             continue
         for axis in axes:
-            if axis.is_new or axis.name not in array.first.dimensions:
+            if axis.is_new or axis.begins is not None or axis.name not in array.first.dimensions:
                 continue
             odd = [files[number].source for number in _open_ends(array, axis)]
             why = "the last one is not filled in"

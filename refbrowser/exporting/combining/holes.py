@@ -6,7 +6,7 @@ import base64
 import json
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination, Remedy
-from refbrowser.exporting.combining.file_positions import PlacedAxis, mismatch_along
+from refbrowser.exporting.combining.file_positions import mismatch_along
 from refbrowser.exporting.combining.mismatches import Mismatch
+from refbrowser.exporting.combining.placed_axis import PlacedAxis
 from refbrowser.exporting.combining.properties import ScannedSource
 from refbrowser.model.cf import DEFAULT_FILLS, Packing
 from refbrowser.model.fill_values import parse_fill_value
@@ -44,6 +45,8 @@ class Hole:
         The first and last time of each run of neighbours, of the first thousand.
     text
         The times in words.
+    what
+        What is counted: times, or those that are new to a document which files are added to.
     """
 
     dimension: str
@@ -52,10 +55,11 @@ class Hole:
     size: int
     runs: tuple[tuple[str, str], ...]
     text: str
+    what: str = "times"
 
     def __str__(self) -> str:
         whose = f"{self.path}: of {self.dimension}" if self.path else f"{self.dimension}:"
-        return f"{whose} {self.count:,} of {self.size:,} times are missing: {self.text}"
+        return f"{whose} {self.count:,} of {self.size:,} {self.what} are missing: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,11 @@ class HoleFill:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
-def holes_of(arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]) -> list[Hole]:
-    """Return the holes of all arrays together, and those that single arrays have besides."""
+def holes_of(arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis], request: Combination) -> list[Hole]:
+    """Return the holes of all arrays together, and those that single arrays have besides.
+
+    Those that a document has already to which files are added are not among them.
+    """
     found = []
     for axis in axes:
         if axis.regular is None:
@@ -82,6 +89,9 @@ def holes_of(arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]) -> list
             own = np.zeros(len(axis.lengths), bool)
             own[parts[array.files]] = True
             found += _hole(axis, axis.regular, array.path, there & ~own)
+    if request.extends:
+        before = {axis.name: axis.lengths[axis.of_file[0]] for axis in axes}
+        found = [replace(each, size=each.size - before[each.dimension], what="new times") for each in found]
     return found
 
 

@@ -274,7 +274,7 @@ class _Linter:
         # On a regular axis what is missing is a hole, which is told with its times.
         regular = {each.name for each in self.request.regular_axes()}
         new = {each.name for each in self.request.new_dimensions()}
-        is_hole = bool(regular & {*array.first.dimensions, *new})
+        is_hole = not is_new and bool(regular & {*array.first.dimensions, *new})
         blocks = not is_shared and not (is_hole or (can_lack and self._accepted("presence", array)))
         files = tuple(self.files[number].source for number in odd)
         word = "only" if few_have else "missing"

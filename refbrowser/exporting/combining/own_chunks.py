@@ -16,8 +16,9 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
-from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.mismatches import Mismatch
+from refbrowser.exporting.combining.combination import Combination, Remedy
+from refbrowser.exporting.combining.file_positions import mismatch_along
+from refbrowser.exporting.combining.mismatches import Mismatch, named
 from refbrowser.exporting.combining.properties import ArrayProperties, Ints, ScannedSource, coords_of
 from refbrowser.exporting.combining.stored_forms import Restoring, StoredForm, is_numeric
 from refbrowser.limits import LIMITS
@@ -138,6 +139,17 @@ class OwnCount:
     chunks: int
     of: int
     elements: int
+
+
+def off_grid(laid: LaidArray, files: Sequence[ScannedSource]) -> Mismatch | None:
+    """Return that files within a document have other chunks than this has there; None where none has."""
+    path = laid.array.path
+    odd = [files[number].source for of, number in enumerate(laid.array.files) if laid.kept(of) is not None]
+    if not odd:
+        return None
+    message = f"{path}: chunks of {named(odd)} have other borders than those of the document there"
+    remedies = [Remedy("reencode"), Remedy("leave_out", odd[0])]
+    return mismatch_along("file ends", path, message, odd, remedies)
 
 
 def counted(laid: LaidArray) -> OwnCount:

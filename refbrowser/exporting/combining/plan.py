@@ -11,10 +11,10 @@ import numpy as np
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import REENCODED, Combination
-from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.holes import Hole, HoleFill, has_holes, hole_fill
 from refbrowser.exporting.combining.mismatches import MEANING, Mismatch
 from refbrowser.exporting.combining.own_chunks import LaidArray, OwnChunks
+from refbrowser.exporting.combining.placed_axis import PlacedAxis
 from refbrowser.exporting.combining.properties import (
     ArrayProperties,
     ScannedSource,
@@ -76,6 +76,11 @@ class Plan:
     def blocking(self) -> list[Mismatch]:
         """What stands against combining."""
         return [each for each in self.mismatches if each.is_blocking]
+
+    @property
+    def filled(self) -> int:
+        """How many coordinates of the document files lie at that they are added to; 0 of those at its end."""
+        return sum(sum(axis.lengths[1:]) for axis in self.axes if axis.begins is not None)
 
     def dimensions(self, array: ArrayOfFiles) -> tuple[str, ...]:
         """Return the dimensions of an array of the result: new ones come first."""

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import Combination, Remedy
-from refbrowser.exporting.combining.file_positions import PlacedAxis, mismatch_along
+from refbrowser.exporting.combining.file_positions import mismatch_along
 from refbrowser.exporting.combining.mismatches import Mismatch, named
+from refbrowser.exporting.combining.placed_axis import PlacedAxis
 from refbrowser.exporting.combining.properties import Ints, ScannedSource, Values, short
 from refbrowser.exporting.combining.times import target_units
 from refbrowser.limits import LIMITS
@@ -48,7 +49,7 @@ def on_regular_axes(
     gaps: Gaps = {}
     laid = [
         _Laying(axis, words[axis.name], files, arrays, request, gaps).laid(found)
-        if axis.name in words
+        if axis.name in words and axis.begins is None
         else axis
         for axis in axes
     ]
@@ -209,7 +210,10 @@ class _Laying:
         lengths: list[int] = []
         values: list[Values] = []
         rank: dict[int, int] = {}
-        period = _period(regular, pairs)
+        # A document that files are added to has any number of months.
+        document = self.axis.of_file[0] if self.request.extends else -1
+        of_files = [pair for part, pair in zip(order, pairs, strict=True) if part != document]
+        period = _period(regular, of_files)
         end = 0
         for part, (start, length) in [*zip(order, pairs, strict=True), (-1, (regular.size, 0))]:
             for size in _hole_sizes(regular, period, end, start):

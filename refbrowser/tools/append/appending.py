@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
-from refbrowser.exporting.combining.appending import append_edit, append_plan
+from refbrowser.exporting.appending.appending import append_edit, append_plan
 from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
 from refbrowser.exporting.combining.plan import Plan
 from refbrowser.exporting.combining.properties import short
@@ -59,8 +59,6 @@ def append_step(plan: Plan, dataset: Dataset, control: JobControl) -> AppendStep
         control.progress(number, len(plan.files) - 1, note=short(plan.files[number].source))
     axis = plan.axes[0]
     unread = f", {count_text(proof.unread)} could not be read" if proof.unread else ""
-    text = (
-        f"{edit.title}: {count_text(axis.lengths[0])} before, {count_text(axis.size)} now. "
-        f"{count_text(proof.compared)} chunks compared with the files, equal{unread}."
-    )
+    sizes = "" if plan.filled else f": {count_text(axis.lengths[0])} before, {count_text(axis.size)} now"
+    text = f"{edit.title}{sizes}. {count_text(proof.compared)} chunks compared with the files, equal{unread}."
     return AppendStep(edit, after, text, folders)

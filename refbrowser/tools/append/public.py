@@ -11,7 +11,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, native_errors
 from refbrowser.loading import load
 
 if TYPE_CHECKING:
-    from refbrowser.exporting.combining.appending import Appended
+    from refbrowser.exporting.appending.appending import Appended
     from refbrowser.exporting.combining.plan import Plan
 
 
@@ -22,6 +22,7 @@ def append(
     target: Path | None = None,
     *,
     along: str = "",
+    axis: str | Iterable[str] = (),
     arrays: str | Iterable[str] = (),
     new_dims: str | Iterable[str] = (),
     sort: bool = False,
@@ -58,6 +59,8 @@ def append(
         What is written; the document itself when None.
     along
         The dimension that gets longer; found where it is empty.
+    axis
+        ``DIM=STEP``: it is a regular axis of time, on which what is missing behind the document is a hole.
     arrays
         Names or paths of the arrays that are added beside those that the document has; all when empty.
     new_dims, sort, reencode, leave_out, leave_out_var, take_as, inline_var, accept, set_attr, time_units
@@ -88,7 +91,7 @@ def append(
         A file differs in what would give wrong numbers, or cannot be read; or the document cannot be written.
     """
     from refbrowser.engine.compute import Compute
-    from refbrowser.exporting.combining.appending import append_files
+    from refbrowser.exporting.appending.appending import append_files
     from refbrowser.exporting.combining.combination import Combination
 
     named = [files] if isinstance(files, str | os.PathLike) else list(files)
@@ -97,6 +100,7 @@ def append(
         sources=tuple(path_of(each) for each in named),
         target="" if target is None else path_of(target),
         concat=(along,) if along else (),
+        axis=texts_of(axis),
         new_dims=texts_of(new_dims),
         sort=sort,
         reencode=reencode,

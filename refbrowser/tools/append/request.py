@@ -58,6 +58,7 @@ class Addition:
     take_as: tuple[str, ...] = like(Combination, "take_as")
     inline_var: tuple[str, ...] = like(Combination, "inline_var")
     accept: tuple[str, ...] = like(Combination, "accept")
+    axis: tuple[str, ...] = like(Combination, "axis")
     time_units: str = like(Combination, "time_units")
     reencode: bool = like(Combination, "reencode")
     sort: bool = like(Combination, "sort")

@@ -29,7 +29,7 @@ from refbrowser.tools.make.verb import mismatch_json, tell_mismatches
 from refbrowser.words import counted_plain
 
 if TYPE_CHECKING:
-    from refbrowser.exporting.combining.appending import Appended
+    from refbrowser.exporting.appending.appending import Appended
     from refbrowser.exporting.combining.plan import Plan
 
 

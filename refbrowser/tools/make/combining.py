@@ -14,9 +14,9 @@ from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import CombineReport, gather, lacks, made, plan_of, write
-from refbrowser.exporting.combining.file_positions import PlacedAxis
 from refbrowser.exporting.combining.file_set import FileSet
 from refbrowser.exporting.combining.mismatches import Mismatch
+from refbrowser.exporting.combining.placed_axis import PlacedAxis
 from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.exporting.combining.scan_journal import ScanJournal, forget_scans
 from refbrowser.exporting.combining.times import target_units, time_of
@@ -206,6 +206,9 @@ def _summary(plan: Plan, harmless: int, *, added: bool) -> str:
         return f"{files}: {count_text(blocking)} {which} to settle. Nothing is written before you decide."
     if added:
         axis = plan.axes[0]
+        if plan.filled:
+            filled = counted_spaced(plan.filled, "missing time")
+            return f"{files} to be added: {filled} of {one_line(axis.name)} filled."
         return (
             f"{files} to be added: {one_line(axis.name)} grows from {count_text(axis.lengths[0])} "
             f"to {count_text(axis.size)}."

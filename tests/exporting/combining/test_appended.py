@@ -18,7 +18,7 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.combining.appending import append_edit, append_files, append_plan
+from refbrowser.exporting.appending.appending import append_edit, append_files, append_plan
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine
 from refbrowser.exporting.targets.reference_options import ReferenceOptions

@@ -51,19 +51,23 @@ class AppendSheet(FilesSheet):
         return self._document
 
     def _make_fields(self) -> QFormLayout:
-        self._along = self._make_line("appendAlong", "Dimension to append along", "found by itself")
-        self._along.textChanged.connect(lambda _text: self._changed())
-        pattern = r"where its values come from: run=name:run(\d+)"
-        self._new = self._make_line(
+        self._along = self._asked("appendAlong", "Dimension to append along", "found by itself")
+        self._new = self._asked(
             "appendNewDimension",
             "Source of the values of a dimension that the files lack, NAME=FROM",
-            pattern,
+            r"where its values come from: run=name:run(\d+)",
         )
-        self._new.textChanged.connect(lambda _text: self._changed())
+        self._axis = self._asked(
+            "appendRegularAxis",
+            "Regular axis, DIM=STEP",
+            "keeps what is missing behind the document as holes: time=1D",
+            "On a regular axis of time, times that are missing behind the document stay holes, and are named",
+        )
         self._sort = self._check("appendSort", "Put files in the order of their coordinates")
-        self._fields = (self._along, self._new, self._sort)
+        self._fields = (self._along, self._new, self._axis, self._sort)
         rows = (
             ("A&long", self._along_line(self._along, "Where files &lack it", self._new), self._along),
+            ("A&xis", self._axis, self._axis),
             ("", self._make_ticks_line((self._sort,)), None),
             *self._more_rows(),
             ("Runs", self._make_where("Where files are read", "Change where files are read"), None),
@@ -80,6 +84,7 @@ class AppendSheet(FilesSheet):
             sources=self.sources(),
             concat=self._along.text(),
             new_dims=self._new.text(),
+            axis=self._axis.text(),
             sort=self._sort.isChecked(),
             remedies=tuple(self._remedies),
             compute=self._documents.compute,

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QPushButton,
     QWidget,
 )
@@ -139,12 +138,6 @@ class CombineSheet(FilesSheet):
             ("Runs", self._make_where("Where files are read", "Change where files are read"), None),
         )
         return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
-
-    def _asked(self, name: str, described: str, placeholder: str, tip: str) -> QLineEdit:
-        line = self._make_line(name, described, placeholder)
-        line.setToolTip(tip)
-        line.textChanged.connect(lambda _text: self._changed())
-        return line
 
     def take_lead(self, lead: Lead) -> None:
         """Add the files that one names, and fill in what it says of them."""

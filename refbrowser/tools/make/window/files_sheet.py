@@ -172,6 +172,13 @@ class FilesSheet(WorkingDialog):
         line.setPlaceholderText(placeholder)
         return line
 
+    def _asked(self, name: str, described: str, placeholder: str, tip: str = "") -> QLineEdit:
+        """Return a line of which another text asks for another comparison."""
+        line = self._make_line(name, described, placeholder)
+        line.setToolTip(tip)
+        line.textChanged.connect(lambda _text: self._changed())
+        return line
+
     def _along_line(self, along: QWidget, text: str, new: QLineEdit) -> QHBoxLayout:
         """Return a line with what is said of dimensions."""
         line = QHBoxLayout()

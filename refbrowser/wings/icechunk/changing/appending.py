@@ -9,7 +9,7 @@ from refbrowser.engine.compute import Compute
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.combining.appending import Appended, append_edit, append_plan
+from refbrowser.exporting.appending.appending import Appended, append_edit, append_plan
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
 from refbrowser.exporting.combining.plan import Plan
@@ -17,6 +17,7 @@ from refbrowser.io.origins import Origin
 from refbrowser.wings.icechunk.changing.committing import CommitOrder, commit_changes
 from refbrowser.wings.icechunk.changing.document_changes import document_changes
 from refbrowser.wings.icechunk.changing.merged_changes import place_of
+from refbrowser.words import counted_plain
 
 
 def append_to_repository(
@@ -97,4 +98,6 @@ def _message(plan: Plan) -> str:
     """Return what was added, in one line."""
     names = [each.name for each in plan.files[1:]]
     more = f" to {names[-1]}" if len(names) > 1 else ""
+    if plan.filled:
+        return f"Fill {counted_plain(plan.filled, 'missing time')} with {names[0]}{more}"
     return f"Append {names[0]}{more} along {plan.axes[0].name}"

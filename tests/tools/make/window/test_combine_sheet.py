@@ -567,3 +567,39 @@ def test_holes_stay_on_a_regular_axis_and_parts_get_other_names(
     assert sorted(key for key in refs if key.startswith("temperature/") and "z" not in key) == sorted(
         f"temperature/{row}.0" for row in (0, 1, 2, 6, 7, 8, 9, 10, 11)
     )
+
+
+@pytest.mark.slow
+def test_a_late_file_fills_its_hole_and_another_leaves_one(
+    window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [month(tmp_path, each) for each in (0, 1, 3, 5)]
+    target = tmp_path / "sst.json"
+    refbrowser.combine([paths[0], paths[2]], target, axis="time=1D")
+    document = window.documents.open(str(target))
+    settle()
+
+    def append(path: Path, axis: str, summary: str) -> None:
+        window.actions_["append_files"].trigger()
+        sheet = window.findChild(AppendSheet)
+        assert sheet is not None
+        line = sheet.findChild(QLineEdit, "appendRegularAxis")
+        assert line is not None
+        line.setText(axis)
+        sheet.add([str(path)])
+        start = button(sheet, "combineStartButton")
+        qtbot.waitUntil(start.isEnabled, timeout=20_000)
+        assert said(sheet) == summary
+        start.click()
+        qtbot.waitUntil(lambda: window.findChild(AppendSheet) is None)
+        settle()
+
+    append(paths[1], "", "1 file to be added: 3 missing times of time filled.")
+    assert document.history is not None
+    assert document.history.entries[-1] == "Fill 3 missing times with 1 file"
+    append(paths[3], "time=1D", "1 file to be added: time grows from 12 to 18.")
+    dataset = document.dataset
+    assert dataset is not None
+    assert dataset.arrays["/time"][...].tolist() == list(range(18))
+    found, missing = dataset.arrays["/sst"][...][:, 0].tolist(), [-32767] * 3
+    assert found == [0, 4, 8, 100, 104, 108, *missing, 300, 304, 308, *missing, 500, 504, 508]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from monthly_files import Archive, write_month
@@ -86,3 +87,35 @@ def test_a_colleague_commits_meanwhile(path: Path, monkeypatch: pytest.MonkeyPat
     assert library_dataset(path)["t2m"].attrs["units"] == "kelvin"
     assert messages(path)[:2] == ["Append t2m_2015-03.nc along time", "a colleague's"]
     assert library_dataset(path).sizes["time"] == 90
+
+
+def test_a_month_that_comes_late_fills_its_hole(tmp_path: Path) -> None:
+    files = {number: month(tmp_path, 2015, number) for number in range(1, 13)}
+    last = month(tmp_path, 2016, 2)
+    axis = "time=2015-01:2015-12:1D"
+    early = [file for number, file in files.items() if number != 3]
+    refbrowser.combine(early, tmp_path / "r.icechunk", format="icechunk", axis=axis)
+    refbrowser.combine(early, tmp_path / "part.json", axis=axis)
+    refbrowser.combine([*files.values()], tmp_path / "all.json", axis=axis)
+    whole = opened(tmp_path / "all.json")
+    known = messages(tmp_path / "r.icechunk")
+    for path in (tmp_path / "r.icechunk", tmp_path / "part.json"):
+        found = refbrowser.append(path, files[3])
+        assert (found.before, found.after, found.references) == (365, 365, 31)
+        xarray.testing.assert_identical(opened(path), whole)
+    assert messages(tmp_path / "r.icechunk") == ["Fill 31 missing times with t2m_2015-03.nc", *known]
+    datasets = [xarray.open_dataset(each, engine="netcdf4").load() for each in (*files.values(), last)]
+    wanted = xarray.concat(datasets, "time", data_vars="minimal").reindex(
+        time=xarray.date_range("2015-01-01", "2016-02-29")
+    )
+    for path in (tmp_path / "r.icechunk", tmp_path / "part.json"):
+        refbrowser.append(path, last, axis="time=1D")
+        assert bool(opened(path).t2m.isnull().sel(time="2016-01").all())
+        xarray.testing.assert_equal(opened(path), wanted)
+    found = library_dataset(tmp_path / "r.icechunk").load()
+    xarray.testing.assert_equal(found, wanted[list(found)])
+
+
+def opened(path: Path) -> Any:
+    with xarray.open_dataset(path, engine="refbrowser", allow=[str(path.parent)]) as dataset:
+        return dataset.load()

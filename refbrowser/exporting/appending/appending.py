@@ -18,6 +18,11 @@ from refbrowser.engine.declarations.declarations_beside import declarations_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
+from refbrowser.exporting.appending.document_axis import (
+    filling,
+    offering_axis,
+    unmarked,
+)
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import (
     VALUES_FROM,
@@ -281,9 +286,11 @@ def append_plan(
         raise RefbrowserError(ErrorKind.META, message, Place(document=dataset.path), "combine them again")
     if len(plan.files) == 1:
         raise RefbrowserError(ErrorKind.USAGE, "no file is left to add")
+    filled = filling(plan, dataset) if plan.filled else []
+    told = [*filled, *unmarked(plan, dataset), *offering_axis(plan, dataset)]
     plan.mismatches = [
         replace(each, remedies=tuple(it for it in each.remedies if not it.names(dataset.path)))
-        for each in plan.mismatches
+        for each in sorted(told, key=lambda each: not each.is_blocking)
     ]
     return plan
 
@@ -491,7 +498,12 @@ def append_edit(dataset: Dataset, plan: Plan, control: JobControl | None = None)
     if plan.blocking:
         raise blocked(plan)
     document = dataset.document
-    found = {array.path: dataset.hierarchy.find(array.path) for array in plan.arrays if array.role != "same"}
+    kept = {plan.axes[0].path} if plan.filled else set()
+    found = {
+        array.path: dataset.hierarchy.find(array.path)
+        for array in plan.arrays
+        if array.role != "same" and array.path not in kept
+    }
     nodes = {path: node for path, node in found.items() if isinstance(node, ArrayNode)}
     keys = {path: node.chunk_keys for path, node in nodes.items()}
     made = combined_document(plan, control, keys=keys, opening=CombinedProof(plan).file_opening)
@@ -505,7 +517,8 @@ def append_edit(dataset: Dataset, plan: Plan, control: JobControl | None = None)
         node = nodes.get(array.path)
         if node is None:
             continue
-        metadata.append(_metadata(dataset, made, array, node, plan))
+        if array.role != "placed" or not plan.filled:
+            metadata.append(_metadata(dataset, made, array, node, plan))
         if array.role == "inlined":
             gone += _chunks_of(document, node)
             rules |= {*_rules_of(document, node)}
@@ -520,8 +533,10 @@ def append_edit(dataset: Dataset, plan: Plan, control: JobControl | None = None)
     removal: list[Edit] = []
     if positions:
         removal.append(RemoveReferences(runs_of(np.array(positions, np.int64))))
-    count = len(plan.files) - 1
-    title = f"Append {counted_plain(count, 'file')} along {plan.axes[0].name}"
+    what = counted_plain(len(plan.files) - 1, "file")
+    title = f"Append {what} along {plan.axes[0].name}"
+    if plan.filled:
+        title = f"Fill {counted_plain(plan.filled, 'missing time')} with {what}"
     # The last first: the numbers of the others stay.
     removal += [RemoveRule(index) for index in sorted(rules, reverse=True)]
     return Compound(title, (*removal, *metadata, SetReferences(tuple(values))))
@@ -578,14 +593,20 @@ def _is_metadata(key: str) -> bool:
 def _metadata(dataset: Dataset, made: Document, array: ArrayOfFiles, node: ArrayNode, plan: Plan) -> Edit:
     key = next(each for each in node.metadata_keys if each.endswith((".zarray", "zarr.json")))
     before = json.loads(metadata_of(dataset, key) or b"{}")
+    changed: dict[str, Any] = {}
+    if (holes := plan.hole_fill(array)) is not None:
+        changed["fill_value"] = holes.fill
+        if holes.attributes:
+            changed["attributes"] = {**before.get("attributes", {}), **holes.attributes}
     if array.role == "placed":
-        changed: dict[str, Any] = {"shape": list(plan.shape(array))}
+        changed["shape"] = list(plan.shape(array))
         if array.edges:
             changed["chunk_grid"] = chunk_grid_json(plan.grid(array))
         return SetMetadata(key, {**before, **changed})
     name = key.rpartition("/")[2]
     after = json.loads(made.expansion.value(f"{array.path.strip('/')}/{name}") or b"{}")
-    return SetMetadata(key, {**before, **{each: after[each] for each in _OF_VALUES if each in after}})
+    changed |= {each: after[each] for each in _OF_VALUES if each in after}
+    return SetMetadata(key, {**before, **changed})
 
 
 def _chunks_of(document: Document, node: ArrayNode) -> Iterator[int]:
