@@ -25,6 +25,7 @@ from refbrowser.exporting.appending.document_axis import (
 )
 from refbrowser.exporting.combining.array_of_files import ArrayOfFiles
 from refbrowser.exporting.combining.combination import (
+    ODD,
     VALUES_FROM,
     Combination,
     NewDimension,
@@ -35,7 +36,7 @@ from refbrowser.exporting.combining.combine import gather, plan_of
 from refbrowser.exporting.combining.combined import OF_DIMENSIONS, combined_document
 from refbrowser.exporting.combining.combined_proof import CombinedProof, named_places
 from refbrowser.exporting.combining.file_set import FileSet
-from refbrowser.exporting.combining.mismatches import Mismatch, named
+from refbrowser.exporting.combining.mismatches import Mismatch, named, of_files
 from refbrowser.exporting.combining.plan import Plan, blocked
 from refbrowser.exporting.combining.properties import (
     ArrayProperties,
@@ -278,6 +279,11 @@ def append_plan(
         request = replace(request, leave_out_var=(*request.leave_out_var, *(each.path for each in unasked)))
         plan = plan_of(files, request)
         plan.mismatches = [*plan.mismatches, *map(_left_out, unasked)]
+    filled = filling(plan, dataset) if plan.filled else []
+    if ODD in request.leave_out and (odd := [*of_files(filled)]):
+        request = replace(request, leave_out=(*request.leave_out, *odd))
+        plan = plan_of(files, request)
+        filled = filling(plan, dataset) if plan.filled else []
     in_order = plan
     if {each.kind for each in plan.blocking} == {"disorder"}:
         in_order = plan_of(files, replace(request, sort=True))
@@ -286,7 +292,6 @@ def append_plan(
         raise RefbrowserError(ErrorKind.META, message, Place(document=dataset.path), "combine them again")
     if len(plan.files) == 1:
         raise RefbrowserError(ErrorKind.USAGE, "no file is left to add")
-    filled = filling(plan, dataset) if plan.filled else []
     told = [*filled, *unmarked(plan, dataset), *offering_axis(plan, dataset)]
     plan.mismatches = [
         replace(each, remedies=tuple(it for it in each.remedies if not it.names(dataset.path)))

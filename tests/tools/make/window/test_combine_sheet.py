@@ -588,6 +588,9 @@ def test_a_late_file_fills_its_hole_and_another_leaves_one(
         line.setText(axis)
         sheet.add([str(path)])
         start = button(sheet, "combineStartButton")
+        # The document has a value that means missing, and the files have none.
+        qtbot.waitUntil(lambda: "to settle" in said(sheet) and bool(lines(sheet.differences)), timeout=20_000)
+        other(sheet, "Use the common value")
         qtbot.waitUntil(start.isEnabled, timeout=20_000)
         assert said(sheet) == summary
         start.click()
