@@ -65,7 +65,7 @@ class AppendSheet(FilesSheet):
         )
         self._sort = self._check("appendSort", "Put files in the order of their coordinates")
         self._fields = (self._along, self._new, self._axis, self._sort)
-        rows = (
+        rows: tuple[tuple[str, QWidget | QLayout, QWidget | None], ...] = (
             ("A&long", self._along_line(self._along, "Where files &lack it", self._new), self._along),
             ("A&xis", self._axis, self._axis),
             ("", self._make_ticks_line((self._sort,)), None),

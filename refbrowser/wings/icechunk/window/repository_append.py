@@ -14,7 +14,7 @@ from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.exporting.combining.appending import Appended
+    from refbrowser.exporting.appending.appending import Appended
     from refbrowser.io.origins import Origin
 
 
