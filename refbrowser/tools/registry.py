@@ -240,7 +240,7 @@ BUILT_IN = (
     Tool(
         name="append",
         heading=Heading.MAKE,
-        words="add files to a reference document or an Icechunk repository, or values to a stream",
+        words="add files to a reference document or a repository, or values to a stream",
         examples=(
             "refbrowser export sea_surface.json sea.ncs --to ncstream --array /ocean/lat",
             "refbrowser append sea.ncs sea.ncs --overwrite --array /ocean/lat",

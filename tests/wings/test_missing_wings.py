@@ -301,8 +301,9 @@ def test_verbs_of_a_wing_say_what_is_missing(wing: Wing, made: dict[str, str]) -
 def test_programs_are_told_what_is_missing(wing: Wing, made: dict[str, str]) -> None:
     told = wing.run(NAMES, list(made.values()))
     options = {form.options.rpartition(":")[2] for form in wing.forms() if wing.has(form.options)}
-    modules = {wing.name} & set(refbrowser.__all__)
-    assert told.keys() == {*made.values(), *options, *modules}
+    functions = {tool.name for tool in TOOLS if tool.public.startswith(f"refbrowser.wings.{wing.name}.")}
+    names = {wing.name, *functions} & set(refbrowser.__all__)
+    assert told.keys() == {*made.values(), *options, *names}
     said = ["NotInstalledError", f"this needs {wing.package}, which is not installed"]
     assert list(told.values()) == [said] * len(told)
 
