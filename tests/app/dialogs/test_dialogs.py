@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 from window_fixtures import Open
 
+import refbrowser
 from refbrowser.app.controller.compared_side import ComparedSide, SavedSide
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
@@ -47,6 +48,8 @@ from refbrowser.tools.make.custom_remedies import CustomRemedy
 from refbrowser.tools.make.window.custom_remedy_dialog import CustomRemedyDialog
 from refbrowser.wings.awkward0.views.safety_rows import FUNCTIONS, SafetyRow
 from refbrowser.wings.awkward0.window.safety_dialogs import AllowDialog, SafetyDialog
+from refbrowser.wings.icechunk.window.commit_sheet import CommitSheet
+from refbrowser.wings.icechunk.window.repository_append import RepositoryAppendSheet
 from refbrowser.wings.ncstream.window.byte_order_dialog import ByteOrderDialog
 from refbrowser.wings.ncstream.window.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
 
@@ -56,7 +59,7 @@ DESKTOP = QSize(1904, 1040)
 #: Actions that open a dialog over the sample.
 ASKING = (
     *("open_url", "open_remote", "compare", "export", "make_references", "fold_references", "move_files"),
-    *("compare_with", "merge", "show_readers"),
+    *("compare_with", "merge", "show_readers", "show_expectation", "compute_array", "rename_node"),
     *("combine_files", "append_files"),
     "preferences",
     *("template_values", "review_trust", "command_palette", "go_to_key", "manual", "shortcuts", "about"),
@@ -148,7 +151,9 @@ def clipped(top: QWidget) -> list[str]:
     return found
 
 
-def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str, Callable[[], object]]]:
+def opened_by(
+    document: OpenDocument, repository: OpenDocument, window: MainWindow
+) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield what opens each dialog."""
     for name in ASKING:
         yield name, window.actions_[name].trigger
@@ -174,6 +179,8 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
         *(lambda each=each: SavePreviewDialog(document, "/data/new.json", each, window) for each in previews),
         lambda: UnsavedDialog([document, document], ["2 edits", "1 edit and 3 typed texts"], window),
         lambda: RecoveryPreview(document, Recovery(Path("journal"), 0.0, ()), window),
+        lambda: CommitSheet(repository, window),
+        lambda: RepositoryAppendSheet(repository, window.documents, window),
         lambda: RepairDialog(document, window),
         lambda: CompactDialog(document, window),
         lambda: AppendDialog(document, [document], window),
@@ -220,16 +227,19 @@ def larger_font(styled: QApplication) -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("larger_font")
 def test_no_words_are_clipped(
-    window: MainWindow, opened: Open, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, opened: Open, settle: Settle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # The screen that tests have is narrower than dialogs are.
     monkeypatch.setattr(small_widgets, "room_for_window", lambda widget: DESKTOP)
-    document = opened(Path(str(resource("sample/sea_surface.json"))))
+    sample = Path(str(resource("sample/sea_surface.json")))
+    refbrowser.export(sample, tmp_path / "sea", format="icechunk", arrays=["/ocean/lat"])
+    repository = opened(tmp_path / "sea")
+    document = opened(sample)
     settle()
     window.hierarchy.select_node(document, "/ocean/sst")
     settle()
     found, seen = [], set()
-    for name, open_it in opened_by(document, window):
+    for name, open_it in opened_by(document, repository, window):
         open_it()
         settle()
         tops = [each for each in QApplication.topLevelWidgets() if each is not window and each.isVisible()]

@@ -10,7 +10,6 @@ from refbrowser.app.actions.action_spec import ActionSpec, Changed
 from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.widgets.small_widgets import bring_up
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -49,7 +48,12 @@ class CommitCommands(CommandGroup):
 def is_repository(document: OpenDocument) -> bool:
     """Tell whether an open document is a snapshot, not references that were made of one."""
     state = document.document
-    is_made = state is not None and state.made_from(IcechunkOrigin) is not None
+    if state is None or state.format != "icechunk":
+        return False
+    # What opens repositories takes longer to load than the first rows of a document.
+    from refbrowser.wings.icechunk.reading.opening import IcechunkOrigin
+
+    is_made = state.made_from(IcechunkOrigin) is not None
     return is_made and not document.can_save_in_place and not document.is_new
 
 
