@@ -203,6 +203,7 @@ def test_what_is_locked_is_what_the_project_needs(name: str, extras: tuple[str, 
     assert "setuptools" in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["run", "test"])
 def test_what_is_locked_needs_nothing_that_is_not(name: str) -> None:
     """Wheels of one version may differ in what they need: what is installed here is asked."""
