@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from refbrowser.views.plot.slicing import dimension_names
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.findings.finding import Finding
     from refbrowser.references.document.document import Document
 
 #: What a derived array is called where its expression gives it no name.
@@ -51,12 +52,15 @@ class ComputedOrigin(PlainAnswers):
         Paths of the other datasets that it names, by their labels.
     nodes
         The arrays, with what computes them, by path.
+    taken
+        The arrays that it is computed of: what is damaged in their sources is so in it.
     """
 
     path: str
     expression: str
     labelled: Mapping[str, str]
     nodes: Mapping[str, ArrayNode]
+    taken: Sequence[Array]
     format: str = "computed"
 
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
@@ -68,6 +72,11 @@ class ComputedOrigin(PlainAnswers):
             for name, array in root.arrays.items()
         }
         return replace(hierarchy, root=replace(root, arrays=arrays))
+
+    def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
+        """Return what is damaged in the sources of the arrays that it is computed of."""
+        damage = dict.fromkeys(note for array in self.taken for note in array.damage)
+        return [replace(note, is_anywhere=True) for note in damage]
 
     def told(self) -> Sequence[Fact]:
         """Return the expression."""
@@ -125,11 +134,12 @@ def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken) -> 
     builder = ManifestBuilder(host.path)
     builder.add_node(GroupNode())
     said = text.partition("=")[2] if statement.name else text
-    nodes = (_array_node(name, said, operand, [array for array, _ in operands.taken]), *beside.values())
+    arrays = [array for array, _ in operands.taken]
+    nodes = (_array_node(name, said, operand, arrays), *beside.values())
     for node in nodes:
         builder.add_node(node)
     labelled = {label: datasets[label].path for label in sorted(labels) if label}
-    origin = ComputedOrigin(host.path, text, labelled, {node.path: node for node in nodes})
+    origin = ComputedOrigin(host.path, text, labelled, {node.path: node for node in nodes}, arrays)
     document = builder.document(name=host.path, origin=origin)
     session = Session()
     session.only_here = "it is computed of arrays that are open in this process"

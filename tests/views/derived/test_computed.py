@@ -262,3 +262,18 @@ def test_lines_of_python_read_the_same(path: str, files: list[Path]) -> None:
         read: dict[str, Any] = {}
         exec(python_of(array.dataset.document, path, "1:3"), read)
         np.testing.assert_array_equal(read["values"], array.dataset[path][1:3])
+
+
+def test_what_a_damaged_source_has_lost_is_told_of_what_is_computed(tmp_path: Path) -> None:
+    sample = refbrowser.sample(tmp_path)
+    refbrowser.export(sample, tmp_path / "sea.ncs", format="ncstream", arrays=["/ocean/lat"])
+    cut = tmp_path / "cut.ncs"
+    cut.write_bytes((tmp_path / "sea.ncs").read_bytes()[:-20])
+    with refbrowser.open(cut) as dataset, refbrowser.open(sample) as sound:
+        assert refbrowser.compute(sound, "/ocean/lat * 2").damage == ()
+        for array in (
+            refbrowser.compute(dataset, "/ocean/lat * 2"),
+            refbrowser.compute(sound, "/ocean/lat - cut::/ocean/lat", {"cut": dataset}),
+        ):
+            assert "truncated" in array.damage[0].message
+            assert array.damage[0].place.path == "/ocean/lat"
