@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.engine.audit.audit_plan import AuditRequest
 from refbrowser.engine.declarations.array_facts import learned_declarations
 from refbrowser.engine.expectations.expect_beside import change_expect
 from refbrowser.engine.expectations.expectation_sources import (
@@ -18,7 +19,7 @@ from refbrowser.engine.expectations.holding import Held
 from refbrowser.engine.expectations.learning import Learned, learn
 from refbrowser.errors import ErrorKind, RefbrowserError, TargetExistsError
 from refbrowser.findings.finding import Finding
-from refbrowser.formats.option_fields import Kind, documented, option
+from refbrowser.formats.option_fields import Kind, documented, like, option
 from refbrowser.model.report import Report, first_of
 from refbrowser.references.expectations.expect_file import ExpectFile, with_declares, with_expect
 from refbrowser.references.expectations.expectation import Expectation
@@ -56,15 +57,7 @@ class ExpectRequest:
             label="Type, chunks, codecs, units",
         ),
     )
-    late: str = field(
-        default="",
-        metadata=option(
-            "--late TIME",
-            "how long after its end a period may be missing: 10d, 12h, P1M",
-            about="How long after its end an expected period may be missing, as ``10d``.",
-            title="May be late by",
-        ),
-    )
+    late: str = like(AuditRequest, "late")
     target: str = field(
         default="",
         metadata=option(
