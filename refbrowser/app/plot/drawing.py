@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.canvas import Extent, PlotCanvas, View
 from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, ColourBar, Table, flag_table, table
+from refbrowser.app.plot.overlays.overlay_stack import OverlayStack
 from refbrowser.app.plot.reader import PictureLoader, PlotSource
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import one_shot
@@ -186,6 +187,18 @@ class DrawnKind:
         """Return where an element is drawn."""
         raise NotImplementedError
 
+    def where(
+        self, rows: npt.NDArray[Any], columns: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return where places of the slice are drawn, across and upwards; NaN where they are not.
+
+        Parameters
+        ----------
+        rows, columns
+            Positions along its axes, of one shape; whole numbers at the centres of elements.
+        """
+        raise NotImplementedError
+
     def notes(self) -> list[str]:
         """Return what is to be known about the axes."""
         return []
@@ -262,6 +275,7 @@ class Drawing(QObject):
         self._kinds: dict[str, DrawnKind] = {}
         #: Names of the switches of kinds that are on.
         self.switched: set[str] = set()
+        self.overlays = OverlayStack(self)
         self._looked_at, self._looked_complete = 0, False
         self._timer = one_shot(self, FRAME, self.draw)
 
@@ -294,6 +308,7 @@ class Drawing(QObject):
         self.palette.forget()
         self.auxiliary = ()
         self.slice = self.shown = self.row = None
+        self.overlays.set_slice()
         self.kind = self._nothing
 
     def _turn_to(self, row: PlotKind) -> None:
@@ -317,6 +332,7 @@ class Drawing(QObject):
         self.slice, self.shown, self.coordinates, self._meaning = state, shown, coordinates, meaning
         if not is_same:
             self._lay_out(state, shown, label)
+        self.overlays.set_slice()
 
     def look_for_kinds(self) -> None:
         """Choose anew what draws the next slice: there are more kinds."""
@@ -341,6 +357,7 @@ class Drawing(QObject):
             return
         saw_all = self.sees_whole()
         self._lay_out(self.slice, self.shown, label)
+        self.overlays.set_slice()
         if saw_all and before != self.kind.lie:
             self.reset_view()
             self.draw()
@@ -521,6 +538,7 @@ class Drawing(QObject):
             self._looked_at, self._looked_complete = 0, False
         self.base, self.detail = base, detail
         self.kind.set_pictures(base, detail)
+        self.overlays.set_pictures(base, detail)
         self.mark_chunks(base)
 
     def draw_soon(self) -> None:
@@ -532,7 +550,9 @@ class Drawing(QObject):
         """Bring the canvas up to date."""
         if self.base is None or self.shown is None:
             return
-        self.kind.draw(self.canvas.view())
+        view = self.canvas.view()
+        self.kind.draw(view)
+        self.overlays.draw(view)
         self.canvas.states.refresh()
 
     def mark_chunks(self, picture: Picture | None) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app.plot.colour_bar import MAPS, icon
 from refbrowser.app.plot.reader import PlotSource
@@ -16,6 +16,7 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.small_widgets import plain_label, tool_button
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.plot.element_parts import COMPONENTS, LENGTH, part_node, parts_of
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
 from refbrowser.views.plot.plot_kind import Switch
@@ -101,6 +102,8 @@ class PlotOptions:
         The ends of the colours are the least and the greatest value, not percentiles.
     switches, switched
         What the kind of plot alone has, and the names of those that are on.
+    overlays, overlaid
+        What can be drawn over the picture, and the names of those that are.
     """
 
     has_plot: bool = False
@@ -118,6 +121,8 @@ class PlotOptions:
     reverse: bool = False
     switches: tuple[Switch, ...] = ()
     switched: frozenset[str] = frozenset()
+    overlays: tuple[Overlay, ...] = ()
+    overlaid: frozenset[str] = frozenset()
 
 
 _LINE = "none (a line)"
@@ -166,6 +171,8 @@ class PlotHeader(QWidget):
         A switch of the look was pressed.
     switchToggled(str, bool)
         A switch of the kind of plot was pressed: its name, and whether it is on.
+    overlayToggled(str, bool)
+        Something is to be drawn over the picture, by its name, or is not.
     resetRequested()
         The whole picture is to be seen again.
     """
@@ -181,6 +188,7 @@ class PlotHeader(QWidget):
     histogramToggled = Signal(bool)
     aspectToggled = Signal(bool)
     switchToggled = Signal(str, bool)
+    overlayToggled = Signal(str, bool)
     resetRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -215,6 +223,11 @@ class PlotHeader(QWidget):
         self.series = self._switch("seriesButton", "Series: values along a slider where you click (S)")
         self.profile.hide()
         self.series.hide()
+        self.overlays = tool_button("overlaysButton", "What is drawn over the picture")
+        self.overlays.setText("Overlays")
+        self.overlays.setMenu(QMenu(self.overlays))
+        self.overlays.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._overlays: tuple[Overlay, ...] = ()
         self.map = self._combo("colourMapCombo", "Colour map")
         self.map.setIconSize(QSize(48, 12))
         for title in MAPS:
@@ -359,6 +372,26 @@ class PlotHeader(QWidget):
             button.setVisible(name in shown)
             button.setChecked(name in options.switched)
 
+        self._show_overlays(options)
+
+    def _show_overlays(self, options: PlotOptions) -> None:
+        self.overlays.setVisible(bool(options.overlays))
+        menu = self.overlays.menu()
+        if options.overlays != self._overlays:
+            self._overlays = options.overlays
+            menu.clear()
+            for overlay in options.overlays:
+                self._add_overlay(menu, overlay)
+        for entry, overlay in zip(menu.actions(), options.overlays, strict=True):
+            entry.setChecked(overlay.name in options.overlaid)
+
+    def _add_overlay(self, menu: QMenu, overlay: Overlay) -> None:
+        entry = menu.addAction(overlay.text)
+        entry.setObjectName(f"{overlay.name}Overlay")
+        entry.setToolTip(overlay.tip)
+        entry.setCheckable(True)
+        entry.triggered.connect(lambda on: self.overlayToggled.emit(overlay.name, on))
+
     def _add_switch(self, switch: Switch) -> None:
         """Make the button of a switch that one kind of plot alone has."""
         button = self._own[switch.name] = self._switch(f"{switch.name}Button", switch.tip)
@@ -390,6 +423,7 @@ class PlotHeader(QWidget):
         )
         right: tuple[QWidget, ...] = (
             self.colour,
+            self.overlays,
             self.coding,
             self.log,
             self.histogram,

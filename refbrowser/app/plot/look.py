@@ -173,6 +173,11 @@ class Look(QObject):
         self._drawing.draw()
         self._tell()
 
+    def set_overlay(self, name: str, on: bool) -> None:
+        """Draw something over the picture, and over those that it suits later, or do not."""
+        self._drawing.overlays.switch(name, on)
+        self._tell()
+
     # Proportions
 
     def set_aspect(self, locked: bool) -> None:
@@ -224,6 +229,8 @@ class Look(QObject):
             reverse=drawing.palette.reverse,
             switches=subject.kind.switches if is_shown and subject.kind is not None else (),
             switched=frozenset(drawing.switched),
+            overlays=drawing.overlays.suited if is_shown else (),
+            overlaid=drawing.overlays.on,
         )
         self._pane.header.set_options(self.options)
         if self.options != before:

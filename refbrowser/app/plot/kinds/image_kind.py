@@ -96,6 +96,11 @@ class ImageKind(DrawnKind):
         across = self._drawing.across.positions(range(element[-1], element[-1] + 1))
         return float(across[0]), float(element[0])
 
+    def where(
+        self, rows: npt.NDArray[Any], columns: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        return columns, rows
+
     # Maps
 
     @property

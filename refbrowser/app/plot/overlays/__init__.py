@@ -1,0 +1,1 @@
+"""What draws over a picture."""

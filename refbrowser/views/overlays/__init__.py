@@ -1,0 +1,1 @@
+"""What can be drawn over a picture, as values."""
