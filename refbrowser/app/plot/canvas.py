@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QMargins, QRectF, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
-from refbrowser.app.plot.axes_view import ARROWS, AxesView
+from refbrowser.app.plot.axes.axes_view import ARROWS, AxesView
 from refbrowser.app.plot.colour_bar import Table
 from refbrowser.app.plot.legends import ChunkStateItem, ground_color
 from refbrowser.app.widgets import theme

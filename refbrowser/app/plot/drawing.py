@@ -11,15 +11,14 @@ import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.canvas import Extent, PlotCanvas, View
-from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, ColourBar, Table, flag_table, table
-from refbrowser.app.plot.overlays.overlay_stack import OverlayStack
+from refbrowser.app.plot.colour_bar import ColourBar
+from refbrowser.app.plot.palette import Palette
 from refbrowser.app.plot.reader import PictureLoader, PlotSource
-from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.loading import load
 from refbrowser.model.multiscales.axis_transform import IndexMap
-from refbrowser.views.plot.bands import Bands, TrueColouring, white_of
-from refbrowser.views.plot.colouring import Colouring, FlagColouring, LevelColouring
+from refbrowser.views.overlays.overlay import DrawnSlice, Overlay
+from refbrowser.views.overlays.overlay_table import suited
 from refbrowser.views.plot.coordinates import (
     AxisScale,
     Coordinate,
@@ -33,72 +32,6 @@ from refbrowser.views.plot.plot_kind import Control, PlotKind, Sought
 from refbrowser.views.plot.plot_kinds import best
 from refbrowser.views.plot.reading import ElementCoordinate
 from refbrowser.views.plot.slicing import SliceState
-
-
-class Palette:
-    """The colours of one plot: what the user chose of them, and the levels that they are kept at."""
-
-    def __init__(self) -> None:
-        self.keeper = LevelKeeper()
-        self.map_title = DEFAULT_MAP
-        self.reverse = False
-        #: Whether values are named by flags, which then have the colours.
-        self.by_flags = False
-        #: The bands that are colours, and the number that is full intensity, None before any is known.
-        self.bands: Bands | None = None
-        self.white: float | None = None
-        #: The number of the only flag that is coloured, None for all.
-        self.chosen_flag: int | None = None
-
-    def forget(self) -> None:
-        """Begin anew with another variable."""
-        self.keeper.forget()
-        self.chosen_flag = self.white = None
-
-    @property
-    def is_diverging(self) -> bool:
-        """Whether the colour map has a middle, which stands for zero."""
-        return MAPS[self.map_title].diverging
-
-    def colouring(self) -> Colouring | None:
-        """Return how elements are coloured; None before there is any."""
-        if self.bands is not None:
-            return None if self.white is None else TrueColouring(self.bands, self.white)
-        if self.by_flags:
-            return FlagColouring(self.chosen_flag)
-        return None if self.keeper.levels is None else LevelColouring(self.keeper.levels)
-
-    def table(self) -> Table | None:
-        """Return the colours, the same object for the same ones; None where the values are colours."""
-        if self.bands is not None:
-            return None
-        if self.by_flags:
-            return flag_table(theme.colors().surface)
-        return table(self.map_title, self.reverse)
-
-    def take(self, numbers: npt.NDArray[Any], complete: bool) -> None:
-        """Look at numbers that have come, for levels."""
-        self.keeper.symmetric = self.is_diverging
-        self.keeper.take(numbers, complete)
-
-    def take_white(self, numbers: npt.NDArray[Any], dtype: np.dtype[Any]) -> None:
-        """Look at numbers of bands that have come; white stays as long as none is greater."""
-        self.white = max(self.white or 0.0, white_of(numbers, dtype))
-
-    def auto(self, numbers: npt.NDArray[Any]) -> None:
-        """Take the levels from these numbers."""
-        self.keeper.symmetric = self.is_diverging
-        self.keeper.auto(numbers)
-
-    def set_log(self, log: bool, numbers: npt.NDArray[Any]) -> None:
-        """Use logarithmic levels, or linear ones."""
-        self.keeper.symmetric = self.is_diverging
-        self.keeper.set_log(log, numbers)
-
-    def set_levels(self, levels: Levels) -> None:
-        """Hold the levels that the user set."""
-        self.keeper.set_by_user(levels)
-
 
 #: Between two drawings while the user zooms or pans, in milliseconds.
 FRAME = 16
@@ -222,6 +155,98 @@ class DrawnKind:
     def is_log_in_vain(self) -> bool:
         """Whether no value has a place on a logarithmic scale."""
         return False
+
+
+class DrawnOverlay:
+    """Draws over the picture of one drawing while it is switched on; this one draws nothing.
+
+    What is drawn lies where `DrawnKind.where` puts the elements, and `DrawnKind.on_earth` the places.
+
+    Parameters
+    ----------
+    drawing
+        What is shown, and where.
+    """
+
+    def __init__(self, drawing: Drawing) -> None:
+        self._drawing = drawing
+
+    def set_slice(self) -> None:
+        """Take note of another slice, other coordinates, or another place of the same ones."""
+
+    def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
+        """Take another picture, and one of a part of it in more detail; None: nothing is shown."""
+
+    def draw(self, view: View) -> None:
+        """Bring the canvas up to date: the view moved, more has come, or the theme is another one."""
+
+    def clear(self) -> None:
+        """Take everything off the canvas: it is switched off, or no longer suits what is shown."""
+
+
+class OverlayStack:
+    """What is drawn over the pictures of one drawing."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        self._drawing = drawing
+        #: What the user chose, by the names of overlays.
+        self._chosen: dict[str, bool] = {}
+        self._drawn: dict[str, DrawnOverlay] = {}
+        #: Those that suit what is shown.
+        self.suited: tuple[Overlay, ...] = ()
+
+    @property
+    def on(self) -> frozenset[str]:
+        """The names of those that are drawn."""
+        return frozenset(
+            overlay.name for overlay in self.suited if self._chosen.get(overlay.name, overlay.begins_on)
+        )
+
+    def switch(self, name: str, on: bool) -> None:
+        """Draw an overlay from now on, here and over what is shown later, or do not."""
+        before = self.on
+        self._chosen[name] = on
+        self._follow(before)
+
+    def set_slice(self) -> None:
+        """Follow the slice of the drawing."""
+        drawing, before = self._drawing, self.on
+        if drawing.slice is None or drawing.shown is None:
+            self.suited = ()
+        else:
+            self.suited = suited(
+                DrawnSlice(drawing.shown, drawing.slice, drawing.coordinates, drawing.auxiliary)
+            )
+        for name in before & self.on:
+            self._drawn[name].set_slice()
+        self._follow(before)
+
+    def _follow(self, before: frozenset[str]) -> None:
+        now = self.on
+        for name in before - now:
+            self._drawn[name].clear()
+        for overlay in self.suited:
+            if overlay.name in now - before:
+                self._begin(overlay)
+
+    def _begin(self, overlay: Overlay) -> None:
+        drawing = self._drawing
+        if overlay.name not in self._drawn:
+            self._drawn[overlay.name] = load(overlay.drawn_by)(drawing)
+        drawn = self._drawn[overlay.name]
+        drawn.set_slice()
+        drawn.set_pictures(drawing.base, drawing.detail)
+        drawn.draw(drawing.canvas.view())
+
+    def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
+        """Show others, or none."""
+        for name in self.on:
+            self._drawn[name].set_pictures(base, detail)
+
+    def draw(self, view: View) -> None:
+        """Bring the canvas up to date."""
+        for name in self.on:
+            self._drawn[name].draw(view)
 
 
 @dataclass(frozen=True, slots=True)

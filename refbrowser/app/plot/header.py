@@ -227,6 +227,7 @@ class PlotHeader(QWidget):
         self.overlays.setText("Overlays")
         self.overlays.setMenu(QMenu(self.overlays))
         self.overlays.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.overlays.hide()
         self._overlays: tuple[Overlay, ...] = ()
         self.map = self._combo("colourMapCombo", "Colour map")
         self.map.setIconSize(QSize(48, 12))

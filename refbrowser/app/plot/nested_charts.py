@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.plot.charts import BarsChart, PointsChart
+from refbrowser.app.plot.axes.charts import BarsChart, PointsChart
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl

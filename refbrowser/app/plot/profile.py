@@ -11,8 +11,8 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from refbrowser.app.plot.axes_view import ARROWS, PlotBox
-from refbrowser.app.plot.chart import ChartPane, chart_line, ringed_text
+from refbrowser.app.plot.axes.axes_view import ARROWS, PlotBox
+from refbrowser.app.plot.axes.chart import ChartPane, chart_line, ringed_text
 from refbrowser.app.plot.resolution import Turn, element_of
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import one_shot

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.plot.chart import ChartLine, ChartPane, chart_line, ringed_text
+from refbrowser.app.plot.axes.chart import ChartLine, ChartPane, chart_line, ringed_text
 from refbrowser.app.plot.reader import SeriesRead, SeriesReader
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from refbrowser.views.plot.picture import Picture
 
 if TYPE_CHECKING:
-    from refbrowser.app.plot.row_charts import RowCharts
+    from refbrowser.app.plot.axes.row_charts import RowCharts
 
 
 _STATE_TEXTS = {
@@ -148,7 +148,7 @@ class ValuesView(QStackedWidget):
             self.charts.setVisible(is_ragged)
 
     def _made_charts(self) -> RowCharts:
-        from refbrowser.app.plot.row_charts import RowCharts
+        from refbrowser.app.plot.axes.row_charts import RowCharts
 
         if self.charts is None:
             self.charts = RowCharts()

@@ -48,7 +48,7 @@ class Overlay:
     suits
         Returns whether it can be drawn over a slice.
     drawn_by
-        What draws it: ``module:class``, a `refbrowser.app.plot.overlays.drawn_overlay.DrawnOverlay`.
+        What draws it: ``module:class``, a `refbrowser.app.plot.drawing.DrawnOverlay`.
     begins_on
         Whether it is drawn before the user has chosen.
     """

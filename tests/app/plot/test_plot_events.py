@@ -12,8 +12,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QSlider, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.plot.axes.chart import LineChart, chart_line
 from refbrowser.app.plot.canvas import PlotCanvas
-from refbrowser.app.plot.chart import LineChart, chart_line
 from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.views.plot.picture import ChunkState

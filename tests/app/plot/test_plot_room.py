@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.commands.view import ViewCommands
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.plot.axes_view import AxesView
+from refbrowser.app.plot.axes.axes_view import AxesView
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.docks import FORM_DIGITS
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QBrush, QColor, QKeyEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QGraphicsRectItem, QStackedWidget, QVBoxLayout, QWidget
 
-from refbrowser.app.plot.axes_view import ARROWS, AxesView
+from refbrowser.app.plot.axes.axes_view import ARROWS, AxesView
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
-from refbrowser.app.plot.axes_view import AxesView
+from refbrowser.app.plot.axes.axes_view import AxesView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.views.nested.nested_tally import NO_BARS, Bars, density, nearest

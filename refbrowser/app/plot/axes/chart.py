@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from refbrowser.app.plot.axes_view import AxesView
+from refbrowser.app.plot.axes.axes_view import AxesView
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.small_widgets import one_shot, plain_label

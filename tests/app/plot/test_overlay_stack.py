@@ -10,9 +10,9 @@ from plot_memory import MemoryDocument, array
 from PySide6.QtWidgets import QToolButton
 
 from refbrowser.app.plot.canvas import View
-from refbrowser.app.plot.overlays.drawn_overlay import DrawnOverlay
+from refbrowser.app.plot.drawing import DrawnOverlay
 from refbrowser.app.plot.plot_pane import PlotPane
-from refbrowser.views.overlays import overlays
+from refbrowser.views.overlays import overlay_table
 from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.plot.picture import Picture
 
@@ -47,7 +47,7 @@ def _one_overlay(monkeypatch: pytest.MonkeyPatch) -> None:
         suits=lambda drawn: drawn.shown.units == "K",
         drawn_by=f"{__name__}:Telling",
     )
-    monkeypatch.setattr(overlays, "OVERLAYS", (telling,))
+    monkeypatch.setattr(overlay_table, "OVERLAYS", (telling,))
 
 
 def field(units: str = "K", shape: tuple[int, ...] = (4, 6, 8)) -> tuple:

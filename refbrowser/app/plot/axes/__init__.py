@@ -1,0 +1,1 @@
+"""Axes, and the charts that are drawn on them."""

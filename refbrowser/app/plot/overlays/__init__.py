@@ -1,1 +1,0 @@
-"""What draws over a picture."""
