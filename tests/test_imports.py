@@ -55,6 +55,7 @@ LAYERS = [
 #: Files of the window without Qt, with why. Commands of tools may only show sheets; what is called `work` is
 #: done by jobs, in their threads.
 WITHOUT_QT = {
+    "refbrowser.app.plot.palette": "colours of the theme, and of the tables that the bar has",
     "refbrowser.app.actions.action_spec": "an action as a value",
     "refbrowser.app.commands.groups": "which groups of commands a window has",
     "refbrowser.app.plot.kinds.line_kind": "draws with the layers of the canvas",
