@@ -279,7 +279,7 @@ class Drawing(QObject):
         #: Whether images are photographs, which have proportions of their own as maps have.
         self.is_photograph = False
         #: Whether images are shown in their true proportions: maps, and others.
-        self._proportional = {True: True, False: False}
+        self.proportional = {True: True, False: False}
         self.slice: SliceState | None = None
         #: What axes and bar were laid out for, beside the slice.
         self._meaning: tuple[object, ...] = ()
@@ -426,11 +426,11 @@ class Drawing(QObject):
     @property
     def aspect_locked(self) -> bool:
         """Whether the image is shown in its true proportions; it does not fill the view then."""
-        return self._proportional[self.kind.has_proportions]
+        return self.proportional[self.kind.has_proportions]
 
     def lock_aspect(self, locked: bool) -> None:
         """Show maps in their true proportions, or fill the view with them; or so with other images."""
-        self._proportional[self.kind.has_proportions] = locked
+        self.proportional[self.kind.has_proportions] = locked
         self.reset_view()
 
     def visible_window(self) -> list[range]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -15,6 +15,7 @@ from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import Quantity, quantity_of
 from refbrowser.views.plot.levels import Levels
 from refbrowser.views.plot.plot_kind import Control
+from refbrowser.views.plot_states.plot_state import PlotState
 
 #: Arrays whose choices are remembered.
 _REMEMBERED = 500
@@ -27,6 +28,8 @@ class _Kept:
     levels: Levels | None = None
     extremes: bool = False
     colour: bool | None = None
+    #: Levels that nobody set, to begin with.
+    fitted: Levels | None = None
 
 
 class Look(QObject):
@@ -80,7 +83,44 @@ class Look(QObject):
         self._drawing.keeper.extremes = kept.extremes
         if kept.levels is not None:
             self._drawing.keeper.set_by_user(kept.levels)
+        elif kept.fitted is not None:
+            self._drawing.keeper.begin_with(kept.fitted)
         self._use_map(self._maps[self._quantity])
+
+    # As a value
+
+    def told(self, state: PlotState) -> PlotState:
+        """Return a state of the plot with how it looks."""
+        drawing, keeper = self._drawing, self._drawing.keeper
+        levels = keeper.levels
+        return replace(
+            state,
+            in_colour=None if self._subject.bands is None else self._shows_bands(),
+            decoded=self._subject.decoded,
+            colour_map=drawing.palette.map_title,
+            reverse=drawing.palette.reverse,
+            log=drawing.log,
+            levels=None if levels is None else (levels.low, levels.high),
+            are_levels_set=keeper.by_user,
+            extremes=keeper.extremes,
+            histogram=self._histogram,
+            aspect=drawing.proportional[False],
+            map_aspect=drawing.proportional[True],
+            switches=tuple(sorted(drawing.switched)),
+        )
+
+    def expect(self, document: PlotSource, node: ArrayNode, state: PlotState) -> None:
+        """Let an array look as a state tells once it is shown; all that is for other arrays, too, at once."""
+        levels = state.levels and Levels(*state.levels, state.log and state.levels[0] > 0)
+        held, fitted = (levels, None) if state.are_levels_set else (None, levels)
+        kept = _Kept(state.decoded, state.log, held or None, state.extremes, state.in_colour, fitted or None)
+        self._put(_key(document, node), kept)
+        if state.colour_map in MAPS:
+            self._maps[quantity_of(node)] = state.colour_map
+        self._drawing.set_map(self._drawing.palette.map_title, state.reverse)
+        self.set_histogram(state.histogram)
+        self._drawing.proportional = {False: state.aspect, True: state.map_aspect}
+        self._drawing.switched = set(state.switches)
 
     # Coding
 
@@ -194,12 +234,15 @@ class Look(QObject):
         document, node = self._subject.document, self._subject.node
         if document is None or node is None:
             return
-        key = _key(document, node)
-        self._kept.pop(key, None)
         keeper = self._drawing.keeper
         levels = keeper.levels if keeper.by_user else None
         colour = None if self._subject.bands is None else self._shows_bands()
-        self._kept[key] = _Kept(self._subject.decoded, self._drawing.log, levels, keeper.extremes, colour)
+        kept = _Kept(self._subject.decoded, self._drawing.log, levels, keeper.extremes, colour)
+        self._put(_key(document, node), kept)
+
+    def _put(self, key: tuple[str, str], kept: _Kept) -> None:
+        self._kept.pop(key, None)
+        self._kept[key] = kept
         if len(self._kept) > _REMEMBERED:
             del self._kept[next(iter(self._kept))]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -23,6 +23,7 @@ from refbrowser.app.plot.values_view import ChartsPage, ValuesView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.small_widgets import push_button
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from refbrowser.views.plot.picture import Picture
     from refbrowser.views.plot.plot_kind import PlotKind
     from refbrowser.views.plot.slicing import SliceState
+    from refbrowser.views.plot_states.plot_state import PlotState
 
 
 #: An axis at the side takes about so much, and one below, in pixels.
@@ -206,6 +208,24 @@ class PlotPane(QWidget):
         drawing = self._presenter.drawing
         is_drawn = self.page() is self.canvas and picture is not None and state.is_parallel(drawing.slice)
         return state.text(drawing.visible_window() if is_drawn else None)
+
+    def state(self) -> PlotState | None:
+        """Return all that is shown as a value, see `restore`; None where no array is."""
+        return self._presenter.state()
+
+    def restore(self, document: PlotSource, state: PlotState) -> None:
+        """Show an array of a document that is read as a state tells.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_REF`: there is no such array, and the pane stays as it is. `E_USAGE`: the array has not what is
+            selected of it, and is shown from its beginning.
+        """
+        found = None if document.hierarchy is None else document.hierarchy.find(state.node)
+        if not hasattr(found, "shape"):
+            raise RefbrowserError(ErrorKind.REF, f"there is no array {quoted(state.node)}")
+        self._presenter.restore(document, cast("ArrayNode", found), state)
 
     def clear(self) -> None:
         """Show nothing, and stop reading."""

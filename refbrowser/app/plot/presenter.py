@@ -20,6 +20,7 @@ from refbrowser.app.plot.reader import (
 from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets.small_widgets import one_shot
+from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
@@ -39,6 +40,7 @@ from refbrowser.views.plot.reading import (
 from refbrowser.views.plot.resolution import level_roles
 from refbrowser.views.plot.series import choices
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
+from refbrowser.views.plot_states.plot_state import PlotState, source_of
 from refbrowser.views.words import one_line
 
 #: A view that stands still this long, in milliseconds, is read in more detail where there is more.
@@ -128,6 +130,66 @@ class Presenter(QObject):
             self._begin(document, node, None if wanted is None else stage.resolution.moved(wanted))
         self.changed.emit()
         self.arrayChanged.emit()
+
+    def state(self) -> PlotState | None:
+        """Return what is shown as a value; None where no array is."""
+        subject, drawing = self.subject, self.drawing
+        dataset = None if subject.document is None else subject.document.dataset
+        node, whole, shown = subject.node, subject.whole, subject.slice
+        if dataset is None or node is None or whole is None or subject.document is None:
+            return None
+        path, expression, documents = source_of(dataset)
+        state = PlotState(
+            path,
+            whole.path,
+            expression,
+            documents,
+            part=self._choice.name(subject.document, whole),
+            size_choice=subject.choice or "",
+            is_level_fixed=self.stage.resolution.is_fixed,
+        )
+        if shown is None:
+            return state
+        is_drawn = self.stage.shows_canvas and shown.is_parallel(drawing.slice)
+        is_part = is_drawn and not drawing.sees_whole()
+        left_right, low_high, _size = drawing.canvas.sought_view()
+        return self.look.told(
+            replace(
+                state,
+                selection=shown.text(drawing.visible_window() if is_drawn else None),
+                axes=shown.axes,
+                view=(*left_right, *low_high) if is_part else None,
+            )
+        )
+
+    def restore(self, document: PlotSource, whole: ArrayNode, state: PlotState) -> None:
+        """Show an array as a state tells; what does not fit the array any more is as in the beginning.
+
+        Raises
+        ------
+        RefbrowserError
+            The selection does not fit the array, which is shown from its beginning.
+        """
+        self._choice.choose(document, whole, state.part)
+        node = self._choice.node(document, whole)
+        self.look.expect(document, node, state)
+        try:
+            wanted = Selection.from_text(state.selection, node.shape)
+        except RefbrowserError:
+            self.set_array(document, whole)
+            raise
+        if state.selection:
+            memory = self._memories.setdefault(document.owner("plot"), SliceMemory())
+            names = dimension_names(node)
+            memory.keep(SliceState.of(node.shape, names, wanted, state.axes), node.dimensions)
+        self.set_array(document, whole, wanted if state.selection else None)
+        self.stage.resolution.is_fixed = state.is_level_fixed
+        self._show_levels()
+        if state.size_choice and self.subject.choice is None:
+            self.choose_size(state.size_choice)
+        if state.view is not None:
+            left, right, low, high = state.view
+            self.subject.kept_view = (left, right), (low, high), (0, 0)
 
     def clear(self) -> None:
         """Show the hint, and stop reading."""

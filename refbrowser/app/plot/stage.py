@@ -392,6 +392,11 @@ class Stage(QObject):
         return self._page is not self._pane.cards
 
     @property
+    def shows_canvas(self) -> bool:
+        """Whether a picture is seen on the canvas."""
+        return self._page is self._pane.canvas and self.loader.current is not None
+
+    @property
     def is_settled(self) -> bool:
         """Whether nothing is still being read for what is shown."""
         charts = self._pane.charts

@@ -199,6 +199,13 @@ class LevelKeeper:
         self.levels, self.by_user = self._scaled(levels), True
         self.ends = BY_USER
 
+    def begin_with(self, levels: Levels) -> None:
+        """Take levels that were found in other values of the variable: they stay as long as they fit."""
+        found = Found(self._scaled(levels), EXTREMES if self.extremes else PERCENTILES)
+        if levels.low == -levels.high:
+            found = Found(found.levels, found.symmetric().ends)
+        self.levels, self.ends = found.levels, found.ends
+
     def set_log(self, log: bool, sample: npt.NDArray[Any]) -> None:
         """Use a logarithmic scale or not; levels of the user stay where they can."""
         self.log = log

@@ -46,6 +46,21 @@ class SliceState:
     indices: tuple[int, ...]
     bands: Bands | None = None
 
+    @classmethod
+    def of(
+        cls, shape: tuple[int, ...], names: tuple[str, ...], selection: Selection, axes: Sequence[int]
+    ) -> SliceState:
+        """Return the slice with these axes that a selection of an array is part of.
+
+        Axes that the array has not, or that are not told, are those that a selection has more than one index
+        of, or the last ones.
+        """
+        if not axes or max(axes) >= len(shape):
+            long = [axis for axis, taken in enumerate(selection.axes) if len(taken) != 1]
+            axes = tuple(long[-2:]) or (max(0, len(shape) - 1),)
+        indices = tuple(taken.start if taken else 0 for taken in selection.axes)
+        return cls(shape, names, axes[-1], axes[0] if len(axes) > 1 else None, indices)
+
     @property
     def axes(self) -> tuple[int, ...]:
         """The dimensions on the axes in the order of a picture: ``(y, x)`` or ``(x,)``; none of a scalar."""

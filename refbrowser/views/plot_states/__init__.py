@@ -1,0 +1,1 @@
+"""What a plot shows as a value that is written and read again."""
