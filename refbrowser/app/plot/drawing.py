@@ -190,7 +190,7 @@ class OverlayStack:
     def __init__(self, drawing: Drawing) -> None:
         self._drawing = drawing
         #: What the user chose, by the names of overlays.
-        self._chosen: dict[str, bool] = {}
+        self.chosen: dict[str, bool] = {}
         self._drawn: dict[str, DrawnOverlay] = {}
         #: Those that suit what is shown.
         self.suited: tuple[Overlay, ...] = ()
@@ -199,13 +199,13 @@ class OverlayStack:
     def on(self) -> frozenset[str]:
         """The names of those that are drawn."""
         return frozenset(
-            overlay.name for overlay in self.suited if self._chosen.get(overlay.name, overlay.begins_on)
+            overlay.name for overlay in self.suited if self.chosen.get(overlay.name, overlay.begins_on)
         )
 
     def switch(self, name: str, on: bool) -> None:
         """Draw an overlay from now on, here and over what is shown later, or do not."""
         before = self.on
-        self._chosen[name] = on
+        self.chosen[name] = on
         self._follow(before)
 
     def set_slice(self) -> None:

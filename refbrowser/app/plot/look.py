@@ -107,6 +107,7 @@ class Look(QObject):
             aspect=drawing.proportional[False],
             map_aspect=drawing.proportional[True],
             switches=tuple(sorted(drawing.switched)),
+            overlays=dict(drawing.overlays.chosen),
         )
 
     def expect(self, document: PlotSource, node: ArrayNode, state: PlotState) -> None:
@@ -121,6 +122,8 @@ class Look(QObject):
         self.set_histogram(state.histogram)
         self._drawing.proportional = {False: state.aspect, True: state.map_aspect}
         self._drawing.switched = set(state.switches)
+        for name, on in state.overlays.items():
+            self._drawing.overlays.switch(name, on)
 
     # Coding
 

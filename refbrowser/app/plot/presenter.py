@@ -40,7 +40,7 @@ from refbrowser.views.plot.reading import (
 from refbrowser.views.plot.resolution import level_roles
 from refbrowser.views.plot.series import choices
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
-from refbrowser.views.plot_states.plot_state import PlotState, source_of
+from refbrowser.views.plot_states.plot_state import PlotState
 from refbrowser.views.words import one_line
 
 #: A view that stands still this long, in milliseconds, is read in more detail where there is more.
@@ -133,6 +133,8 @@ class Presenter(QObject):
 
     def state(self) -> PlotState | None:
         """Return what is shown as a value; None where no array is."""
+        from refbrowser.views.derived.computed import source_of
+
         subject, drawing = self.subject, self.drawing
         dataset = None if subject.document is None else subject.document.dataset
         node, whole, shown = subject.node, subject.whole, subject.slice

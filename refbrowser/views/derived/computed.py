@@ -103,6 +103,12 @@ def python_of(document: Document, path: str, index: str) -> str:
     return "" if origin is None else origin.python(path, index)
 
 
+def source_of(dataset: Dataset) -> tuple[str, str, Mapping[str, str]]:
+    """Return path, expression and labelled paths of what is computed; of all else the path, and nothing."""
+    origin = dataset.document.made_from(ComputedOrigin)
+    return (dataset.path, "", {}) if origin is None else (origin.path, origin.expression, origin.labelled)
+
+
 def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken) -> Array:
     """Return the array that an expression says; it is computed part by part when it is read.
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
-
-if TYPE_CHECKING:
-    from refbrowser.engine.dataset import Dataset
 
 #: Characters of a name: of a colour map, a switch, a projection.
 _NAME = 200
@@ -29,9 +26,11 @@ _Reader = Callable[[Any], Any]
 
 def _state_field(read: _Reader, default: Any = MISSING, json: str = "") -> Any:
     """Return a field of a state: what reads it, and its name in JSON where that is another one."""
-    metadata = {"read": read, "json": json}
+    metadata = {"read": read, "json": json, "default": default}
     if default is MISSING:
         return field(metadata=metadata)
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata=metadata)
     return field(default=default, metadata=metadata)
 
 
@@ -122,6 +121,12 @@ def _axes(value: Any) -> tuple[int, ...]:
     return tuple(value)
 
 
+def _switched(value: Any) -> dict[str, bool]:
+    if not isinstance(value, dict) or len(value) > _NAMES:
+        raise ValueError(f"an object of at most {_NAMES} names is expected")
+    return {text_of(_NAME)(name): is_on(on) for name, on in value.items()}
+
+
 def _labelled(value: Any) -> dict[str, str]:
     if not isinstance(value, dict) or len(value) > _NAMES:
         raise ValueError(f"an object of at most {_NAMES} paths is expected")
@@ -175,7 +180,7 @@ class PlotState:
     is_level_fixed
         Whether the user chose the level of a multiscale image; else the one that fills the view is shown.
     overlays
-        Names of what is drawn over the picture.
+        What is drawn over pictures (true) or is not (false) as the user chose, by name.
     projection, centre
         Name of the map projection (empty for the grid as it is), and longitude and latitude of its centre in
         degrees; None for the usual one.
@@ -188,7 +193,7 @@ class PlotState:
     path: str = _state_field(_path)
     node: str = _state_field(text_of(LIMITS.key_length))
     expression: str = _state_field(text_of(_EXPRESSION), "")
-    documents: Mapping[str, str] = field(default_factory=dict, metadata={"read": _labelled, "json": "with"})
+    documents: Mapping[str, str] = _state_field(_labelled, {}, "with")
     part: str = _state_field(text_of(LIMITS.key_length), "")
     selection: str = _state_field(text_of(LIMITS.key_length), "")
     axes: tuple[int, ...] = _state_field(_axes, ())
@@ -206,7 +211,7 @@ class PlotState:
     switches: tuple[str, ...] = _state_field(_names, ())
     size_choice: str = _state_field(choice_of("", "middle", "sampled", "all"), "")
     is_level_fixed: bool = _state_field(is_on, False)
-    overlays: tuple[str, ...] = _state_field(_names, ())
+    overlays: Mapping[str, bool] = _state_field(_switched, {})
     projection: str = _state_field(text_of(_NAME), "")
     centre: tuple[float, float] | None = _state_field(maybe(numbers_of(2)), None)
     view: tuple[float, float, float, float] | None = _state_field(maybe(_box), None)
@@ -229,7 +234,7 @@ class PlotState:
             name = _json_name(each)
             if name in rest:
                 known[each.name] = _read(each, name, rest.pop(name))
-            elif each.default is MISSING and each.default_factory is MISSING:
+            elif each.metadata["default"] is MISSING:
                 raise _refused(f"a plot lacks its member {quoted(name)}")
         if len(rest) > _OTHERS:
             raise _refused(f"a plot has {len(rest)} members that are not known")
@@ -240,20 +245,9 @@ class PlotState:
         said: dict[str, Any] = {}
         for each in _fields():
             value = getattr(self, each.name)
-            default = {} if each.default_factory is not MISSING else each.default
-            if value != default or default is MISSING:
+            if value != each.metadata["default"]:
                 said[_json_name(each)] = _plain(value)
         return {**said, **{name: value for name, value in self.others.items() if name not in said}}
-
-
-def source_of(dataset: Dataset) -> tuple[str, str, Mapping[str, str]]:
-    """Return path, expression and labelled documents of a state of a plot of a dataset."""
-    from refbrowser.views.derived.computed import ComputedOrigin
-
-    origin = dataset.document.made_from(ComputedOrigin)
-    if origin is None:
-        return dataset.path, "", {}
-    return origin.path, origin.expression, origin.labelled
 
 
 def _fields() -> list[Field[Any]]:
