@@ -81,6 +81,7 @@ class Limits(LimitTable):
     lock_values: int = limit(8_000_000, "values", "values of one lock")
     lock_objects: int = limit(2_500_000, "objects", "lists and objects of one lock")
     expect_size: int = limit(16 * MIB, "bytes", "file that says what a document should hold")
+    session_size: int = limit(16 * MIB, "bytes", "file of a session of the window")
     expect_blocks: int = limit(1_000_000, "steps", "blocks of chunks that are held against others")
     expect_runs: int = limit(2_000_000, "runs", "runs of times or rows that are counted one by one")
     expect_times: int = limit(50_000_000, "times", "times of one axis that are held against what is expected")

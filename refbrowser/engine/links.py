@@ -121,7 +121,7 @@ class Link:
         _check_characters(plain)
         link = cls.parse(plain, lambda _name: False) if not cls.is_from_outside(plain) else cls("")
         link = link.without_secrets()
-        _check_path(link.path)
+        check_path(link.path)
         return link
 
     def __str__(self) -> str:
@@ -212,7 +212,7 @@ def _check_characters(text: str) -> None:
         raise RefbrowserError(ErrorKind.UNSAFE, "the link holds control characters")
 
 
-def _check_path(path: str) -> None:
+def check_path(path: str) -> None:
     """Raise where a link that anybody may have written leads to what no link may; no file is looked at."""
     if not path:
         raise RefbrowserError(ErrorKind.USAGE, "the link names nothing to open")

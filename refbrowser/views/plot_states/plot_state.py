@@ -1,95 +1,24 @@
-"""All that one plot shows, as a value that JSON holds: array, part, colours, levels, what is in sight.
-
-Anybody may have written the JSON: each member has one reader, which refuses what no plot could be.
-"""
+"""All that one plot shows, as a value that JSON holds: array, part, colours, levels, what is in sight."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
-
-#: Characters of a name: of a colour map, a switch, a projection.
-_NAME = 200
-#: Characters of an expression.
-_EXPRESSION = 65_536
-#: Names in one member, such as overlays; documents that an expression names.
-_NAMES = 64
-#: Members that are not known here, which are kept.
-_OTHERS = 64
-_Reader = Callable[[Any], Any]
-
-
-def _state_field(read: _Reader, default: Any = MISSING, json: str = "") -> Any:
-    """Return a field of a state: what reads it, and its name in JSON where that is another one."""
-    metadata = {"read": read, "json": json, "default": default}
-    if default is MISSING:
-        return field(metadata=metadata)
-    if isinstance(default, dict):
-        return field(default_factory=dict, metadata=metadata)
-    return field(default=default, metadata=metadata)
-
-
-# What reads a member raises `ValueError` with what is expected.
-
-
-def text_of(limit: int) -> _Reader:
-    """Return what reads a text of so many characters at most."""
-
-    def read(value: Any) -> str:
-        if not isinstance(value, str) or len(value) > limit or "\0" in value:
-            raise ValueError(f"a text of at most {limit} characters is expected")
-        return value
-
-    return read
-
-
-def is_on(value: Any) -> bool:
-    """Read true or false."""
-    if not isinstance(value, bool):
-        raise ValueError("true or false is expected")
-    return value
-
-
-def choice_of(*choices: str) -> _Reader:
-    """Return what reads one of some texts."""
-
-    def read(value: Any) -> str:
-        if value not in choices or not isinstance(value, str):
-            raise ValueError(f"one of {', '.join(map(repr, choices))} is expected")
-        return value
-
-    return read
-
-
-def maybe(reader: _Reader) -> _Reader:
-    """Return what reads a value that may be null."""
-    return lambda value: None if value is None else reader(value)
-
-
-def numbers_of(count: int) -> _Reader:
-    """Return what reads so many finite numbers."""
-
-    def read(value: Any) -> tuple[float, ...]:
-        is_list = isinstance(value, list) and len(value) == count
-        if not is_list or not all(_is_finite(number) for number in value):
-            raise ValueError(f"{count} finite numbers are expected")
-        return tuple(map(float, value))
-
-    return read
-
-
-def _is_finite(number: Any) -> bool:
-    if not isinstance(number, int | float) or isinstance(number, bool):
-        return False
-    try:
-        return math.isfinite(float(number))
-    except OverflowError:
-        return False
+from refbrowser.views.plot_states.json_fields import (
+    JsonValue,
+    choice_of,
+    is_on,
+    json_field,
+    many_of,
+    maybe,
+    named,
+    numbers_of,
+    text_of,
+)
 
 
 def _rising(value: Any) -> tuple[float, ...]:
@@ -106,12 +35,6 @@ def _box(value: Any) -> tuple[float, ...]:
     return box
 
 
-def _names(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or len(value) > _NAMES:
-        raise ValueError(f"a list of at most {_NAMES} names is expected")
-    return tuple(map(text_of(_NAME), value))
-
-
 def _axes(value: Any) -> tuple[int, ...]:
     is_list = isinstance(value, list) and len(value) <= 2
     if not is_list or not all(type(axis) is int and 0 <= axis < LIMITS.rank for axis in value):
@@ -121,23 +44,13 @@ def _axes(value: Any) -> tuple[int, ...]:
     return tuple(value)
 
 
-def _switched(value: Any) -> dict[str, bool]:
-    if not isinstance(value, dict) or len(value) > _NAMES:
-        raise ValueError(f"an object of at most {_NAMES} names is expected")
-    return {text_of(_NAME)(name): is_on(on) for name, on in value.items()}
+_name, _path = text_of(200), text_of(LIMITS.url_length)
+#: Characters of an expression; names in one member, such as overlays.
+_EXPRESSION, _NAMES = 65_536, 64
 
 
-def _labelled(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or len(value) > _NAMES:
-        raise ValueError(f"an object of at most {_NAMES} paths is expected")
-    return {text_of(_NAME)(label): text_of(LIMITS.url_length)(path) for label, path in value.items()}
-
-
-_path = text_of(LIMITS.url_length)
-
-
-@dataclass(frozen=True, slots=True)
-class PlotState:
+@dataclass(frozen=True)
+class PlotState(JsonValue):
     """What one plot shows; a member that is not given is what a plot begins with.
 
     Attributes
@@ -186,90 +99,32 @@ class PlotState:
         degrees; None for the usual one.
     view
         What is in sight exactly, on the axes of the plot: left, right, bottom, top; None for the whole slice.
-    others
-        Members that are not known here, as JSON has them; they are written again.
     """
 
-    path: str = _state_field(_path)
-    node: str = _state_field(text_of(LIMITS.key_length))
-    expression: str = _state_field(text_of(_EXPRESSION), "")
-    documents: Mapping[str, str] = _state_field(_labelled, {}, "with")
-    part: str = _state_field(text_of(LIMITS.key_length), "")
-    selection: str = _state_field(text_of(LIMITS.key_length), "")
-    axes: tuple[int, ...] = _state_field(_axes, ())
-    in_colour: bool | None = _state_field(maybe(is_on), None)
-    decoded: bool = _state_field(is_on, True)
-    colour_map: str = _state_field(text_of(_NAME), "")
-    reverse: bool = _state_field(is_on, False)
-    log: bool = _state_field(is_on, False)
-    levels: tuple[float, float] | None = _state_field(maybe(_rising), None)
-    are_levels_set: bool = _state_field(is_on, False)
-    extremes: bool = _state_field(is_on, False)
-    histogram: bool = _state_field(is_on, False)
-    aspect: bool = _state_field(is_on, False)
-    map_aspect: bool = _state_field(is_on, True)
-    switches: tuple[str, ...] = _state_field(_names, ())
-    size_choice: str = _state_field(choice_of("", "middle", "sampled", "all"), "")
-    is_level_fixed: bool = _state_field(is_on, False)
-    overlays: Mapping[str, bool] = _state_field(_switched, {})
-    projection: str = _state_field(text_of(_NAME), "")
-    centre: tuple[float, float] | None = _state_field(maybe(numbers_of(2)), None)
-    view: tuple[float, float, float, float] | None = _state_field(maybe(_box), None)
-    others: Mapping[str, Any] = field(default_factory=dict)
+    NOUN = "a plot"
 
-    @classmethod
-    def from_json(cls, value: Any) -> PlotState:
-        """Return the state that a value of JSON's types says.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_SCHEMA`: it is no object, lacks a member that it must have, or has one of which no plot has
-            such a value; the message names it.
-        """
-        if not isinstance(value, dict):
-            raise _refused("a plot is an object")
-        rest, known = dict(value), {}
-        for each in _fields():
-            name = _json_name(each)
-            if name in rest:
-                known[each.name] = _read(each, name, rest.pop(name))
-            elif each.metadata["default"] is MISSING:
-                raise _refused(f"a plot lacks its member {quoted(name)}")
-        if len(rest) > _OTHERS:
-            raise _refused(f"a plot has {len(rest)} members that are not known")
-        return cls(**known, others=rest)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the state in JSON's types; a member that is as plots begin with is left out."""
-        said: dict[str, Any] = {}
-        for each in _fields():
-            value = getattr(self, each.name)
-            if value != each.metadata["default"]:
-                said[_json_name(each)] = _plain(value)
-        return {**said, **{name: value for name, value in self.others.items() if name not in said}}
-
-
-def _fields() -> list[Field[Any]]:
-    return [each for each in fields(PlotState) if each.metadata]
-
-
-def _json_name(each: Field[Any]) -> str:
-    return each.metadata["json"] or each.name
-
-
-def _read(each: Field[Any], name: str, value: Any) -> Any:
-    try:
-        return each.metadata["read"](value)
-    except ValueError as error:
-        raise _refused(f"a plot has {quoted(name)} of {quoted(value)}: {error}") from None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return list(value)
-    return dict(value) if isinstance(value, Mapping) else value
-
-
-def _refused(message: str) -> RefbrowserError:
-    return RefbrowserError(ErrorKind.SCHEMA, message)
+    path: str = json_field(_path)
+    node: str = json_field(text_of(LIMITS.key_length))
+    expression: str = json_field(text_of(_EXPRESSION), "")
+    documents: Mapping[str, str] = json_field(named(_path, _NAMES), {}, "with")
+    part: str = json_field(text_of(LIMITS.key_length), "")
+    selection: str = json_field(text_of(LIMITS.key_length), "")
+    axes: tuple[int, ...] = json_field(_axes, ())
+    in_colour: bool | None = json_field(maybe(is_on), None)
+    decoded: bool = json_field(is_on, True)
+    colour_map: str = json_field(_name, "")
+    reverse: bool = json_field(is_on, False)
+    log: bool = json_field(is_on, False)
+    levels: tuple[float, float] | None = json_field(maybe(_rising), None)
+    are_levels_set: bool = json_field(is_on, False)
+    extremes: bool = json_field(is_on, False)
+    histogram: bool = json_field(is_on, False)
+    aspect: bool = json_field(is_on, False)
+    map_aspect: bool = json_field(is_on, True)
+    switches: tuple[str, ...] = json_field(many_of(_name, _NAMES), ())
+    size_choice: str = json_field(choice_of("", "middle", "sampled", "all"), "")
+    is_level_fixed: bool = json_field(is_on, False)
+    overlays: Mapping[str, bool] = json_field(named(is_on, _NAMES), {})
+    projection: str = json_field(_name, "")
+    centre: tuple[float, float] | None = json_field(maybe(numbers_of(2)), None)
+    view: tuple[float, float, float, float] | None = json_field(maybe(_box), None)
