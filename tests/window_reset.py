@@ -32,7 +32,7 @@ from shiboken6 import isValid
 from window_rest import is_at_rest
 
 from refbrowser.app.commands.values import ValueCommands
-from refbrowser.app.plot.colour_bar import DEFAULT_MAP, SPECIAL_MAPS
+from refbrowser.app.plot.colours.colour_maps import DEFAULT_MAP, SPECIAL_MAPS
 from refbrowser.app.plot.header import ElementChoice
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.tools.explain.window.commands import ExplainCommands

@@ -43,7 +43,7 @@ def drawing() -> None:
     import pyqtgraph
 
     from refbrowser.app.plot.canvas import ImageLayer
-    from refbrowser.app.plot.colour_bar import table
+    from refbrowser.app.plot.colours.colour_maps import table
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.plot.colouring import LevelColouring

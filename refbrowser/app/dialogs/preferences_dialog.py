@@ -347,6 +347,6 @@ def _page() -> tuple[QWidget, QVBoxLayout]:
 
 def _colour_maps() -> list[tuple[str, str]]:
     """Return the colour maps; the plot's libraries know them."""
-    from refbrowser.app.plot.colour_bar import MAPS
+    from refbrowser.app.plot.colours.colour_maps import all_maps
 
-    return [(title, title) for title in MAPS]
+    return [(title, title) for title in all_maps()]

@@ -13,7 +13,7 @@ from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEven
 from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from refbrowser.app.plot.axes.axes_view import ARROWS, AxesView
-from refbrowser.app.plot.colour_bar import Table
+from refbrowser.app.plot.colours.colour_maps import Table
 from refbrowser.app.plot.legends import ChunkStateItem, ground_color
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label

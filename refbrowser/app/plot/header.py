@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from refbrowser.app.plot.colour_bar import MAPS, icon
+from refbrowser.app.plot.colours.map_choice import MapChoice
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
@@ -229,13 +229,11 @@ class PlotHeader(QWidget):
         self.overlays.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.overlays.hide()
         self._overlays: tuple[Overlay, ...] = ()
-        self.map = self._combo("colourMapCombo", "Colour map")
-        self.map.setIconSize(QSize(48, 12))
-        for title in MAPS:
-            self.map.addItem(icon(title), title)
+        self.map = MapChoice()
         self.reset = tool_button("resetViewButton", "Show the whole picture (R)")
         self.reset.setAccessibleName("Show the whole picture")
         self.map.setMinimumWidth(_MAP_WIDTH)
+        self.map.setMaximumWidth(_COMBO_WIDTH)
         self._x_label = plain_label("X", role="muted", wrap=False)
         self._y_label = plain_label("Y", role="muted", wrap=False)
         self._tools: list[QWidget] = []
@@ -252,7 +250,7 @@ class PlotHeader(QWidget):
         self.log.clicked.connect(self.logToggled)
         self.histogram.clicked.connect(self.histogramToggled)
         self.aspect.clicked.connect(self.aspectToggled)
-        self.map.activated.connect(self._map_activated)
+        self.map.chosen.connect(self.mapChosen)
         self.reset.clicked.connect(self._reset_clicked)
         self.restyle()
 
@@ -402,7 +400,7 @@ class PlotHeader(QWidget):
 
     def choose_map(self, title: str) -> None:
         """Show another colour map as the chosen one."""
-        self.map.setCurrentText(title)
+        self.map.choose(title)
 
     def _lay_out(self) -> None:
         titles = QHBoxLayout()
@@ -469,9 +467,6 @@ class PlotHeader(QWidget):
         self.yChosen.emit(
             None if self.y_axis.itemText(index) == _LINE and index == self.x_axis.count() else index
         )
-
-    def _map_activated(self, _index: int = 0) -> None:
-        self.mapChosen.emit(self.map.currentText())
 
     def _reset_clicked(self) -> None:
         self.resetRequested.emit()

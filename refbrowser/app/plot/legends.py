@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.plot.colour_bar import Table
+from refbrowser.app.plot.colours.colour_maps import Table
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
 from refbrowser.model.cf import Flag, FlagSet

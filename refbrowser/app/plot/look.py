@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, SPECIAL_MAPS
+from refbrowser.app.plot.colours.colour_maps import DEFAULT_MAP, SPECIAL_MAPS, all_maps
 from refbrowser.app.plot.header import PlotOptions
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.plot.stage import PaneParts, Stage, Subject
@@ -67,7 +67,7 @@ class Look(QObject):
     def set_defaults(self, colour_map: str, decoded: bool) -> None:
         """Use a colour map from now on, and the coding for arrays that were not shown before."""
         self._decoded = decoded
-        title = colour_map if colour_map in MAPS else DEFAULT_MAP
+        title = colour_map if colour_map in all_maps() else DEFAULT_MAP
         if title != self._default_map:
             self._default_map = self._maps[Quantity.PLAIN] = title
             self._use_map(self._maps[self._quantity])
@@ -172,7 +172,7 @@ class Look(QObject):
     def next_map(self) -> None:
         """Use the colour map after this one."""
         if self.options.has_levels:
-            titles = list(MAPS)
+            titles = list(all_maps())
             self.set_map(titles[(titles.index(self._drawing.palette.map_title) + 1) % len(titles)])
 
     def set_reverse(self, reverse: bool) -> None:

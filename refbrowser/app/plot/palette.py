@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, Table, flag_table, table
+from refbrowser.app.plot.colours.colour_maps import DEFAULT_MAP, Table, flag_table, map_named, table
 from refbrowser.app.widgets import theme
 from refbrowser.views.plot.bands import Bands, TrueColouring, white_of
 from refbrowser.views.plot.colouring import Colouring, FlagColouring, LevelColouring
-from refbrowser.views.plot.levels import LevelKeeper, Levels
+from refbrowser.views.plot.levels import LevelKeeper, Levels, Scale
 
 
 class Palette:
@@ -37,7 +37,7 @@ class Palette:
     @property
     def is_diverging(self) -> bool:
         """Whether the colour map has a middle, which stands for zero."""
-        return MAPS[self.map_title].diverging
+        return map_named(self.map_title).diverging
 
     def colouring(self) -> Colouring | None:
         """Return how elements are coloured; None before there is any."""
@@ -45,7 +45,8 @@ class Palette:
             return None if self.white is None else TrueColouring(self.bands, self.white)
         if self.by_flags:
             return FlagColouring(self.chosen_flag)
-        return None if self.keeper.levels is None else LevelColouring(self.keeper.levels)
+        keeper = self.keeper
+        return None if keeper.levels is None else LevelColouring(keeper.levels, keeper.edges)
 
     def table(self) -> Table | None:
         """Return the colours, the same object for the same ones; None where the values are colours."""
@@ -73,6 +74,11 @@ class Palette:
         """Use logarithmic levels, or linear ones."""
         self.keeper.symmetric = self.is_diverging
         self.keeper.set_log(log, numbers)
+
+    def set_scale(self, scale: Scale, numbers: npt.NDArray[Any] | None) -> None:
+        """Lay the colours otherwise; levels that the user did not set are taken from numbers."""
+        self.keeper.symmetric = self.is_diverging
+        self.keeper.set_scale(scale, numbers)
 
     def set_levels(self, levels: Levels) -> None:
         """Hold the levels that the user set."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
@@ -74,17 +74,34 @@ def colour_indices(numbers: npt.NDArray[Any], levels: Levels) -> npt.NDArray[np.
     fits = numbers.dtype.itemsize <= 4 and _NEAREST < reach < 1 / _NEAREST
     kind = np.float32 if fits else np.float64
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        if levels.log:
-            # Below zero as at zero: only NaN stays without a colour.
-            scaled = np.log(np.maximum(numbers, 0), dtype=kind)
-            scaled -= kind(math.log(levels.low))
-            scaled *= kind(COLOURS / (math.log(levels.high) - math.log(levels.low)))
+        if levels.log or levels.linear:
+            scaled = levels.along(numbers, kind)
+            low, high = levels.along(np.array([levels.low, levels.high]), np.float64).tolist()
+            scaled -= kind(low)
+            scaled *= kind(COLOURS / (high - low))
         else:
             scaled = np.subtract(numbers, levels.low, dtype=kind)
             scaled *= kind(COLOURS / max(reach, _LEAST))
         np.clip(scaled, 0, COLOURS - 1, out=scaled)
         np.copyto(scaled, NO_VALUE, where=np.isnan(scaled))
     return scaled.astype(np.uint8)
+
+
+def step_places(steps: int) -> npt.NDArray[np.uint8]:
+    """Return the position in a colour table of each of so many steps: they have all of its colours."""
+    return np.rint(np.linspace(0, COLOURS - 1, steps) if steps > 1 else [(COLOURS - 1) / 2]).astype(np.uint8)
+
+
+def step_indices(numbers: npt.NDArray[Any], edges: Sequence[float]) -> npt.NDArray[np.uint8]:
+    """Return the position of each number in a colour table by the step that it is in, 255 for NaN.
+
+    A number on an edge is of the step above; numbers outside the edges are of the nearest step.
+    """
+    places = step_places(len(edges) - 1)
+    # Before the first inner edge, between two, and behind the last.
+    found = places[np.searchsorted(np.asarray(edges[1:-1], np.float64), numbers, "right")]
+    found[np.isnan(numbers)] = NO_VALUE
+    return found
 
 
 def decimation(visible: int, pixels: int) -> int:
@@ -174,12 +191,15 @@ class _ByTable:
 
 @dataclass(frozen=True, slots=True)
 class LevelColouring(_ByTable):
-    """By the place of the number between two levels."""
+    """By the place of the number between two levels, or with `edges` by the step that it is in."""
 
     levels: Levels
+    edges: tuple[float, ...] = ()
 
     def positions(self, raw: npt.NDArray[Any], shown: Interpretation) -> npt.NDArray[np.uint8]:
-        """Return positions as `colour_indices` does."""
+        """Return positions as `colour_indices` does, or `step_indices`."""
+        if self.edges:
+            return step_indices(shown.numbers(raw), self.edges)
         return colour_indices(shown.numbers(raw), self.levels)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from refbrowser.views.numbers import nice_step
 
 #: Parts of the values that lie below and above levels that leave out the outermost ones.
 CLIPPED = 0.02
@@ -16,7 +19,10 @@ PERCENTILES = ("2nd percentile", "98th percentile")
 EXTREMES = ("minimum", "maximum")
 BY_USER = ("set by you", "set by you")
 _AROUND = ("below the only value", "above the only value")
-_MIRRORED = "symmetric about zero"
+_MIRRORED, _CENTRED = "symmetric about zero", "symmetric"
+_ROUNDED = ("rounded down", "rounded up")
+#: The ends of all values of an array, not of one slice.
+OF_ALL = ("minimum of all", "maximum of all")
 #: Levels are given up when more than this part of the values lies outside...
 OUTSIDE_MOST = 0.25
 #: ...or when the values fill less than this part of them.
@@ -25,6 +31,10 @@ FILLED_LEAST = 0.1
 OUTSIDE_SETTLED = 0.1
 #: Values beyond this are taken as this: differences of greater ones would be infinite.
 FARTHEST = 1e300
+#: A scale of both signs is even within at least this part of its reach; if nobody says more, within so much.
+_NEAR_MOST, _NEAR = 1e-12, 0.01
+#: Steps of colours.
+STEPS_MOST = 100
 #: The least number above zero, and the greatest.
 _LEAST, _GREATEST = 5e-324, 1.7976931348623157e308
 
@@ -33,12 +43,14 @@ _LEAST, _GREATEST = 5e-324, 1.7976931348623157e308
 class Levels:
     """The values at the lower and upper end of the colour map; `low` is below `high`, by a finite number.
 
-    With `log` equal ratios of values are equally far apart, and both ends are above zero.
+    With `log` equal ratios of values are equally far apart, and both ends are above zero. With `linear` above
+    zero that is so on both sides of zero, but for values that are nearer to zero than about that.
     """
 
     low: float
     high: float
     log: bool = False
+    linear: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
@@ -47,9 +59,27 @@ class Levels:
             raise ValueError(f"levels must be finite: {self.low} to {self.high}")
         if self.log and not self.low > 0:
             raise ValueError(f"logarithmic levels must be above zero: {self.low}")
+        if self.linear and (self.log or not self.linear >= _NEAR_MOST * self.reach):
+            raise ValueError(f"a scale of both signs cannot be even within {self.linear}")
+
+    @property
+    def reach(self) -> float:
+        """How far the farther end is from zero."""
+        return max(abs(self.low), abs(self.high))
+
+    def along(self, numbers: npt.NDArray[Any], kind: type[np.floating[Any]]) -> npt.NDArray[Any]:
+        """Return numbers as places that lie as far apart as their colours, and not of the same array."""
+        if self.log:
+            # Below zero as at zero: only NaN stays without a place.
+            return np.asarray(np.log(np.maximum(numbers, 0), dtype=kind))
+        if self.linear:
+            return np.asarray(np.arcsinh(np.divide(numbers, self.linear, dtype=kind)))
+        return np.array(numbers, dtype=kind)
 
     def part(self, value: float) -> float:
         """Return where a value lies between the levels: 0 at the lower, 1 at the upper one."""
+        if self.linear:
+            return (math.asinh(value / self.linear) - math.asinh(self.low / self.linear)) / self._width
         if not self.log:
             return (value - self.low) / (self.high - self.low)
         if value <= 0:
@@ -58,6 +88,9 @@ class Levels:
 
     def value(self, part: float) -> float:
         """Return the value at a part of the way from the lower to the upper level."""
+        if self.linear:
+            place = math.asinh(self.low / self.linear) + part * self._width
+            return max(-FARTHEST, min(math.sinh(max(-700.0, min(place, 700.0))) * self.linear, FARTHEST))
         if not self.log:
             return self.low + part * (self.high - self.low)
         # In two steps: the ratio of denormal numbers to others is more than a float holds.
@@ -66,12 +99,14 @@ class Levels:
 
     @property
     def _width(self) -> float:
+        if self.linear:
+            return math.asinh(self.high / self.linear) - math.asinh(self.low / self.linear)
         return math.log(self.high) - math.log(self.low)
 
-    def symmetric(self) -> Levels:
-        """Return levels that reach equally far below and above zero, for a diverging map."""
-        reach = max(abs(self.low), abs(self.high))
-        return Levels(-reach, reach)
+    def symmetric(self, centre: float = 0.0) -> Levels:
+        """Return levels that reach equally far below and above a centre, for a diverging map."""
+        reach = max(abs(self.low - centre), abs(self.high - centre))
+        return Levels(centre - reach, centre + reach)
 
 
 def finite(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -93,6 +128,86 @@ class Found:
         reaches_down = -self.levels.low >= self.levels.high
         ends = (low, _MIRRORED) if reaches_down else (_MIRRORED, high)
         return Found(self.levels.symmetric(), ends)
+
+    def scaled(self, scale: Scale) -> tuple[Found, tuple[float, ...]]:
+        """Return levels as a scale wants them, and the edges of its steps."""
+        levels, ends = self.levels, self.ends
+        if levels.log:
+            return self, scale.edges_between(levels)
+        centre = scale.centre
+        if centre is not None and abs(levels.symmetric(centre).reach) <= FARTHEST:
+            levels, ends = levels.symmetric(centre), (_CENTRED, _CENTRED)
+        if scale.both_signs:
+            levels = scale.curved(levels)
+        elif scale.steps:
+            edges = _round_edges(levels, scale)
+            return Found(Levels(edges[0], edges[-1]), ends if centre is not None else _ROUNDED), edges
+        return Found(levels, ends), scale.edges_between(levels)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How colours are laid over values, as the user chose it.
+
+    Attributes
+    ----------
+    centre
+        The value in the middle of the colours; None where nobody says one.
+    both_signs
+        Colours follow logarithms on both sides of zero.
+    even_within
+        How near to zero they do not; 0 for a part of what the levels reach.
+    steps
+        About how many colours there are between the levels; 0 for all that the map has.
+    edges
+        The values at which one colour ends and the next begins, rising; empty where they follow the levels.
+    is_fixed
+        Levels stay as they are whatever slice is shown.
+    """
+
+    centre: float | None = None
+    both_signs: bool = False
+    even_within: float = 0.0
+    steps: int = 0
+    edges: tuple[float, ...] = ()
+    is_fixed: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.steps <= STEPS_MOST or len(self.edges) > STEPS_MOST + 1:
+            raise ValueError(f"there are at most {STEPS_MOST} steps")
+        if self.edges and len(self.edges) < 2:
+            raise ValueError("a step has two edges")
+        if not _rise(self.edges):
+            raise ValueError("edges must rise")
+
+    def curved(self, levels: Levels) -> Levels:
+        """Return levels that follow logarithms on both sides of zero, where that is wanted."""
+        if not self.both_signs:
+            return Levels(levels.low, levels.high)
+        least = _NEAR_MOST * levels.reach
+        within = nice_step(levels.reach * _NEAR, 1) if self.even_within < least else self.even_within
+        return Levels(levels.low, levels.high, linear=within)
+
+    def edges_between(self, levels: Levels) -> tuple[float, ...]:
+        """Return the edges of the steps between levels that stay as they are; none without steps."""
+        if self.edges or not self.steps:
+            return self.edges
+        inner = (levels.value(number / self.steps) for number in range(1, self.steps))
+        edges = (levels.low, *inner, levels.high)
+        return edges if _rise(edges) else (levels.low, levels.high)
+
+
+def _round_edges(levels: Levels, scale: Scale) -> tuple[float, ...]:
+    """Return round numbers around levels, about as many as a scale has steps."""
+    step, centre = nice_step(levels.high - levels.low, scale.steps), scale.centre or 0.0
+    first = math.floor((levels.low - centre) / step + 1e-9)
+    last = math.ceil((levels.high - centre) / step - 1e-9)
+    edges = tuple(centre + number * step for number in range(first, min(last, first + STEPS_MOST) + 1))
+    return edges if _rise(edges) and len(edges) > 1 else (levels.low, levels.high)
+
+
+def _rise(edges: tuple[float, ...]) -> bool:
+    return all(low < high for low, high in pairwise(edges))
 
 
 def found_in(sample: npt.NDArray[Any], log: bool = False, extremes: bool = False) -> Found | None:
@@ -177,6 +292,9 @@ class LevelKeeper:
         self.symmetric = False
         #: Whether levels are wanted on a logarithmic scale; they are not where no value is above zero.
         self.log = False
+        self.scale = Scale()
+        #: Where one colour ends and the next begins, from the lower level to the upper; none without steps.
+        self.edges: tuple[float, ...] = ()
         self._is_of_part = False
 
     def take(self, sample: npt.NDArray[Any], complete: bool) -> bool:
@@ -184,6 +302,8 @@ class LevelKeeper:
         if self.by_user:
             return False
         is_final = complete and self._is_of_part
+        if self.levels is not None and self.scale.is_fixed and not is_final:
+            return False
         if self.levels is not None and not is_final and still_fit(self.levels, sample, complete):
             return False
         self._is_of_part = not complete
@@ -192,12 +312,31 @@ class LevelKeeper:
     def auto(self, sample: npt.NDArray[Any]) -> bool:
         """Take levels from these values again; whether they changed."""
         self.by_user = False
+        self.scale = replace(self.scale, edges=())
         return self._follow(sample)
 
-    def set_by_user(self, levels: Levels) -> None:
-        """Hold these levels until `auto`."""
+    def set_by_user(self, levels: Levels, ends: tuple[str, str] = BY_USER) -> None:
+        """Hold these levels until `auto`; what `ends` says of them is shown."""
+        self.scale = replace(self.scale, edges=())
+        self._hold(levels)
+        self.ends = ends
+
+    def set_scale(self, scale: Scale, sample: npt.NDArray[Any] | None) -> None:
+        """Lay the colours otherwise; levels of the user stay, others are taken from a sample where any is."""
+        was_centred = self.scale.centre == scale.centre
+        self.scale = scale
+        if scale.edges:
+            self._hold(Levels(scale.edges[0], scale.edges[-1]))
+            self.ends = BY_USER
+        elif self.by_user and self.levels is not None and was_centred:
+            self._hold(self.levels)
+        elif sample is not None:
+            self.by_user = False
+            self._follow(sample)
+
+    def _hold(self, levels: Levels) -> None:
         self.levels, self.by_user = self._scaled(levels), True
-        self.ends = BY_USER
+        self.edges = self.scale.edges_between(self.levels)
 
     def begin_with(self, levels: Levels) -> None:
         """Take levels that were found in other values of the variable: they stay as long as they fit."""
@@ -209,27 +348,34 @@ class LevelKeeper:
     def set_log(self, log: bool, sample: npt.NDArray[Any]) -> None:
         """Use a logarithmic scale or not; levels of the user stay where they can."""
         self.log = log
+        if log:
+            self.scale = replace(self.scale, both_signs=False)
         if self.by_user and self.levels is not None and (not log or self.levels.low > 0):
-            self.levels = self._scaled(self.levels)
+            self._hold(self.levels)
         else:
             self.auto(sample)
 
     def forget(self) -> None:
         """Begin anew with another variable, or other units."""
-        self.levels, self.by_user, self.ends = None, False, ("", "")
+        self.levels, self.by_user, self.ends, self.edges = None, False, ("", ""), ()
+        self.scale = Scale()
 
     def _scaled(self, levels: Levels) -> Levels:
-        return Levels(levels.low, levels.high, self.log and levels.low > 0)
+        if self.log and levels.low > 0:
+            return Levels(levels.low, levels.high, log=True)
+        return self.scale.curved(levels)
 
     def _follow(self, sample: npt.NDArray[Any]) -> bool:
         found = found_in(sample, True, self.extremes) if self.log else None
         found = found or found_in(sample, False, self.extremes)
         if found is None:
             return False
-        if self.symmetric and not found.levels.log and found.levels.low < 0 < found.levels.high:
+        levels = found.levels
+        if self.symmetric and self.scale.centre is None and not levels.log and levels.low < 0 < levels.high:
             found = found.symmetric()
-        changed = found.levels != self.levels
-        self.levels, self.ends = found.levels, found.ends
+        found, edges = found.scaled(self.scale)
+        changed = (found.levels, edges) != (self.levels, self.edges)
+        self.levels, self.ends, self.edges = found.levels, found.ends, edges
         return changed
 
 
@@ -271,10 +417,7 @@ def histogram(sample: npt.NDArray[Any], levels: Levels) -> Histogram | None:
         return None
     low = min(levels.low, max(levels.value(-3.0), float(known.min())))
     high = max(levels.high, min(levels.value(4.0), float(known.max())))
-    span = Levels(low, high, levels.log)
-    if levels.log:
-        places, ends = np.log(known), (np.log(span.low), np.log(span.high))
-    else:
-        places, ends = known, (span.low, span.high)
-    counts, _edges = np.histogram(places, BINS, ends)
+    span = Levels(low, high, levels.log, max(levels.linear, levels.linear and _NEAR_MOST * max(-low, high)))
+    places = span.along(np.concatenate([known, [span.low, span.high]]), np.float64)
+    counts, _edges = np.histogram(places[:-2], BINS, (places[-2], places[-1]))
     return Histogram(span, counts)

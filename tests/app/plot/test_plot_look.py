@@ -14,8 +14,8 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication, QListWidget, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.plot import colour_bar as colour_maps
 from refbrowser.app.plot.colour_bar import ColourBar
+from refbrowser.app.plot.colours import colour_maps
 from refbrowser.app.plot.legends import ground_color
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.widgets import theme

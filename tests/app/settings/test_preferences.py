@@ -88,7 +88,7 @@ class TestDialog:
 
     @pytest.mark.slow
     def test_colour_maps_are_those_of_the_plot(self, dialog: PreferencesDialog) -> None:
-        from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS
+        from refbrowser.app.plot.colours.colour_maps import DEFAULT_MAP, MAPS
 
         choice = dialog.findChild(QComboBox, "preference_colour_map")
         assert [choice.itemData(index) for index in range(choice.count())] == list(MAPS)

@@ -1,0 +1,1 @@
+"""Colour maps of plots, and how colours are laid over values."""

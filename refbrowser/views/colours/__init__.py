@@ -1,0 +1,1 @@
+"""Colour tables that users bring."""
