@@ -72,6 +72,19 @@ def log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
     return [(number, stepped_text(number, step_between, high)) for number in numbers if number > 0]
 
 
+def both_signs_ticks(low: float, high: float, linear: float, count: int) -> list[tuple[float, str]]:
+    """Return about `count` round numbers, rising, for a scale that is logarithmic on both sides of zero.
+
+    Those are farther from zero than `linear`, but for zero itself.
+    """
+    if not linear > 0 or not low < high:
+        return []
+    above = log_ticks(max(linear, low), high, count) if high > linear else []
+    below = log_ticks(max(linear, -high), -low, count) if -low > linear else []
+    negative = [(-number, f"{_MINUS}{text}") for number, text in reversed(below)]
+    return [*negative, *([(0.0, "0")] if low <= 0 <= high else []), *above]
+
+
 def _plain_text(number: float) -> str:
     """Return a round number, with an exponent only where it would be long."""
     if SMALL <= number < LARGE:

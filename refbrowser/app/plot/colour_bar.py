@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from PySide6.QtCore import QLocale, QPointF, QRect, QRectF, QSize, Qt, Signal
@@ -22,12 +24,11 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, 
 from refbrowser.app.plot.colours.colour_maps import DEFAULT_MAP, Table, table
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import LineLabel
-from refbrowser.views.numbers import DateScale, log_ticks
-from refbrowser.views.plot.colouring import COLOURS
+from refbrowser.views.numbers import DateScale, both_signs_ticks, log_ticks, value_text
+from refbrowser.views.plot.colouring import COLOURS, step_places
 from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.levels import BY_USER, EXTREMES, PERCENTILES, Histogram, Levels
 from refbrowser.views.words import one_line
-
 
 BAR, HISTOGRAM = 18, 46
 WIDTH = 108
@@ -60,6 +61,8 @@ class ColourStrip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
         self.levels: Levels | None = None
+        #: Where one colour ends and the next begins; none where they run on.
+        self.edges: tuple[float, ...] = ()
         self.title = ""
         self.scale = Coordinate(name="", size=0)
         self.colours: Table = table(DEFAULT_MAP)
@@ -85,10 +88,16 @@ class ColourStrip(QWidget):
     @property
     def span(self) -> Levels | None:
         """The values at the lower and upper end of the strip."""
-        if self.levels is None or self.histogram is None or self.histogram.span.log != self.levels.log:
+        if self.levels is None or self.histogram is None:
             return self.levels
         span = self.histogram.span
-        return Levels(min(span.low, self.levels.low), max(span.high, self.levels.high), span.log)
+        if (span.log, bool(span.linear)) != (self.levels.log, bool(self.levels.linear)):
+            return self.levels
+        return self._around(span, self.levels)
+
+    @staticmethod
+    def _around(span: Levels, levels: Levels) -> Levels:
+        return replace(span, low=min(span.low, levels.low), high=max(span.high, levels.high))
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return the values that are marked, as (value, text)."""
@@ -96,9 +105,43 @@ class ColourStrip(QWidget):
         if span is None:
             return []
         count = max(2, int(self.height() / (self.fontMetrics().height() * 2.4)))
+        if self.edges:
+            return self._edge_ticks(span)
         if span.log:
             return log_ticks(span.low, span.high, count)
+        if span.linear:
+            return self._apart(span, both_signs_ticks(span.low, span.high, span.linear, count))
         return self.scale.value_ticks(span.low, span.high, count)
+
+    def _edge_ticks(self, span: Levels) -> list[tuple[float, str]]:
+        """Return the edges of steps with their texts, as many as have room: the ends and zero first."""
+        dates, step = self.scale.dates, min(high - low for low, high in pairwise(self.edges))
+        digits = max(3, math.ceil(math.log10(max(map(abs, self.edges)) / step)) + 1) if step > 0 else 6
+        texts = [
+            dates.text(edge) if dates is not None else value_text(float(edge), min(digits, 12))
+            for edge in self.edges
+        ]
+        return self._apart(span, list(zip(self.edges, texts, strict=True)))
+
+    def _apart(self, span: Levels, ticks: list[tuple[float, str]]) -> list[tuple[float, str]]:
+        """Leave out ticks whose texts would lie over others: every second, third and so on stays."""
+        least = self.fontMetrics().height() * 1.15
+        heights = [self.height_of(span, value) for value, _text in ticks]
+        for every in range(1, len(ticks)):
+            kept = heights[::every]
+            if all(below - above >= least for below, above in pairwise(kept)):
+                return ticks[::every]
+        return ticks[:1]
+
+    def height_of(self, span: Levels, value: float) -> float:
+        """Return how far from the top of the widget the colour of a value is, in pixels.
+
+        Steps are of one height, however wide they are, unless a histogram stands beside them.
+        """
+        if self.edges and self.histogram is None:
+            places = np.linspace(0, 1, len(self.edges))
+            return self.handle_at(float(np.interp(value, self.edges, places)))
+        return self.handle_at(span.part(value))
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH + (HISTOGRAM if self.histogram is not None else 0), 160)
@@ -111,6 +154,7 @@ class ColourStrip(QWidget):
         strip = ColourStrip()
         strip.levels, strip.title, strip.scale = self.levels, self.title, self.scale
         strip.colours, strip.histogram, strip.beyond = self.colours, self.histogram, self.beyond
+        strip.edges = self.edges
         strip.setFont(self.font())
         strip.resize(self.width(), box.height() + 2 * _TIP + 2)
         return strip, box.top() - _TIP - 1
@@ -144,8 +188,15 @@ class ColourStrip(QWidget):
     def _image(self, span: Levels, levels: Levels, height: int) -> QImage:
         """Return the colours from the upper end of the strip down."""
         low, high = span.part(levels.low), span.part(levels.high)
-        parts = (np.linspace(1, 0, height) - low) / (high - low)
-        column = self.colours[np.clip(parts * COLOURS, 0, COLOURS - 1).astype(int)]
+        parts = np.linspace(1, 0, height)
+        if self.edges:
+            steps = len(self.edges) - 1
+            edges = [span.part(edge) for edge in self.edges]
+            edges = edges if self.histogram is not None else np.linspace(0, 1, steps + 1).tolist()
+            places = step_places(steps)[np.searchsorted(edges[1:-1], parts, "right")]
+        else:
+            places = np.clip((parts - low) / (high - low) * COLOURS, 0, COLOURS - 1).astype(int)
+        column = self.colours[places]
         pixels = np.ascontiguousarray(column[:, None])
         return QImage(pixels.data, 1, height, 4, QImage.Format.Format_RGBA8888).copy()
 
@@ -195,7 +246,7 @@ class ColourStrip(QWidget):
         right = edge
         painter.setPen(QColor(theme.colors().muted))
         for value, text in self.ticks():
-            y = self.handle_at(span.part(value))
+            y = self.height_of(span, value)
             painter.drawLine(QPointF(edge + 1, y), QPointF(edge + 5, y))
             height = metrics.height()
             top = min(max(y - height / 2, 0.0), self.height() - height)
@@ -248,7 +299,7 @@ class ColourStrip(QWidget):
         held, before, began = self._held
         # The scale of the histogram does not move under the pointer.
         span = before if self.histogram is None else self.histogram.span
-        span = Levels(min(span.low, before.low), max(span.high, before.high), before.log)
+        span = self._around(span, before)
         low, high = span.part(before.low), span.part(before.high)
         moved = part - began
         if held == "both":
@@ -348,11 +399,11 @@ class ColourBar(QWidget):
         fields = 2 * (self.high_field.minimumSizeHint().height() + theme.MEDIUM)
         return QSize(self.width(), fields + self.strip.minimumSizeHint().height())
 
-    def set_levels(self, levels: Levels | None) -> None:
-        """Show levels."""
-        if levels == self.strip.levels:
+    def set_levels(self, levels: Levels | None, edges: tuple[float, ...] = ()) -> None:
+        """Show levels, and steps between them."""
+        if (levels, edges) == (self.strip.levels, self.strip.edges):
             return
-        self.strip.levels = levels
+        self.strip.levels, self.strip.edges = levels, edges
         self._write_levels()
         self.setEnabled(levels is not None)
         self.strip.update()

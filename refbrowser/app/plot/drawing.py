@@ -25,7 +25,7 @@ from refbrowser.views.plot.coordinates import (
     plain_coordinate,
 )
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.levels import LevelKeeper, Levels, beyond, histogram
+from refbrowser.views.plot.levels import LevelKeeper, Levels, Scale, beyond, histogram
 from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plan import plan_view, widened
 from refbrowser.views.plot.plot_kind import Control, PlotKind, Sought
@@ -494,6 +494,16 @@ class Drawing(QObject):
         if self.shown is not None and self.base is not None and self.base.has_data:
             # Some are enough to tell what lies beyond, at each move of the pointer.
             self.describe(self.shown.numbers(self.base.sample()))
+        self.draw()
+
+    def set_scale(self, scale: Scale) -> None:
+        """Lay the colours over the values otherwise."""
+        numbers = self.kind.numbers()
+        self.palette.set_scale(scale, numbers)
+        if scale.both_signs and self.log:
+            self.log = self.keeper.log = False
+        if numbers is not None:
+            self.describe(numbers)
         self.draw()
 
     def set_log(self, log: bool) -> None:

@@ -15,7 +15,7 @@ _SEEN = np.array(
 )
 _XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
 _WHITE = np.array([0.9505, 1.0, 1.089])
-#: Colours that are compared, those that may be alike as they are neighbours, and the least difference of others
+#: Colours that are compared, how far apart those are that may be alike, and the least difference of others
 #: (in the units of CIELAB, of which 2 are just seen side by side).
 _COMPARED, _NEIGHBOURS, _LEAST = 17, 3, 8.0
 

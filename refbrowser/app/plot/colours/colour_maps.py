@@ -8,7 +8,6 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtGui import QIcon, QImage, QPixmap
 
 from refbrowser.views.colours.colour_blindness import are_told_apart
 from refbrowser.views.colours.colour_tables import ColourTable
@@ -16,7 +15,7 @@ from refbrowser.views.plot.colouring import COLOURS, NO_VALUE, OTHER, Quantity
 
 
 class MapGroup(StrEnum):
-    """What maps are for, as the list of them says it. All colours of the first four look different to everybody."""
+    """What maps are for, as their list says it. Those of the first four are told apart by everybody."""
 
     SEQUENTIAL = "Sequential (colour-blind safe)"
     DIVERGING = "Diverging (colour-blind safe)"
@@ -163,15 +162,3 @@ def flag_table(other: str) -> Table:
     colours[OTHER, :3] = [int(other[at : at + 2], 16) for at in (1, 3, 5)]
     colours[NO_VALUE] = 0
     return colours
-
-
-def image(title: str, width: int, height: int) -> QImage:
-    """Return a map as a strip from left to right."""
-    row = table(title)[np.linspace(0, COLOURS - 1, width).astype(int)]
-    pixels = np.ascontiguousarray(np.broadcast_to(row, (height, width, 4)))
-    return QImage(pixels.data, width, height, QImage.Format.Format_RGBA8888).copy()
-
-
-def icon(title: str) -> QIcon:
-    """Return a map as the icon of a menu entry."""
-    return QIcon(QPixmap.fromImage(image(title, 48, 12)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QImage, QKeyEvent, QPixmap, QStandardItemModel, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
-import numpy as np
-
-from refbrowser.app.plot.colours.colour_maps import COLOURS, MapGroup, all_maps, table
+from refbrowser.app.plot.colours.colour_maps import DEFAULT_MAP, MapGroup, all_maps, map_named, table
+from refbrowser.views.plot.colouring import COLOURS
 from refbrowser.views.words import one_line
 
 _IMPORT = "Import colour table…"
@@ -45,12 +45,13 @@ class MapChoice(QComboBox):
         self.setMaxVisibleItems(24)
         #: Whether the list is open, or was when an entry was activated: keys and the wheel import nothing.
         self._is_open = False
+        self._chosen = DEFAULT_MAP
         self.activated.connect(self._activated)
         self.fill()
 
     def fill(self) -> None:
         """Offer the maps that there are now."""
-        kept = self.currentData()
+        kept = self._chosen
         self.clear()
         maps = list(all_maps().values())
         for group in MapGroup:
@@ -58,11 +59,12 @@ class MapChoice(QComboBox):
             if members:
                 self._add_heading(group)
             for spec in members:
-                self.addItem(QIcon(QPixmap.fromImage(strip(spec.title, 48, 12))), one_line(spec.title), spec.title)
+                icon = QIcon(QPixmap.fromImage(strip(spec.title, 48, 12)))
+                self.addItem(icon, one_line(spec.title), spec.title)
                 self.setItemData(self.count() - 1, spec.tip, Qt.ItemDataRole.ToolTipRole)
         self.insertSeparator(self.count())
         self.addItem(_IMPORT, None)
-        self.choose(kept or maps[0].title)
+        self.choose(kept)
 
     def _add_heading(self, text: str) -> None:
         self.addItem(text, None)
@@ -83,7 +85,8 @@ class MapChoice(QComboBox):
 
     def choose(self, title: str) -> None:
         """Show a map as the chosen one."""
-        self.setCurrentIndex(self.findData(title))
+        self._chosen = map_named(title).title
+        self.setCurrentIndex(self.findData(self._chosen))
 
     def showPopup(self) -> None:
         self._is_open = True
@@ -102,9 +105,9 @@ class MapChoice(QComboBox):
     def _activated(self, row: int) -> None:
         title = self.itemData(row)
         if title is not None:
-            self.setProperty("chosen", title)
+            self._chosen = title
             self.chosen.emit(title)
             return
-        self.choose(self.property("chosen"))
+        self.choose(self._chosen)
         if self._is_open:
             self.importWanted.emit()

@@ -63,7 +63,7 @@ class ImageKind(DrawnKind):
             drawing.canvas.backdrop.draw(view, drawing.backdrop.shown, colouring, colours)
         drawing.canvas.image.draw(view, drawing.shown, colouring, colours)
         drawing.canvas.detail.draw(view, drawing.shown, colouring, colours)
-        drawing.bar.set_levels(drawing.keeper.levels)
+        drawing.bar.set_levels(drawing.keeper.levels, drawing.keeper.edges)
 
     @property
     def has_values(self) -> bool:
