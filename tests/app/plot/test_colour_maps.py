@@ -10,8 +10,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.plot.colours import colour_maps
-from refbrowser.app.plot.colours.colour_maps import MAPS, MapGroup, map_named, table, take_imported
-from refbrowser.app.plot.colours.map_choice import MapChoice
+from refbrowser.app.plot.colours.colour_maps import MAPS, MapChoice, MapGroup, map_named, table, take_imported
 from refbrowser.views.colours.colour_blindness import are_told_apart
 from refbrowser.views.colours.colour_tables import ColourTable
 
