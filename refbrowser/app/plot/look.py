@@ -116,7 +116,7 @@ class Look(QObject):
         held, fitted = (levels, None) if state.are_levels_set else (None, levels)
         kept = _Kept(state.decoded, state.log, held or None, state.extremes, state.in_colour, fitted or None)
         self._put(_key(document, node), kept)
-        if state.colour_map in MAPS:
+        if state.colour_map in all_maps():
             self._maps[quantity_of(node)] = state.colour_map
         self._drawing.set_map(self._drawing.palette.map_title, state.reverse)
         self.set_histogram(state.histogram)
