@@ -179,6 +179,7 @@ class Limits(LimitTable):
     chunk_question: int = limit(128 * MIB, "bytes", "chunk decoded without a question")
     multiscale_levels: int = limit(100, "levels", "levels of one multiscale image")
     multiscale_pictures: int = limit(10_000, "pictures", "multiscale images that one group describes")
+    views: int = limit(64, "views", "views of arrays in one window, with those of its other windows")
     view_chunks: int = limit(4_096, "chunks", "chunks touched by one view")
     view_elements: int = limit(1 << 24, "elements", "elements held by one view; more are sampled")
     view_points: int = limit(1 << 21, "points", "points held by one line; more are sampled")

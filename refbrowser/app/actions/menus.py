@@ -504,6 +504,75 @@ TOOLS: tuple[ActionSpec | None, ...] = (
 
 
 #: In the order of the menu; None is a separator.
+WINDOW: tuple[ActionSpec | None, ...] = (
+    ActionSpec(
+        "new_view",
+        "&New view in a tab",
+        shortcut="Ctrl+T",
+        when="can_add_view",
+        tip="Show the same array in a further tab; then select another array for it",
+    ),
+    ActionSpec(
+        "split_right",
+        "Split &right",
+        shortcut="Ctrl+\\",
+        when="can_add_view",
+        tip="Show the same array in a second view beside this one; then select another array for it",
+    ),
+    ActionSpec(
+        "split_down",
+        "Split &down",
+        shortcut="Ctrl+Shift+\\",
+        when="can_add_view",
+        tip="Show the same array in a second view below this one; then select another array for it",
+    ),
+    ActionSpec(
+        "open_in_view",
+        "Open in a ne&w view",
+        shortcut="Shift+Return",
+        when="can_add_view",
+        tip="Show the array that is selected in the hierarchy in a further tab (or click it with the middle "
+        "button)",
+    ),
+    ActionSpec(
+        "open_beside",
+        "Open &beside",
+        shortcut="Ctrl+Return",
+        when="can_add_view",
+        tip="Show the array that is selected in the hierarchy beside the active view",
+    ),
+    None,
+    ActionSpec("next_view", "Ne&xt view", shortcut="Ctrl+PgDown", when="has_views"),
+    ActionSpec("previous_view", "&Previous view", shortcut="Ctrl+PgUp", when="has_views"),
+    ActionSpec(
+        "move_view_on",
+        "&Move the view on",
+        shortcut="Ctrl+Shift+PgDown",
+        when="has_views",
+        tip="Move the active view to the next place, or beside its own",
+    ),
+    ActionSpec(
+        "move_view_back",
+        "Move the view bac&k",
+        shortcut="Ctrl+Shift+PgUp",
+        when="has_views",
+        tip="Move the active view to the place before, or beside its own",
+    ),
+    ActionSpec(
+        "view_apart",
+        "View in a window of its &own",
+        shortcut="Ctrl+F11",
+        when="has_views",
+        check="is_view_apart",
+        tip="Take the active view out of this window, or put it back",
+    ),
+    None,
+    ActionSpec("close_view", "&Close view", shortcut="Ctrl+F4", when="has_views"),
+    ActionSpec("close_other_views", "Close other &views", when="has_views"),
+)
+
+
+#: In the order of the menu; None is a separator.
 HELP: tuple[ActionSpec | None, ...] = (
     ActionSpec("manual", "&Manual", shortcut="Shift+F1"),
     ActionSpec("shortcuts", "&Keyboard shortcuts", shortcut="F1"),
@@ -520,6 +589,7 @@ _MENUS = {
     "&Data": DATA,
     "&References": REFERENCES,
     "&Tools": TOOLS,
+    "&Window": WINDOW,
     "&Help": HELP,
 }
 TITLES = tuple(_MENUS)

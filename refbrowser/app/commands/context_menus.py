@@ -16,6 +16,7 @@ from refbrowser.views.packing_words import other_packing
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
 
 #: Names of the actions of each menu; None is a separator.
@@ -30,6 +31,9 @@ _VALUES: Names = (
     "export_view",
 )
 TREE_MENU: Names = (
+    "open_in_view",
+    "open_beside",
+    None,
     "copy_path",
     "copy_link",
     "copy_python",
@@ -83,7 +87,7 @@ PLOT_MENU: Names = (
 )
 CELL_MENU: Names = ("explain", None, "copy_value", "copy_key", "copy_url", None, *_VALUES)
 #: Of a group, a rule or a document there is no slice, though the last one that was chosen is on the screen.
-_OF_ARRAYS = ("copy_python", "copy_xarray", "export_view")
+_OF_ARRAYS = ("open_in_view", "open_beside", "copy_python", "copy_xarray", "export_view")
 #: What has a path of its own.
 _NODES = (ItemKind.ARRAY, ItemKind.GROUP)
 #: What the menu of a document alone has.
@@ -108,18 +112,21 @@ class ContextMenus(QObject):
         self._add(keys, KEYS_MENU)
         self._on_request(keys, self._pop_up_keys)
 
-    def connect_views(self) -> None:
-        """Give plot and table their menus."""
-        plot, table = self._centre.plot, self._centre.table
-        if plot is None or table is None:
+    def connect_table(self) -> None:
+        """Give the table its menu."""
+        if self._centre.table is None:
             return
-        grid, values = table.grid, plot.values
+        grid = self._centre.table.grid
         self._add(grid, CELL_MENU)
         self._on_request(grid, lambda place: pop_up(grid, grid.viewport().mapToGlobal(place)))
+
+    def connect_plot(self, plot: PlotPane) -> None:
+        """Give a plot its menus."""
+        values = plot.values
         self._add(values, CELL_MENU)
         self._on_request(values, lambda place: pop_up(values, values.mapToGlobal(place)))
         self._add(plot.canvas, PLOT_MENU)
-        plot.canvas.menuRequested.connect(self._pop_up_plot)
+        plot.canvas.menuRequested.connect(lambda place: self._pop_up_plot(plot, place))
 
     def _add(self, widget: QWidget, names: Names) -> None:
         if widget.actions():
@@ -156,9 +163,8 @@ class ContextMenus(QObject):
         if keys.row_at(place) is not None:
             pop_up(keys, keys.viewport().mapToGlobal(place))
 
-    def _pop_up_plot(self, place: QPoint) -> None:
-        plot = self._centre.plot
-        if plot is None or plot.array() is None:
+    def _pop_up_plot(self, plot: PlotPane, place: QPoint) -> None:
+        if plot.array() is None:
             return
         # While the menu is open the pointer is not over the plot; what it was on is still meant. Qt may tell
         # that it left while the menu appears already.

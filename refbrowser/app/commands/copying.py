@@ -124,12 +124,10 @@ class CopyCommands(CommandGroup):
         _on_copy(self._hierarchy.tree, self.copy_path)
         _on_copy(self._centre.references.table, self._copy_rows)
 
-    def connect_plot(self) -> None:
-        """Copy by Ctrl+C the value under the plot's cursor."""
-        plot = self._centre.plot
-        if plot is not None:
-            _on_copy(plot.canvas, self.copy_value)
-            _on_copy(plot.values.table, self.copy_value)
+    def connect_plot(self, plot: PlotPane) -> None:
+        """Copy by Ctrl+C the value under a plot's cursor."""
+        _on_copy(plot.canvas, self.copy_value)
+        _on_copy(plot.values.table, self.copy_value)
 
     # Texts
 

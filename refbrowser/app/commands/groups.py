@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from refbrowser.app.commands.arranging import ArrangingCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
 from refbrowser.app.commands.findings import FindingCommands
@@ -35,6 +36,7 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     NodeCommands,
     DataCommands,
     ViewCommands,
+    ArrangingCommands,
     FindCommands,
     ValueCommands,
     CdlCommands,

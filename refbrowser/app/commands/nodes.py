@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from refbrowser.references.edits.edits import Edit
 
 #: Actions whose keys belong to the tree alone: elsewhere they mean something else.
-TREE_KEYS = ("rename_node", "delete_node")
+TREE_KEYS = ("rename_node", "delete_node", "open_in_view", "open_beside")
 _NODES = (ItemKind.GROUP, ItemKind.ARRAY)
 
 

@@ -81,8 +81,8 @@ class ValueCommands(CommandGroup):
 
     def connect_table(self) -> None:
         """Carry out what the table asks for."""
-        table, plot = self._centre.table, self._centre.plot
-        if table is None or plot is None:
+        table = self._centre.table
+        if table is None:
             return
         kept = self._settings.view(table.grid.objectName())
         table.grid.keep_widths({str(kind): width for kind, width in zip(kept[::2], kept[1::2], strict=False)})
@@ -92,7 +92,6 @@ class ValueCommands(CommandGroup):
         table.cellActivated.connect(self._show_plot)
         table.exportRequested.connect(self.export_view)
         table.trustReviewRequested.connect(self._permissions.review_trust)
-        plot.arrayChanged.connect(self._workspace.update_actions)
 
     def _keep_widths(self) -> None:
         """Keep how wide columns of numbers, dates and texts are; not those of one structure's fields."""

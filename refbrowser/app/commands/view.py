@@ -70,15 +70,14 @@ class ViewCommands(CommandGroup):
 
     def cancel_newest(self) -> None:
         """Stop the animation; where none plays, cancel the newest job."""
-        plot = self._centre.plot
-        if plot is not None and self._is_playing():
-            plot.tools.animation.pause()
+        playing = [plot for plot in self._centre.plots() if plot.tools.is_playing]
+        if playing:
+            playing[-1].tools.animation.pause()
         else:
             self._jobs.cancel_newest()
 
     def _is_playing(self) -> bool:
-        plot = self._centre.plot
-        return plot is not None and plot.tools.is_playing
+        return any(plot.tools.is_playing for plot in self._centre.plots())
 
     def find_node(self) -> None:
         """Put the cursor in the tree's filter."""

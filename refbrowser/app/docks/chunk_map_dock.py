@@ -38,13 +38,25 @@ class PlottedDocks(QObject):
         self._panes: dict[str, ArrayPane] = {}
         # The plot is cleared before it shows another array: only what stays is looked at.
         self._soon = one_shot(self, AFTER_PICTURE, self._follow)
-        centre.plotMade.connect(self._plot_made)
+        centre.tableMade.connect(lambda _table: self._plot_ready())
+        centre.plotChosen.connect(self._take_plot)
 
     def _make(self) -> dict[str, ArrayPane]:
         """Make the panes, and connect what is their own."""
         raise NotImplementedError
 
-    def _plot_made(self, plot: PlotPane) -> None:
+    def _plot_ready(self) -> None:
+        """Take note that arrays can be plotted: the first view is there."""
+        self._plot = self._centre.plot
+
+    def _take_plot(self, plot: PlotPane) -> None:
+        """Follow another view from now on."""
+        if self._panes and self._plot is not None:
+            self._plot.arrayChanged.disconnect(self._soon.start)
+            plot.arrayChanged.connect(self._soon.start)
+            for pane in self._panes.values():
+                pane.set_plot(plot)
+            self._soon.start()
         self._plot = plot
 
     def _fill(self) -> None:
@@ -85,8 +97,8 @@ class ChunkMapDock(PlottedDocks):
     made = Signal(object)
     pane: ChunkMapPane | None = None
 
-    def _plot_made(self, plot: PlotPane) -> None:
-        super()._plot_made(plot)
+    def _plot_ready(self) -> None:
+        super()._plot_ready()
         # Numpy and the engine are there already: most of it.
         self._frame.tasks.load("prepare chunk map", ["refbrowser.app.panes.chunk_map_pane"], self._fill)
 

@@ -34,6 +34,7 @@ from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.widgets.small_widgets import framed, one_shot, push_button, scrolled
 
 if TYPE_CHECKING:
+    from refbrowser.app.arrangement.view_area import ViewArea
     from refbrowser.app.dialogs.found_card import FoundCard
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.plot.table_pane import TablePane
@@ -56,7 +57,13 @@ class Centre(QWidget):
     Signals
     -------
     plotMade(object)
-        The `PlotPane` exists from now on.
+        A `PlotPane` exists from now on: the first one, or that of a further view.
+    tableMade(object)
+        The `TablePane` exists from now on; right after the first `PlotPane`.
+    plotChosen(object)
+        Another `PlotPane` is the one that commands act on, and that other panes are about.
+    viewsChanged()
+        There are more views or fewer, or they are arranged otherwise.
     restyled()
         The colours in force are other ones.
     openPaths(list)
@@ -72,6 +79,9 @@ class Centre(QWidget):
     """
 
     plotMade = Signal(object)
+    tableMade = Signal(object)
+    plotChosen = Signal(object)
+    viewsChanged = Signal()
     restyled = Signal()
     openPaths = Signal(list)
     referencesWanted = Signal(bool)
@@ -86,7 +96,7 @@ class Centre(QWidget):
         self._tab_before: int | None = None
         self._progress: tuple[int, int | None] | None = None
         self._progress_shown = one_shot(self, _NEXT_PROGRESS, self._show_progress)
-        self.plot: PlotPane | None = None
+        self.views: ViewArea | None = None
         self.table: TablePane | None = None
         self.trust_bar = TrustBar()
         self.recovery_bar = RecoveryBar()
@@ -164,18 +174,43 @@ class Centre(QWidget):
         self._plot_card.set_content("array", "Nothing plotted yet", text)
 
     def make_plot(self) -> None:
-        """Make plot and table; their libraries were loaded by a worker before."""
-        from refbrowser.app.plot.plot_pane import PlotPane
+        """Make the first view and the table; their libraries were loaded by a worker before."""
+        from refbrowser.app.arrangement.view_area import ViewArea
         from refbrowser.app.plot.table_pane import TablePane
 
-        if self.plot is None:
-            self.plot = PlotPane()
-            self._plot_slot.addWidget(self.plot)
-            self._plot_slot.setCurrentWidget(self.plot)
-            self.table = TablePane(self.plot)
+        if self.views is None:
+            self.views = ViewArea()
+            self._plot_slot.addWidget(self.views)
+            self._plot_slot.setCurrentWidget(self.views)
+            self.views.made.connect(self.plotMade)
+            self.views.activeChanged.connect(self._take_plot)
+            self.views.rearranged.connect(self.viewsChanged)
+            self.table = TablePane(self.views.active)
             self._table_slot.addWidget(self.table)
             self._table_slot.setCurrentWidget(self.table)
-            self.plotMade.emit(self.plot)
+            self.views.begin()
+            self.tableMade.emit(self.table)
+
+    @property
+    def plot(self) -> PlotPane | None:
+        """The view that commands act on; None before there is any."""
+        return None if self.views is None else self.views.active
+
+    def plots(self) -> list[PlotPane]:
+        """Return all views."""
+        return [] if self.views is None else self.views.views()
+
+    def _take_plot(self, plot: PlotPane) -> None:
+        if self.table is not None:
+            self.table.set_plot(plot)
+        self.plotChosen.emit(plot)
+
+    def forget(self, document: OpenDocument) -> None:
+        """Close the views of a document that is closed; the only one shows nothing from then on."""
+        for plot in self.plots():
+            plot.forget(document)
+            if self.views is not None and plot.source() is document:
+                self.views.close_view(plot)
 
     def add_page(self, title: str, pane: QWidget) -> int:
         """Add a tab that not every document has, and return its number; `offer_tab` shows it."""
@@ -247,7 +282,7 @@ class Centre(QWidget):
         self.copy_bar.hide()
         self.loss_bar.hide()
         self.strip.hide()
-        if self.plot is not None:
+        if self.plot is not None and self.plot.source() is not document:
             self.plot.clear()
         self.update_state()
 

@@ -124,6 +124,7 @@ class PlotAlone(QObject):
         self._actions = actions
         self._tool_bar = tool_bar
         self._before: tuple[QByteArray, int, QWidget | None] | None = None
+        centre.plotChosen.connect(lambda _plot: self.tell_plots())
         self._escape = QShortcut(window)
         self._escape.activated.connect(self._stop_or_leave)
 
@@ -151,7 +152,7 @@ class PlotAlone(QObject):
         for part in self._frame():
             part.hide()
         self._centre.show_tab(PLOT)
-        self._tell_plot()
+        self.tell_plots()
         tabs.currentChanged.connect(self._page_chosen)
         self._take_escape(taken=True)
         self.changed.emit()
@@ -170,12 +171,13 @@ class PlotAlone(QObject):
         self._centre.tabs.setCurrentIndex(tab)
         if focused is not None:
             focused.setFocus()
-        self._tell_plot()
+        self.tell_plots()
         self.changed.emit()
 
-    def _tell_plot(self) -> None:
-        if self._centre.plot is not None:
-            self._centre.plot.set_alone(is_alone=self.is_on)
+    def tell_plots(self) -> None:
+        """Let the active view have the way back, where it is alone with the others."""
+        for plot in self._centre.plots():
+            plot.set_alone(is_alone=self.is_on and plot is self._centre.plot)
 
     def _page_chosen(self, number: int) -> None:
         """Bring everything back around another page: alone it would have no way out."""

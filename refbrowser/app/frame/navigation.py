@@ -16,6 +16,7 @@ from refbrowser.engine.links import Link
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.data_type import RowType
 from refbrowser.model.selection import Selection
+from refbrowser.views.arrangement.arrangement import Side
 from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
@@ -70,7 +71,6 @@ class Navigation(QObject):
         self._preferences = preferences
         self._summary = summary
         self._item: Item | None = None
-        self._plotted: tuple[OpenDocument, ArrayNode] | None = None
         #: What is to be selected in documents, by their numbers, once they are read.
         self._wanted: dict[int, Link] = {}
         #: The array of which a part is to be seen once it is plotted, and which part.
@@ -86,12 +86,18 @@ class Navigation(QObject):
         self._centre.references.keyActivated.connect(self._key_activated)
         self._editors.ruleChosen.connect(self._rule_chosen)
         self._frame.documents.removed.connect(self._document_removed)
-        self._frame.documents.currentChanged.connect(self._current_changed)
         self._attributes.ruleWanted.connect(self.go_to_rule)
         self._attributes.nodeWanted.connect(self.go_to_node)
         self._editors.useChosen.connect(self._use_chosen)
         self._editors.keyChosen.connect(self._centre.references.go_to_key)
         self._centre.tabs.currentChanged.connect(self._tab_shown)
+        self._centre.plotChosen.connect(self._view_chosen)
+
+    @property
+    def _plotted(self) -> tuple[OpenDocument, ArrayNode] | None:
+        """The array that the active view is to show, and its document."""
+        plot = self._centre.plot
+        return None if plot is None else cast("tuple[OpenDocument, ArrayNode] | None", plot.asked())
 
     def plotted(self) -> str | None:
         """Return the path of the array that is plotted."""
@@ -322,10 +328,29 @@ class Navigation(QObject):
             if key is not None and key != centre.raw.key():
                 centre.raw.set_key(document, key)
 
-    def _current_changed(self, document: OpenDocument | None) -> None:
-        """Note that the plot is empty: another document is shown."""
-        if self._plotted is not None and self._plotted[0] is not document:
-            self._plotted = None
+    def open_view(self, item: Item, side: Side) -> None:
+        """Show an array in a new view; the active one goes back to what it showed before it was selected."""
+        views = self._centre.views
+        if views is None:
+            return
+        if self._is_selected(item.document, str(item.place)):
+            views.active.go_back()
+        views.open(side)
+        self._plot_soon.stop()
+        self._plot(item)
+        self._view_chosen(views.active)
+        self._centre.show_tab(PLOT)
+
+    def _view_chosen(self, plot: PlotPane) -> None:
+        """Let all panes be about what the view shows that is active now."""
+        shown = self._plotted
+        if shown is None or plot.array() is None:
+            return
+        document, path = shown[0], shown[1].path
+        # First in the tree: the current document selects itself there where nothing of it is.
+        self._hierarchy.show_node(document, path)
+        self._frame.documents.set_current(document)
+        self.follow(document, path)
 
     def _document_removed(self, document: OpenDocument) -> None:
         """Hold nothing of a closed document: it may be large."""
@@ -333,8 +358,6 @@ class Navigation(QObject):
         self._begun.discard(document.number)
         if self._item is not None and self._item.document is document:
             self._item_selected(None)
-        if self._plotted is not None and self._plotted[0] is document:
-            self._plotted = None
 
     def _is_selected(self, document: OpenDocument, path: str) -> bool:
         item = self._item
@@ -360,14 +383,12 @@ class Navigation(QObject):
                 or target[0] is not self._plotted[0]
                 or target[1].path != self._plotted[1].path
             ):
-                self._plotted = target
                 plot.set_array(*target, part)
                 self._settings.set_array(target[0].path, target[1].path)
             elif part is not None:
                 _show_part(plot, *target, part)
         elif self._plotted is not None and self._plotted[0] is not self._frame.documents.current:
             # A group or rule has no picture: the last array stays, as long as its document is shown.
-            self._plotted = None
             plot.clear()
 
     def _part_of(self, plot: PlotPane, document: OpenDocument, node: ArrayNode) -> Selection | None:

@@ -140,6 +140,13 @@ class NestedPane(QWidget):
         """Whether all that is seen is read."""
         return not self._follow_soon.isActive() and self.pages.is_settled()
 
+    def set_plot(self, plot: PlotPane) -> None:
+        """Follow another plot from now on."""
+        self._plot.viewChanged.disconnect(self._plot_changed)
+        self._plot = plot
+        plot.viewChanged.connect(self._plot_changed)
+        self._plot_changed()
+
     def _plot_changed(self) -> None:
         self._stale = True
         if self.isVisible():
@@ -366,9 +373,18 @@ class NestedPage(FormatPage):
         self._plot, self.pane = workspace.centre.plot, NestedPane(workspace.centre.plot)
         super().__init__(workspace, self.pane)
         self._plot.arrayChanged.connect(self.changed)
+        workspace.centre.plotChosen.connect(self._take_plot)
         self.pane.said.connect(workspace.say)
         self.pane.failed.connect(workspace.show_error)
         self.pane.trustReviewRequested.connect(workspace.review_trust)
+
+    def _take_plot(self, plot: PlotPane) -> None:
+        """Follow the plot that other panes are about, too."""
+        self._plot.arrayChanged.disconnect(self.changed)
+        self._plot = plot
+        plot.arrayChanged.connect(self.changed)
+        self.pane.set_plot(plot)
+        self.changed.emit()
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Follow the plot, whatever the document is."""

@@ -88,9 +88,15 @@ class ArrayPane(QWidget):
         return document is self._document and self._node is not None and self._node.path == path
 
     def set_plot(self, plot: PlotPane) -> None:
-        """Follow the axes and the slice that a plot shows."""
+        """Follow the axes and the slice that a plot shows, and no longer those of the one before."""
+        if self._plot is not None:
+            self._leave_plot(self._plot)
         self._plot = plot
         plot.viewChanged.connect(self._follow_plot)
+
+    def _leave_plot(self, plot: PlotPane) -> None:
+        """Follow a plot no longer."""
+        plot.viewChanged.disconnect(self._follow_plot)
 
     def clear(self) -> None:
         """Show nothing."""

@@ -175,6 +175,11 @@ class ChunkMapPane(ArrayPane):
         self._is_behind = False
         self._follow_plot()
 
+    def _leave_plot(self, plot: PlotPane) -> None:
+        if not self._is_behind:
+            super()._leave_plot(plot)
+            plot.settled.disconnect(self._follow_plot)
+
     def set_seen(self, is_seen: bool) -> None:
         self._is_seen = is_seen
         self.loader.set_awake(is_seen)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette, QShortcut
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QShortcut,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
@@ -87,10 +97,13 @@ class HierarchyPane(QWidget):
         The `Item` that became current, or None.
     edited(object)
         The `Item` that was double-clicked, or on which Return was pressed.
+    openedAside(object)
+        The `Item` that was clicked with the middle button; it is not selected.
     """
 
     selected = Signal(object)
     edited = Signal(object)
+    openedAside = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -112,6 +125,7 @@ class HierarchyPane(QWidget):
         self.tree.selectionModel().currentChanged.connect(self._current_changed)
         self.tree.doubleClicked.connect(self._double_clicked)
         self.tree.entered_return.connect(self._double_clicked)
+        self.tree.middle_clicked.connect(lambda index: self.openedAside.emit(self.model.item(index)))
         self._quiet = False
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -319,6 +333,7 @@ class _Tree(QTreeView):
     """The tree itself."""
 
     entered_return = Signal(QModelIndex)
+    middle_clicked = Signal(QModelIndex)
 
     def __init__(self) -> None:
         super().__init__()
@@ -332,6 +347,17 @@ class _Tree(QTreeView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setExpandsOnDoubleClick(True)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        # What it opens elsewhere is not selected here.
+        if event.button() != Qt.MouseButton.MiddleButton:
+            super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        index = self.indexAt(event.position().toPoint())
+        if event.button() == Qt.MouseButton.MiddleButton and index.isValid():
+            self.middle_clicked.emit(index)
+        super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():

@@ -268,6 +268,11 @@ class PlotHeader(QWidget):
         self.title.set_text(title)
         self.path_label.set_text(path)
 
+    def set_compact(self, is_compact: bool) -> None:
+        """Leave out what the tab of the view tells, or say it here."""
+        for label in (self.title, self.path_label, self.slice_label):
+            label.setVisible(not is_compact)
+
     def set_parts(self, names: Sequence[str], chosen: str) -> None:
         """Offer parts of the elements to be plotted; there is no choice where there are none."""
         self.part.clear()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
@@ -43,6 +45,10 @@ if TYPE_CHECKING:
 _AXIS_WIDTH, _AXIS_HEIGHT = 60, 40
 #: Leaves out Shift, Alt and so on.
 _KEY = ~int(Qt.KeyboardModifier.KeyboardModifierMask.value)
+
+
+#: An array that is shown for a shorter time, in seconds, was only passed over on the way to another one.
+_LOOKED_AT = 1.5
 
 
 class PlotKeys:
@@ -166,7 +172,11 @@ class PlotPane(QWidget):
         self.status.setFont(theme.mono_font(-0.5))
         self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
         self._back = push_button("Show the whole window (F11)", "plotBackButton", self.backWanted.emit)
-        self._is_alone = False
+        self._is_alone = self._is_among_others = False
+        self._asked: tuple[PlotSource, ArrayNode] | None = None
+        #: What was looked at before that; and since when the array is shown.
+        self._before: tuple[PlotSource, PlotState] | None = None
+        self._since = 0.0
         self._lay_out()
         parts = PaneParts(
             self.header,
@@ -194,6 +204,8 @@ class PlotPane(QWidget):
 
     def set_array(self, document: PlotSource, node: ArrayNode, wanted: Selection | None = None) -> None:
         """Show an array, or what is `wanted` of it; else the slice stays where dimensions are the same."""
+        self._note_before()
+        self._asked = document, node
         self._presenter.set_array(document, node, wanted)
 
     def show_selection(self, selection: Selection) -> None:
@@ -225,11 +237,45 @@ class PlotPane(QWidget):
         found = None if document.hierarchy is None else document.hierarchy.find(state.node)
         if not hasattr(found, "shape"):
             raise RefbrowserError(ErrorKind.REF, f"there is no array {quoted(state.node)}")
+        self._note_before()
+        self._asked = document, cast("ArrayNode", found)
         self._presenter.restore(document, cast("ArrayNode", found), state)
+
+    def _note_before(self) -> None:
+        """Note what is shown now as what was looked at before, unless it was only passed over."""
+        now, source = time.monotonic(), self.source()
+        if source is not None and now - self._since >= _LOOKED_AT:
+            state = self.state()
+            self._before = None if state is None else (source, state)
+        self._since = now
+
+    def go_back(self) -> None:
+        """Show again what was looked at before the array that is shown now."""
+        before, self._before = self._before, None
+        if before is not None:
+            with suppress(RefbrowserError):
+                # It may be gone, with an edit.
+                self.restore(*before)
+
+    def forget(self, document: PlotSource) -> None:
+        """Hold nothing of a document that is closed."""
+        if self._before is not None and self._before[0] is document:
+            self._before = None
+
+    def show_as(self, other: PlotPane) -> None:
+        """Show what another view shows, as it does."""
+        state, source = other.state(), other.source()
+        if state is not None and source is not None:
+            self.restore(source, state)
 
     def clear(self) -> None:
         """Show nothing, and stop reading."""
+        self._asked = None
         self._presenter.clear()
+
+    def asked(self) -> tuple[PlotSource, ArrayNode] | None:
+        """Return the array that was to be shown, and its document; of an image another level may be seen."""
+        return self._asked
 
     def read_again(self) -> None:
         """Read again what is shown."""
@@ -379,8 +425,17 @@ class PlotPane(QWidget):
         self._back.setVisible(is_alone)
         self._show_status()
 
+    def set_among_others(self, is_among: bool) -> None:
+        """Say whether there are other views: then this one is named by its tab, and has its own readout."""
+        self._is_among_others = is_among
+        self.header.set_compact(is_among)
+        margin = theme.SMALL if is_among else theme.LARGE
+        self._column.setContentsMargins(margin, margin, margin, theme.SMALL if is_among else theme.MEDIUM)
+        self._show_status()
+
     def _show_status(self) -> None:
-        self.status.setVisible(self._is_alone and self.page() in (self.canvas, self.charts))
+        is_read = self.page() in (self.canvas, self.charts)
+        self.status.setVisible((self._is_alone or self._is_among_others) and is_read)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -536,3 +591,4 @@ class PlotPane(QWidget):
         self._show_playing()
         self._presenter.stage.redraw()
         self.restyled.emit()
+

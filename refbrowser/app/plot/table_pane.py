@@ -188,6 +188,23 @@ class TablePane(QWidget):
         if self._plot.whole() is None and not self.isVisible():
             self.show_nothing()
 
+    def set_plot(self, plot: PlotPane) -> None:
+        """Follow another plot from now on."""
+        if self._is_following:
+            self._plot.viewChanged.disconnect(self._plot_changed)
+        self._plot.arrayChanged.disconnect(self._array_changed)
+        self.sliders.indexChanged.disconnect(self._plot.set_index)
+        self.coding.clicked.disconnect(self._plot.set_decoded)
+        self._plot, self._is_following = plot, True
+        plot.viewChanged.connect(self._plot_changed)
+        self._follow_controls()
+        self._plot_changed()
+
+    def _follow_controls(self) -> None:
+        self._plot.arrayChanged.connect(self._array_changed)
+        self.sliders.indexChanged.connect(self._plot.set_index)
+        self.coding.clicked.connect(self._plot.set_decoded)
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._is_following:
@@ -404,9 +421,7 @@ class TablePane(QWidget):
         self.setFocusProxy(self.grid)
 
     def _connect(self) -> None:
-        self._plot.arrayChanged.connect(self._array_changed)
-        self.sliders.indexChanged.connect(self._plot.set_index)
-        self.coding.clicked.connect(self._plot.set_decoded)
+        self._follow_controls()
         self.export.clicked.connect(lambda _checked=False: self.exportRequested.emit())
         self.go_to.returnPressed.connect(self._go)
         inside = Qt.ShortcutContext.WidgetWithChildrenShortcut

@@ -213,10 +213,11 @@ class DocumentFollower(QObject):
 
     def _read_again(self, document: OpenDocument) -> None:
         """Read again what is shown: a member of which it is a part proved to be damaged."""
+        for plot in self._centre.plots():
+            if plot.source() is document:
+                plot.read_again()
         if document is not self._workspace.documents.current:
             return
-        if self._centre.plot is not None:
-            self._centre.plot.read_again()
         if self._centre.table is not None:
             self._centre.table.read_again()
         self.damaged.emit()

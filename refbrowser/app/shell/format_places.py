@@ -64,7 +64,7 @@ class FormatPlaces(CommandGroup):
                 self._take(format)
         workspace.documents.currentChanged.connect(lambda _document: self._soon.start())
         workspace.documents.added.connect(self._added)
-        workspace.centre.plotMade.connect(lambda _plot: self._soon.start())
+        workspace.centre.tableMade.connect(lambda _table: self._soon.start())
 
     def read_again(self) -> None:
         """Read again what pages show."""

@@ -180,7 +180,7 @@ class Ahead(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(PAUSE)
         self._timer.timeout.connect(self._go_on)
-        self._centre.plotMade.connect(lambda _plot: self._timer.start())
+        self._centre.tableMade.connect(lambda _table: self._timer.start())
 
     @property
     def is_done(self) -> bool:
@@ -237,8 +237,10 @@ class Screenshot(QObject):
         self._timer.start()
 
     def _look(self) -> None:
-        plot = self._centre.plot
-        at_rest = plot is not None and plot.is_settled() and not self._workspace.tasks.busy()
+        plots = self._centre.plots()
+        at_rest = (
+            bool(plots) and all(plot.is_settled() for plot in plots) and not self._workspace.tasks.busy()
+        )
         self._calm = self._calm + 1 if at_rest else 0
         is_late = self._calm < CALM and time.monotonic() > self._deadline
         if self._calm >= CALM or is_late:

@@ -62,8 +62,7 @@ class PreferencesInForce(QObject):
         self._attributes.show_internal(self._preferences.is_on("internal"))
 
     def _use_plot(self) -> None:
-        plot = self._centre.plot
-        if plot is not None:
+        for plot in self._centre.plots():
             plot.set_defaults(self._preferences.text("colour_map"), self._preferences.is_on("cf"))
             plot.set_prefetch(self._preferences.is_on("prefetch"))
 

@@ -18,7 +18,6 @@ from refbrowser.tools.registry import BUILT_IN, foreign
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.plugins import Plugins
     from refbrowser.tools.tool import Dock, Tool
@@ -36,8 +35,8 @@ class ToolPlaces(CommandGroup):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._shown: dict[str, Callable[[], object]] = {}
-        workspace.centre.plotMade.connect(lambda _plot: self._look())
-        workspace.centre.plotMade.connect(self._look_for_kinds)
+        workspace.centre.tableMade.connect(lambda _table: self._look())
+        workspace.centre.tableMade.connect(lambda _table: self._look_for_kinds())
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return the commands that show the docks of other packages."""
@@ -47,14 +46,14 @@ class ToolPlaces(CommandGroup):
         tasks = self._workspace.tasks
         tasks.run("tools", tasks.PREPARING, lambda _control: foreign(), self._add)
 
-    def _look_for_kinds(self, plot: PlotPane) -> None:
+    def _look_for_kinds(self) -> None:
         """Find the kinds of plots of other packages, too."""
         from refbrowser.views.plot.plot_kinds import foreign as foreign_kinds
 
         def found(kinds: Plugins[PlotKind]) -> None:
             for error in kinds.errors:
                 self._workspace.show_error("A kind of plot cannot be used", error)
-            if kinds.values:
+            for plot in self._workspace.centre.plots() if kinds.values else ():
                 plot.look_for_kinds()
 
         tasks = self._workspace.tasks

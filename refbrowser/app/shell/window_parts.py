@@ -68,6 +68,10 @@ def make_parts(workspace: Workspace, window: QMainWindow, start: StartPane) -> P
     _connect_bars(workspace)
     _connect_panes(workspace, parts)
     workspace.centre.plotMade.connect(lambda plot: _plot_made(workspace, parts, plot))
+    workspace.centre.tableMade.connect(lambda _table: _table_made(workspace, parts))
+    workspace.centre.plotChosen.connect(lambda _plot: workspace.update_actions())
+    workspace.centre.viewsChanged.connect(workspace.update_actions)
+    workspace.documents.removed.connect(workspace.centre.forget)
     workspace.layout_kept.restore()
     PreferencesInForce(workspace)
     RecentMenu(workspace)
@@ -182,10 +186,15 @@ def _plot_made(workspace: Workspace, parts: Parts, plot: PlotPane) -> None:
     groups = workspace.groups
     plot.elementHovered.connect(workspace.status.point_out)
     plot.backWanted.connect(workspace.plot_alone.leave)
-    plot.set_alone(is_alone=workspace.plot_alone.is_on)
     plot.chunkActivated.connect(workspace.navigation.select_key)
     plot.trustReviewRequested.connect(groups[PermissionCommands].review_trust)
-    groups[ValueCommands].connect_table()
-    groups[CopyCommands].connect_plot()
-    parts.context_menus.connect_views()
+    plot.arrayChanged.connect(workspace.update_actions)
+    groups[CopyCommands].connect_plot(plot)
+    parts.context_menus.connect_plot(plot)
+
+
+def _table_made(workspace: Workspace, parts: Parts) -> None:
+    workspace.plot_alone.tell_plots()
+    workspace.groups[ValueCommands].connect_table()
+    parts.context_menus.connect_table()
     workspace.navigation.plot_current()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any, Protocol
 from weakref import ref
 
@@ -11,6 +12,9 @@ from PySide6.QtCore import QObject
 
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.engine.jobs import JobHandle, JobStatus, Priority
+
+#: Two views of one document read each for itself.
+_NUMBERS = count()
 
 
 class Work(Protocol):
@@ -39,7 +43,7 @@ class Latest:
     """
 
     def __init__(self, owner: QObject, what: str) -> None:
-        self._owner, self._what = ref(owner), what
+        self._owner, self._what = ref(owner), f"{what} {next(_NUMBERS)}"
         self._asked = asked = _Asked()
         # Held by the connection alone: it must not keep the owner.
         owner.destroyed.connect(lambda: asked.cancel())

@@ -292,6 +292,10 @@ QTabBar::tab {{ padding: 5px 13px 6px 13px; color: {c.muted}; background: transp
   border: 1px solid transparent; border-bottom: 2px solid transparent; margin-right: 2px; }}
 QTabBar#centreTabBar::tab {{ padding: 5px 9px 6px 9px; }}
 QMainWindow > QTabBar::tab {{ padding: 5px 6px 6px 6px; }}
+QTabBar#viewTabs::tab {{ padding: 3px 4px 4px 8px; border: 1px solid transparent;
+  border-bottom: 2px solid {c.border}; }}
+QTabBar#viewTabs::tab:selected {{ border-bottom: 2px solid {c.muted}; }}
+QTabBar#viewTabs[active="true"]::tab:selected {{ border-bottom: 2px solid {c.accent}; font-weight: 600; }}
 QTabBar::tab:hover {{ color: {c.text}; }}
 QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
 QTabBar::tab:focus {{ color: {c.accent}; border-color: {c.accent}; }}

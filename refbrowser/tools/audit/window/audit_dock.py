@@ -43,7 +43,7 @@ class AuditDock(QObject):
         # Once the plot is there: most of what the page needs is loaded then.
         modules = ["refbrowser.tools.audit.window.audit_pane"]
         tasks = workspace.tasks
-        self._centre.plotMade.connect(lambda _plot: tasks.load("prepare audit", modules, self._make))
+        self._centre.tableMade.connect(lambda _table: tasks.load("prepare audit", modules, self._make))
 
     def show(self) -> None:
         """Bring the page to the front, with room while it is there, and the keyboard in it."""

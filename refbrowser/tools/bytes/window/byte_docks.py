@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from refbrowser.app.frame.frame import Frame
     from refbrowser.app.frame.navigation import Navigation
     from refbrowser.app.panes.array_pane import ArrayPane
-    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.widgets.docks import Docks
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.tools.bytes.window.byte_map_pane import ByteMapPane
@@ -68,8 +67,8 @@ class ByteDocks(PlottedDocks):
         (self.bytes.view if self._asked_for == BYTES else self.cost.grid).setFocus()
         self._asked_for = None
 
-    def _plot_made(self, plot: PlotPane) -> None:
-        super()._plot_made(plot)
+    def _plot_ready(self) -> None:
+        super()._plot_ready()
         if any(map(self._docks.is_seen, (BYTES, COST))):
             self._prepare()
 

@@ -175,6 +175,10 @@ class ByteMapPane(ArrayPane):
         super().set_plot(plot)
         plot.settled.connect(self._follow_plot)
 
+    def _leave_plot(self, plot: PlotPane) -> None:
+        super()._leave_plot(plot)
+        plot.settled.disconnect(self._follow_plot)
+
     def follow_key(self, key: str) -> None:
         """Put the cursor on the bytes of a key that was selected elsewhere."""
         if self._is_awake and self.follow.isChecked():

@@ -106,8 +106,9 @@ class LockCommands(CommandGroup):
         document.findings.look_again()
         if document is self._current:
             self._centre.lock_bar.set_document(document)
-            if self._centre.plot is not None and self._centre.table is not None:
-                self._centre.plot.look_at_lock()
+            for plot in self._centre.plots():
+                plot.look_at_lock()
+            if self._centre.table is not None:
                 self._centre.table.look_at_lock()
         self._workspace.update_actions()
 

@@ -20,6 +20,7 @@ from refbrowser.words import count_text, plural
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.wings.ncstream.reading.messages import StreamIndex
     from refbrowser.wings.ncstream.reading.reading_options import Order
@@ -87,6 +88,22 @@ class MessagesLink(FormatPage):
         self.pane.as_of.wanted.connect(self._show_until)
         self.as_of_bar.allWanted.connect(lambda: self._show_until(None))
         self.order_bar.wanted.connect(self.compare_orders)
+        self._follow_plot()
+        workspace.centre.plotChosen.connect(self._take_plot)
+
+    def _take_plot(self, plot: PlotPane) -> None:
+        """Be about another plot, in which the section of the chosen message is framed then."""
+        self._plot.viewChanged.disconnect(self._view_changed)
+        self._plot.settled.disconnect(self._view_changed)
+        self._plot.restyled.disconnect(self.mark.restyle)
+        self._plot.set_note(lambda _index: "")
+        self._plot = plot
+        self.mark.move_to(plot.canvas.box)
+        self.pane.set_plot(plot)
+        self._follow_plot()
+        self._view_changed()
+
+    def _follow_plot(self) -> None:
         self._plot.viewChanged.connect(self._view_changed)
         self._plot.settled.connect(self._view_changed)
         self._plot.restyled.connect(self.mark.restyle)

@@ -258,6 +258,14 @@ class MessagesPane(QWidget):
         plot.viewChanged.connect(self._plot_changed)
         self._plotted: str | None = None
 
+    def set_plot(self, plot: PlotPane) -> None:
+        """Follow another plot from now on."""
+        self._plot.viewChanged.disconnect(self._plot_changed)
+        self._plot = plot
+        plot.viewChanged.connect(self._plot_changed)
+        self.picture.set_plot(plot)
+        self._plot_changed()
+
     # What is shown
 
     def set_stream(

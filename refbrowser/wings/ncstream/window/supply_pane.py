@@ -66,9 +66,10 @@ _DEPTH = 14
 
 
 class SectionMark:
-    """The frame in one plot."""
+    """The frame in one plot at a time."""
 
     def __init__(self, box: ViewBox) -> None:
+        self._box = box
         #: A dark line under a light one, so that it is seen on every colour.
         self._frames = tuple(QGraphicsRectItem() for _ in range(2))
         self._fill = QGraphicsRectItem()
@@ -80,6 +81,14 @@ class SectionMark:
             box.addItem(item, ignoreBounds=True)
         self._dim = one_shot(box, FLASH, self._fill.hide)
         self.restyle()
+
+    def move_to(self, box: ViewBox) -> None:
+        """Frame what is in another plot from now on; nothing at first."""
+        self.show_at(None)
+        for item in (self._fill, *self._frames):
+            self._box.removeItem(item)
+            box.addItem(item, ignoreBounds=True)
+        self._box, self._dim = box, one_shot(box, FLASH, self._fill.hide)
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
@@ -359,8 +368,7 @@ class SupplyPane(QWidget):
         for widget in (self.legend, self.sliders, self.status):
             layout.addWidget(widget)
         self._soon = one_shot(self, 0, self._follow)
-        plot.viewChanged.connect(self._plot_changed)
-        self.sliders.indexChanged.connect(plot.set_index)
+        self._follow_plot()
         self.legend.wanted.connect(self.messageWanted)
         self.view.pointed.connect(self._pointed)
         self.view.chosen.connect(self._chosen)
@@ -405,6 +413,18 @@ class SupplyPane(QWidget):
         return supplied_words(messages)
 
     # Following the plot
+
+    def set_plot(self, plot: PlotPane) -> None:
+        """Follow another plot from now on."""
+        self._plot.viewChanged.disconnect(self._plot_changed)
+        self.sliders.indexChanged.disconnect(self._plot.set_index)
+        self._plot = plot
+        self._follow_plot()
+        self._plot_changed()
+
+    def _follow_plot(self) -> None:
+        self._plot.viewChanged.connect(self._plot_changed)
+        self.sliders.indexChanged.connect(self._plot.set_index)
 
     def _plot_changed(self) -> None:
         self._stale = True
