@@ -87,6 +87,7 @@ ALONE = {
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.app.plot.palette": "the colours of a plot, for a file that is long enough without them",
     "refbrowser.views.overlays.overlay_table": "a table, for what draws its rows",
+    "refbrowser.app.arrangement.apart_window": "a window, for an area that is long enough without it",
     "refbrowser.app.commands.groups": "a list, for the window that makes them",
     "refbrowser.app.shell.preferences_in_force": "what becomes of preferences, apart from what these are",
     "refbrowser.app.shell.tool_places": "what tools add, as format_places has what formats add",

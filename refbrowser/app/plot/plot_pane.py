@@ -591,4 +591,3 @@ class PlotPane(QWidget):
         self._show_playing()
         self._presenter.stage.redraw()
         self.restyled.emit()
-

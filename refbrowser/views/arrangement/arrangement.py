@@ -180,7 +180,7 @@ def _tabs(held: Mapping[str, Any]) -> Tabs:
     views = tuple(_number(each) for each in _list(held.get("tabs")))
     front = _number(held.get("front"))
     if front not in views:
-        raise _wrong("the view in front is none of the tabs")
+        raise _wrong("the view in front is not among the tabs")
     return Tabs(views, front)
 
 
