@@ -422,6 +422,8 @@ def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
     """Return how many chunks are stored, how many are missing, and the bytes that they take."""
     if found is None or found.stored is None:
         return {STORED: "not known without reading", STORED_SIZE: "not known"}
+    if found.is_computed:
+        return {STORED: "none: they are computed when they are read", STORED_SIZE: "nothing"}
     missing, stored = found.total - found.stored, count_text(found.stored - found.lost)
     others = {"missing": missing, "faulty or lost": found.lost}
     left = [f"{count_text(count)} {what}" for what, count in others.items() if count]
@@ -549,6 +551,8 @@ class StoredChunks:
         Chunks that are assembled from messages, whose bytes are not counted.
     lost
         Those of `stored` that cannot be read: their references are faulty, or what gave them is damaged.
+    is_computed
+        Its chunks are computed of other arrays when they are read: none is stored.
     """
 
     stored: int | None
@@ -558,12 +562,17 @@ class StoredChunks:
     inline: int = 0
     assembled: int = 0
     lost: int = 0
+    is_computed: bool = False
 
 
 def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | None:
     """Count the stored chunks of an array; None where it has no chunk grid. `check` raises when cancelled."""
     if not node.has_manifest:
         return None
+    from refbrowser.engine.derived.derived_values import Derived
+
+    if isinstance(node.values, Derived):
+        return StoredChunks(0, node.grid.size, is_computed=True)
     stored, total = node.manifest.stored(), node.grid.size
     if total > SIZED_CHUNKS:
         return StoredChunks(stored, total)

@@ -184,10 +184,9 @@ def pending_words(document: OpenDocument) -> str:
     """Return what of a document is not saved, and what is typed in an editor and not applied."""
     count, typed = document.pending_count, document.draft_count
     parts = []
-    if document.is_new:
-        parts.append("not saved yet")
-    elif document.is_dirty:
-        parts.append(counted_plain(count, "unsaved edit"))
+    if document.is_dirty:
+        parts.append("not saved yet" if document.is_new else counted_plain(count, "unsaved edit"))
     if typed:
         parts.append(f"{counted_plain(typed, 'edit')} not applied")
-    return f"* {', '.join(parts)}" if parts else "saved"
+    # What is computed is in no file, and nothing of it would be lost.
+    return f"* {', '.join(parts)}" if parts else "computed" if document.is_new else "saved"

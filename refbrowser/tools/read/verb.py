@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from refbrowser.cli.console import ProgressBar, tell, tell_damage, tell_findings, write_bytes
 from refbrowser.cli.options import (
@@ -32,8 +32,20 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from refbrowser.engine.dataset import Array
+    from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.model.selection import Selection
+
+
+class _Asked(NamedTuple):
+    """An array, the selection of it as it is written, and the datasets that it is read of."""
+
+    array: Array
+    part: str
+    datasets: tuple[Dataset, ...]
+
+    def tell_warnings(self) -> None:
+        """Warn of what the reads turned up, whichever dataset it is of."""
+        tell_findings(dict.fromkeys(found for each in self.datasets for found in each.access.memory.warnings))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,14 +94,15 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     if arguments.labelled and not arguments.compute:
         raise RefbrowserError(ErrorKind.USAGE, "--with goes with --compute")
     with ExitStack() as opened:
-        array, part = (
+        asked = (
             _computed(arguments, token, opened) if arguments.compute else _stored(arguments, token, opened)
         )
-        selection = selection_of(array, part, token)
+        array = asked.array
+        selection = selection_of(array, asked.part, token)
         if form in EXPORTED:
-            return _export(array, selection, arguments, token)
+            return _export(asked, selection, arguments, token)
         if form == CSV:
-            return _write_rows(array, selection, arguments, token)
+            return _write_rows(asked, selection, arguments, token)
         question = question_of(array, selection)
         if question is not None and not ask(arguments, question):
             raise question
@@ -102,17 +115,18 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             with ProgressBar("reading") as bar:
                 held = held_values(array, selection, form, job_control(token, bar))
                 portions = stack.enter_context(held)
-            tell_findings(array.dataset.access.memory.warnings)
+            asked.tell_warnings()
             _write(portions, arguments.output)
     return 0
 
 
-def _stored(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> tuple[Array, str]:
+def _stored(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> _Asked:
     link = take_link(arguments)
-    return chosen_array(opened.enter_context(open_dataset(arguments, token)), link, arguments)
+    dataset = opened.enter_context(open_dataset(arguments, token))
+    return _Asked(*chosen_array(dataset, link, arguments), (dataset,))
 
 
-def _computed(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> tuple[Array, str]:
+def _computed(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> _Asked:
     """Return the array that ``--compute`` says, and the selection of it."""
     from refbrowser.engine.jobs import JobControl
     from refbrowser.tools.read.public import compute
@@ -127,7 +141,8 @@ def _computed(arguments: argparse.Namespace, token: CancelToken, opened: ExitSta
         if not (label and equals and path):
             raise RefbrowserError(ErrorKind.USAGE, f"--with {quoted(each)} is not LABEL=PATH")
         labelled[label] = opened.enter_context(open_dataset_at(path, arguments, token))
-    return compute(dataset, arguments.compute, labelled, progress=JobControl(token)), arguments.select
+    array = compute(dataset, arguments.compute, labelled, progress=JobControl(token))
+    return _Asked(array, arguments.select, (dataset, *labelled.values()))
 
 
 def _form(arguments: argparse.Namespace) -> str:
@@ -147,10 +162,11 @@ def _check_terminal(arguments: argparse.Namespace) -> None:
         )
 
 
-def _export(array: Array, selection: Selection, arguments: argparse.Namespace, token: CancelToken) -> int:
+def _export(asked: _Asked, selection: Selection, arguments: argparse.Namespace, token: CancelToken) -> int:
     """Write the array in another format, with the coordinates of what was selected."""
     from refbrowser.tools.read.value_files import write_exported
 
+    array = asked.array
     tell_damage(array.damage)
     with ProgressBar("writing") as bar:
         report = write_exported(
@@ -163,21 +179,24 @@ def _export(array: Array, selection: Selection, arguments: argparse.Namespace, t
         )
     for line in report.lost:
         tell(f"refbrowser: note: {line}")
-    tell_findings(array.dataset.access.memory.warnings)
+    asked.tell_warnings()
     return 0
 
 
-def _write_rows(array: Array, selection: Selection, arguments: argparse.Namespace, token: CancelToken) -> int:
+def _write_rows(
+    asked: _Asked, selection: Selection, arguments: argparse.Namespace, token: CancelToken
+) -> int:
     """Write comma-separated values, a row for each element."""
     from refbrowser.tools.read.value_files import check_count, write_csv
     from refbrowser.views.plot.element_rows import ElementRows
 
+    array = asked.array
     rows = ElementRows(array, token)
     check_count(array, selection)
     tell_damage(array.damage)
     with ProgressBar("reading") as bar:
         write_csv(array, rows, selection, arguments.output, job_control(token, bar))
-    tell_findings(array.dataset.access.memory.warnings)
+    asked.tell_warnings()
     return 0
 
 

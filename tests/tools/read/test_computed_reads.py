@@ -82,3 +82,24 @@ def test_a_number_of_very_many_values_is_asked_about(
     assert main(["read", str(tmp_path / "large.json"), "--compute", "mean(a)", "--json"]) != 0
     told = capsys.readouterr()
     assert "it is computed of 100000000000 values of '/a'" in told.out + told.err
+
+
+def test_stale_files_of_every_dataset_are_told(
+    sample: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    array = {
+        "zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "|u1",
+        "compressor": None, "filters": None, "fill_value": None, "order": "C",
+    }  # fmt: skip
+    for name in "ab":
+        (tmp_path / name).write_bytes(bytes(4))
+        refs = {".zgroup": '{"zarr_format": 2}', "t/.zarray": json.dumps(array), "t/0": [name, 0, 4]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(refs))
+        assert main(["lock", f"{name}.json"]) == 0
+        (tmp_path / name).write_bytes(bytes(5))
+    read = ["read", "a.json", "--compute", "t + other::/t", "--with", "other=b.json", "--stale", "allow"]
+    capsys.readouterr()
+    for arguments in (["--json"], ["-o", "t.csv"], ["-o", "t.nc"]):
+        assert main([*read, *arguments]) == 0
+        told = capsys.readouterr().err
+        assert told.count("the file is not the one that was locked") == 2, arguments

@@ -13,8 +13,10 @@ from window_fixtures import button
 
 import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.panes.history_pane import pending_words
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.tools.read.window.compute_sheet import ComputeSheet, labels_of
+from refbrowser.views.attributes import STORED, STORED_SIZE, stored_chunks, stored_pairs
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -57,7 +59,10 @@ def test_an_expression_becomes_a_document(
     assert document is not None
     assert document.name == "warm"
     assert not document.is_dirty
+    assert pending_words(document) == "computed"
     assert document.dataset is not None
+    stored = stored_pairs(stored_chunks(document.dataset["/warm"].node, lambda: None))
+    assert stored == {STORED: "none: they are computed when they are read", STORED_SIZE: "nothing"}
     with refbrowser.open(sample) as dataset:
         expected = refbrowser.compute(dataset, "mean(/ocean/sst, time) - 10")[...]
     np.testing.assert_array_equal(document.dataset["/warm"][...], expected)
