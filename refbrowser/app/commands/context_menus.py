@@ -45,6 +45,9 @@ TREE_MENU: Names = (
     "replace_prefix",
     "pack_otherwise",
     None,
+    "difference_of_two",
+    "ratio_of_two",
+    None,
     "export",
     "export_view",
     None,
@@ -87,7 +90,15 @@ PLOT_MENU: Names = (
 )
 CELL_MENU: Names = ("explain", None, "copy_value", "copy_key", "copy_url", None, *_VALUES)
 #: Of a group, a rule or a document there is no slice, though the last one that was chosen is on the screen.
-_OF_ARRAYS = ("open_in_view", "open_beside", "copy_python", "copy_xarray", "export_view")
+_OF_ARRAYS = (
+    "open_in_view",
+    "open_beside",
+    "copy_python",
+    "copy_xarray",
+    "difference_of_two",
+    "ratio_of_two",
+    "export_view",
+)
 #: What has a path of its own.
 _NODES = (ItemKind.ARRAY, ItemKind.GROUP)
 #: What the menu of a document alone has.

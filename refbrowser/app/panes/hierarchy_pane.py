@@ -144,6 +144,12 @@ class HierarchyPane(QWidget):
         """Return the item that is current."""
         return self.model.item(self.tree.currentIndex())
 
+    def selected_items(self) -> list[Item]:
+        """Return the items that are selected, the current one last."""
+        current = self.tree.currentIndex()
+        indices = sorted(self.tree.selectionModel().selectedIndexes(), key=lambda index: index == current)
+        return [item for item in map(self.model.item, indices) if item is not None]
+
     def add_document(self, document: OpenDocument) -> None:
         """Show a document as one more root and select it."""
         with _Kept(self):
@@ -343,7 +349,8 @@ class _Tree(QTreeView):
         self.setUniformRowHeights(True)
         self.setIndentation(16)
         self.setIconSize(QSize(16, 16))
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        # With Ctrl and Shift several, for what is done with two arrays; what is shown is the current one.
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setExpandsOnDoubleClick(True)

@@ -72,12 +72,15 @@ class NamedArray:
 
     label: str
     path: str
-    selection: str
-    at: int
+    selection: str = ""
+    at: int = 0
 
     def __str__(self) -> str:
+        """Return the array as an expression has it: a path of other characters is quoted."""
         taken = f"[{self.selection}]" if self.selection else ""
-        return f"{self.label}{'::' if self.label else ''}{self.path}{taken}"
+        quote = '"' if "'" in self.path else "'"
+        path = self.path if _PATH.fullmatch(self.path) else f"{quote}{self.path}{quote}"
+        return f"{self.label}{'::' if self.label else ''}{path}{taken}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ def compute(
     expression: str,
     datasets: Mapping[str, Dataset] | None = None,
     *,
+    long_name: str = "",
     progress: Progress | None = None,
 ) -> Array:
     """Return an array that is computed of others, part by part when it is read.
@@ -36,6 +37,8 @@ def compute(
         coordinates. The manual lists the functions.
     datasets
         More datasets by labels: their arrays are ``LABEL::/array``.
+    long_name
+        Of the array; empty for the expression.
     progress
         As `open` has it; of what is read to select and compare coordinates.
 
@@ -60,7 +63,8 @@ def compute(
     """
     from refbrowser.views.derived.computed import computed
 
-    return computed(expression, {**(datasets or {}), "": dataset}, control_of(progress).token)
+    labelled = {**(datasets or {}), "": dataset}
+    return computed(expression, labelled, control_of(progress).token, long_name)
 
 
 @native_errors()

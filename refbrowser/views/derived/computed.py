@@ -109,7 +109,7 @@ def source_of(dataset: Dataset) -> tuple[str, str, Mapping[str, str]]:
     return (dataset.path, "", {}) if origin is None else (origin.path, origin.expression, origin.labelled)
 
 
-def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken) -> Array:
+def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken, long_name: str = "") -> Array:
     """Return the array that an expression says; it is computed part by part when it is read.
 
     Parameters
@@ -118,6 +118,8 @@ def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken) -> 
         As `refbrowser.model.expressions.grammar` says.
     datasets
         By the labels that arrays are named with; the one without a label is what the expression is about.
+    long_name
+        Of the array; empty for the expression.
 
     Raises
     ------
@@ -139,7 +141,7 @@ def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken) -> 
     beside.pop(name, None)
     builder = ManifestBuilder(host.path)
     builder.add_node(GroupNode())
-    said = text.partition("=")[2] if statement.name else text
+    said = long_name or (text.partition("=")[2] if statement.name else text)
     arrays = [array for array, _ in operands.taken]
     nodes = (_array_node(name, said, operand, arrays), *beside.values())
     for node in nodes:

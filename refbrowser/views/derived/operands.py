@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.reading.reader import Needed
 
 #: Coordinates are the same where they differ by no more than this part: single precision has such steps.
-_NEAR = 1e-6
+NEAR = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,9 @@ class Axis:
         RefbrowserError
             One cannot be read.
         """
-        if (self.node is other.node and self.taken == other.taken) or self.size > LONGEST_COORDINATE:
+        if self.node is other.node and self.taken == other.taken:
             return ""
-        mine, theirs = self._coordinate(token), other._coordinate(token)
+        mine, theirs = self.coordinate(token), other.coordinate(token)
         if mine is None or theirs is None:
             return ""
         unlike = np.flatnonzero(_unlike(mine, theirs))
@@ -106,8 +106,15 @@ class Axis:
         at = int(unlike[0])
         return f"element {at} is at {mine.text(at)} in one, and at {theirs.text(at)} in the other"
 
-    def _coordinate(self, token: CancelToken) -> Coordinate | None:
-        if self.node is None or self.dataset is None:
+    def coordinate(self, token: CancelToken) -> Coordinate | None:
+        """Return what is taken of the coordinate; None where there is none, or it is no numbers and no text.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be read.
+        """
+        if self.node is None or self.dataset is None or self.size > LONGEST_COORDINATE:
             return None
         session, access = self.dataset.session, self.dataset.access
         values = session.read(self.node, access, self.selection(), cancel=token)
@@ -126,7 +133,7 @@ def _unlike(one: Coordinate, other: Coordinate) -> npt.NDArray[np.bool_]:
         return first != second
     if one.values is None or other.values is None:
         return np.array(one.texts or ()) != np.array(other.texts or ())
-    near = _NEAR * np.maximum(np.abs(one.values), np.abs(other.values))
+    near = NEAR * np.maximum(np.abs(one.values), np.abs(other.values))
     return ~(np.abs(one.values - other.values) <= near)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array
     from refbrowser.io.cancel import CancelToken
     from refbrowser.views.plot.coordinates import Coordinate
+    from refbrowser.views.plot.slicing import SliceState
 
 #: A date of ISO 8601, whole or cut: a year, a month, a day, a time of day.
 _DATE = r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d)?)?)?)?)?"
@@ -70,6 +72,22 @@ def selection_at(array: Array, index: Any, token: CancelToken) -> Selection:
     if isinstance(index, str):
         return selection_of(array, index, token)
     return Selection.from_index(index, array.shape)
+
+
+def slice_words(state: SliceState, coordinates: Sequence[Coordinate]) -> str:
+    """Return where a slice is held as a selection by coordinates; by index along those without any."""
+    from refbrowser.views.plot.interpretation import coordinate_text
+
+    parts = []
+    for axis in state.sliders:
+        index, coordinate = state.indices[axis], coordinates[axis]
+        is_told = (
+            coordinate.values is not None
+            and np.count_nonzero(coordinate.values == coordinate.values[index]) == 1
+        )
+        text = f"={coordinate_text(coordinate, index)}" if is_told else f"@{index}"
+        parts.append(f"{state.names[axis]}{text}")
+    return ",".join(parts)
 
 
 def _indices(array: Array, wanted: str) -> int | slice:

@@ -1,17 +1,27 @@
-"""Computing arrays of those that are open."""
+"""Computing arrays of those that are open: by an expression, or of two that are selected."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.view import HelpCommands
+from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plot.named_selection import slice_words
+
+if TYPE_CHECKING:
+    from refbrowser.app.workspace.workspace import Workspace
+    from refbrowser.tools.read.window.compute_sheet import Chosen
+    from refbrowser.tools.read.window.pair_sheet import FoundPair
 
 
 class ComputeCommands(CommandGroup):
-    """Shows the sheet that computes."""
+    """Shows the sheets that compute."""
 
     actions = (
         ActionSpec(
@@ -22,11 +32,29 @@ class ComputeCommands(CommandGroup):
             tip="Compute an array of others by an expression, and open it",
             menu="&Data",
         ),
+        ActionSpec(
+            "difference_of_two",
+            "Di&fference of two…",
+            when="has_document",
+            tip="Open the difference of the two arrays selected in the tree, or of two places of one",
+            menu="&Data",
+        ),
+        ActionSpec(
+            "ratio_of_two",
+            "Rat&io of two…",
+            when="has_document",
+            tip="Open the ratio of the two arrays selected in the tree, or of two places of one",
+            menu="&Data",
+        ),
     )
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._work = Latest(self, "pair")
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name(self.compute_array)
+        return by_name(self.compute_array, self.difference_of_two, self.ratio_of_two)
 
     def compute_array(self) -> None:
         """Show the sheet, with the array that is selected in it."""
@@ -42,4 +70,76 @@ class ComputeCommands(CommandGroup):
         sheet.told.connect(self._workspace.say)
         if isinstance(node, ArrayNode):
             sheet.insert("", node.path)
+        sheet.open()
+
+    def difference_of_two(self) -> None:
+        """Open the difference of two arrays, or ask which."""
+        self._of_two("-")
+
+    def ratio_of_two(self) -> None:
+        """Open the ratio of two arrays, or ask which."""
+        self._of_two("/")
+
+    def _of_two(self, sign: str) -> None:
+        """Open what two arrays give that are selected; ask where they are not two, or their grids differ."""
+        from refbrowser.tools.read.window.compute_sheet import Chosen, datasets_of, labels_of
+
+        chosen = [
+            Chosen(item.document, item.node.path)
+            for item in self._workspace.hierarchy.selected_items()
+            if isinstance(item.node, ArrayNode) and item.document.dataset is not None
+        ]
+        if len(chosen) != 2:
+            one = chosen[-1] if chosen else self._first_array()
+            if one is None:
+                self._workspace.say("There is no array to compute with.")
+                return
+            self._ask(sign, self._with_slice(one), one)
+            return
+        first, second = chosen
+        labels = labels_of(first.document, self._workspace.documents.all())
+        datasets = datasets_of(labels)
+        sides = [each.named(labels) for each in chosen]
+
+        def find(control: TaskControl) -> FoundPair:
+            from refbrowser.tools.read.window.pair_sheet import found_pair
+
+            return found_pair(sign, sides[0], sides[1], datasets, control)
+
+        def done(found: FoundPair) -> None:
+            if found.computed is None:
+                self._ask(sign, first, second)
+                return
+            told = found.computed.show(first.document, self._workspace.documents)
+            self._workspace.say("; ".join([*found.pair.notes, told]))
+
+        def failed(_error: BaseException) -> None:
+            # The sheet finds out why, and says it where something else can be chosen.
+            self._ask(sign, first, second)
+
+        self._work.run(first.document, "Look at two arrays", find, done, failed)
+
+    def _first_array(self) -> Chosen | None:
+        from refbrowser.tools.read.window.compute_sheet import Chosen, arrays_of
+
+        document = self._current
+        arrays = [] if document is None else arrays_of(document)
+        return Chosen(document, arrays[0].path) if document is not None and arrays else None
+
+    def _with_slice(self, chosen: Chosen) -> Chosen:
+        """Return an array with the place of the slice on the screen, where it is that one's."""
+        plot = self._workspace.centre.plot
+        state = None if plot is None else plot.slice_state()
+        node = None if plot is None else plot.array()
+        if plot is None or state is None or node is None:
+            return chosen
+        if plot.source() is not chosen.document or node.path != chosen.path:
+            return chosen
+        return replace(chosen, selection=slice_words(state, plot.coordinates()))
+
+    def _ask(self, sign: str, first: Chosen, second: Chosen) -> None:
+        from refbrowser.tools.read.window.pair_sheet import PairSheet
+
+        sheet = PairSheet(sign, first, second, self._workspace.documents, self._workspace.window())
+        sheet.told.connect(self._workspace.say)
         sheet.open()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ from refbrowser.app.widgets.small_widgets import (
     push_button,
     resize_within_screen,
 )
+from refbrowser.model.expressions.grammar import NamedArray
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.words import one_line
 
@@ -47,16 +49,34 @@ _PAUSE = 150
 #: Arrays of one document that are listed.
 _LISTED = 2_000
 _INSERTED = Qt.ItemDataRole.UserRole
-_PLAIN_PATH = re.compile(r"(?:/[^\W\d][\w.]*)+\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class _Computed:
+class Computed:
     """What an expression gives: in words, and as it is shown."""
 
     words: str
     name: str
     opened: Opened
+
+    def show(self, beside: OpenDocument, documents: Documents) -> str:
+        """Open it as a document, in the folder of the one that it is about; return what was done."""
+        documents.add_made(os.path.join(os.path.dirname(beside.path), self.name), self.opened)
+        return f"{one_line(self.name)} is computed as it is read; Export writes it"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """An array that was chosen, and what of it."""
+
+    document: OpenDocument
+    path: str
+    selection: str = ""
+
+    def named(self, labels: Mapping[str, OpenDocument]) -> NamedArray:
+        """Return it as expressions name it, by the label of its document."""
+        label = next(label for label, document in labels.items() if document is self.document)
+        return NamedArray(label, self.path, self.selection)
 
 
 class ComputeSheet(QDialog):
@@ -82,7 +102,7 @@ class ComputeSheet(QDialog):
         resize_within_screen(self, 760, 520)
         self._document, self._documents = document, documents
         self._labels = labels_of(document, documents.all())
-        self._computed: _Computed | None = None
+        self._computed: Computed | None = None
         self._work = Latest(self, "compute")
         self._pause = one_shot(self, _PAUSE, self._look)
         self._lay_out()
@@ -134,7 +154,7 @@ class ComputeSheet(QDialog):
         for label, document in self._labels.items():
             root = QTreeWidgetItem([one_line(document.title)])
             listed.addTopLevelItem(root)
-            for node in _arrays(document)[:_LISTED]:
+            for node in arrays_of(document)[:_LISTED]:
                 sizes = ", ".join(
                     f"{name or '?'} {size}" for name, size in zip(node.dimensions, node.shape, strict=False)
                 )
@@ -154,8 +174,7 @@ class ComputeSheet(QDialog):
 
     def insert(self, label: str, path: str) -> None:
         """Write an array of a document, by its label, where the cursor is."""
-        written = path if _PLAIN_PATH.match(path) else f"'{path}'" if "'" not in path else f'"{path}"'
-        self._field.insert(f"{label}::{written}" if label else written)
+        self._field.insert(str(NamedArray(label, path)))
         self._field.setFocus()
 
     # Looking
@@ -173,14 +192,14 @@ class ComputeSheet(QDialog):
         text = self._field.text()
         if not text.strip():
             return
-        datasets = {label: each.dataset for label, each in self._labels.items() if each.dataset is not None}
+        datasets = datasets_of(self._labels)
 
-        def find(control: TaskControl) -> _Computed:
-            return _computed(text, datasets, control)
+        def find(control: TaskControl) -> Computed:
+            return look_at(text, datasets, control)
 
         self._work.run(self._document, "Look at an expression", find, self._show, self._failed)
 
-    def _show(self, computed: _Computed) -> None:
+    def _show(self, computed: Computed) -> None:
         self._computed = computed
         self._outcome.setText(computed.words)
         self._compute.setEnabled(True)
@@ -196,9 +215,7 @@ class ComputeSheet(QDialog):
         if computed is None:
             return
         self.accept()
-        folder = os.path.dirname(self._document.path)
-        self._documents.add_made(os.path.join(folder, computed.name), computed.opened)
-        self.told.emit(f"{one_line(computed.name)} is computed as it is read; Export writes it")
+        self.told.emit(computed.show(self._document, self._documents))
 
 
 def labels_of(current: OpenDocument, documents: list[OpenDocument]) -> dict[str, OpenDocument]:
@@ -217,24 +234,38 @@ def labels_of(current: OpenDocument, documents: list[OpenDocument]) -> dict[str,
     return found
 
 
-def _arrays(document: OpenDocument) -> list[ArrayNode]:
+def datasets_of(labels: Mapping[str, OpenDocument]) -> dict[str, Dataset]:
+    """Return the datasets of documents by their labels."""
+    return {label: document.dataset for label, document in labels.items() if document.dataset is not None}
+
+
+def arrays_of(document: OpenDocument) -> list[ArrayNode]:
+    """Return the arrays of a document that can be read."""
     hierarchy = document.hierarchy
     nodes = () if hierarchy is None else hierarchy.walk()
     return [node for node in nodes if isinstance(node, ArrayNode) and node.error is None]
 
 
-def _computed(text: str, datasets: dict[str, Dataset], control: TaskControl) -> _Computed:
-    """Look at an expression, and make what would be shown of it."""
+def look_at(
+    text: str, datasets: Mapping[str, Dataset], control: TaskControl, long_name: str = ""
+) -> Computed:
+    """Return what an expression gives, and make what would be shown of it; the array may have a long name.
+
+    Raises
+    ------
+    RefbrowserError
+        As `refbrowser.compute` does.
+    """
     from refbrowser.app.controller.work import Opened, state_of
     from refbrowser.references.document.history import History
     from refbrowser.tools.read.public import compute
 
     others = {label: dataset for label, dataset in datasets.items() if label}
-    array = compute(datasets[""], text, others, progress=control)
+    array = compute(datasets[""], text, others, long_name=long_name, progress=control)
     sizes = ", ".join(
         f"{name or '?'} {size}" for name, size in zip(array.dimensions, array.shape, strict=True)
     )
     units = str(array.attrs.get("units", "")) or "no units"
     words = f"Gives {sizes or 'one number'}: {array.dtype}, {'a plain number' if units == '1' else units}"
     dataset = array.dataset
-    return _Computed(words, array.name, Opened(History(dataset.document), state_of(dataset, None), None))
+    return Computed(words, array.name, Opened(History(dataset.document), state_of(dataset, None), None))
