@@ -93,6 +93,7 @@ __all__ = [
     "readers",
     "sample",
     "samples",
+    "statistics",
     "to_virtualizarr",
     "with_attributes",
     "with_packing",

@@ -132,6 +132,18 @@ BUILT_IN = (
         synonyms=("get",),
     ),
     Tool(
+        name="statistics",
+        heading=Heading.READ,
+        words="tell mean, spread, extremes and quantiles of a region, weighted by area",
+        examples=(
+            "refbrowser statistics sea_surface.json /ocean/sst --region 'lat 30..60, lon 300..350'",
+            "refbrowser statistics sea_surface.json /ocean/sst --select 0,:,: --along lat",
+        ),
+        verb="refbrowser.tools.statistics.verb",
+        public="refbrowser.tools.statistics.public:statistics",
+        synonyms=("stats", "mean", "zonal"),
+    ),
+    Tool(
         name="cat",
         heading=Heading.READ,
         words="write the stored bytes of one key",

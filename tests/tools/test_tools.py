@@ -86,7 +86,7 @@ def test_keywords_of_a_function_are_fields_of_its_request(tool: Tool) -> None:
 
 
 #: What the manual says of options that have another name now, and of other programs.
-OF_OTHERS = {"--along", "--no-index"}
+OF_OTHERS = {"--no-index"}
 
 
 def test_the_manual_has_every_option_and_no_other() -> None:

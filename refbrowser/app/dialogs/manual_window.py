@@ -68,6 +68,7 @@ SECTIONS = {
         "moving",
         "comparing",
         "computing",
+        "regions",
         "bytes",
         "export",
     ),

@@ -107,6 +107,11 @@ COMMANDS = {
         ["read", "sea_surface.json", "/ocean/lat"],
         ["read", "sea_surface.json", "/ocean/sst", "--select", "0,:2,:2"],
     ],
+    "statistics": [
+        ["statistics", "sea_surface.json", "/ocean/sst", "--region", "lat 30..60", "--along", "time"],
+        ["statistics", "sea_surface.json", "/ocean/sst", "--region", "> 1000"],
+        ["statistics", "sea_surface.json", "/ice/fraction"],
+    ],
     "cat": [["cat", "sea_surface.json", "ocean/sst/.zarray"]],
     "expand": [
         ["expand", "sea_surface.json"],

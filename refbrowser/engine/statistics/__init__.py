@@ -1,0 +1,1 @@
+"""Statistics of very many values, in one pass over their chunks."""

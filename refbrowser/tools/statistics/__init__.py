@@ -1,0 +1,1 @@
+"""Statistics of a region of an array: the verb and the function."""
