@@ -425,6 +425,12 @@ class PlotCanvas(AxesView):
         """Keep a part of what lies in these ranges in sight, however the view is moved; None: whatever."""
         self._content = across, upwards
 
+    def content(self) -> tuple[Extent, Extent]:
+        """Return from where to where what is drawn reaches: without an end what is visible."""
+        ends = (known or seen for known, seen in zip(self._content, self.view()[:2], strict=True))
+        across, upwards = ((min(pair), max(pair)) for pair in ends)
+        return across, upwards
+
     def _keep_in_sight(self) -> None:
         """Bring the view back to where there is something, and say how to see all of it."""
         if self._is_moved_back:

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from refbrowser.app.plot.canvas import Extent, PlotCanvas, View
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.palette import Palette
-from refbrowser.app.plot.reader import PictureLoader, PlotSource
+from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.loading import load
 from refbrowser.model.multiscales.axis_transform import IndexMap
-from refbrowser.views.overlays.overlay import DrawnSlice, Overlay
+from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.overlays.overlay_table import suited
 from refbrowser.views.plot.coordinates import (
     AxisScale,
     Coordinate,
     plain_coordinate,
 )
+from refbrowser.views.plot.drawn_slice import DrawnSlice
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.levels import LevelKeeper, Levels, Scale, beyond, histogram
 from refbrowser.views.plot.picture import Picture
-from refbrowser.views.plot.plan import plan_view, widened
 from refbrowser.views.plot.plot_kind import Control, PlotKind, Sought
 from refbrowser.views.plot.plot_kinds import best
 from refbrowser.views.plot.reading import ElementCoordinate
@@ -132,6 +132,42 @@ class DrawnKind:
         """
         raise NotImplementedError
 
+    def element_at(self, across: float, upwards: float) -> tuple[int, ...] | None:
+        """Return the element at a position, by its indices along the axes of the slice; None outside."""
+        drawing = self._drawing
+        column = drawing.across.index_at(self.turned(across, upwards)[0])
+        return None if column is None else (column,)
+
+    # Where it is on the Earth
+
+    def on_earth(
+        self, longitudes: npt.NDArray[Any], latitudes: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+        """Return where places on the Earth (in degrees) are drawn, NaN where they are not seen.
+
+        None where what is drawn is not on Earth, or it is not known yet where.
+        """
+        return None
+
+    def earth_at(
+        self, across: npt.NDArray[Any], upwards: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+        """Return the longitudes and latitudes that are drawn at positions, NaN where there is nothing.
+
+        None where `on_earth` gives it.
+        """
+        return None
+
+    @property
+    def seam(self) -> float | None:
+        """The meridian at which lines on the Earth are cut; None where they are cut at none."""
+        return None
+
+    @property
+    def place_key(self) -> object:
+        """What is another one when elements or places on the Earth are drawn elsewhere."""
+        return None
+
     def notes(self) -> list[str]:
         """Return what is to be known about the axes."""
         return []
@@ -214,9 +250,7 @@ class OverlayStack:
         if drawing.slice is None or drawing.shown is None:
             self.suited = ()
         else:
-            self.suited = suited(
-                DrawnSlice(drawing.shown, drawing.slice, drawing.coordinates, drawing.auxiliary)
-            )
+            self.suited = suited(drawing.drawn_slice())
         for name in before & self.on:
             self._drawn[name].set_slice()
         self._follow(before)
@@ -289,6 +323,9 @@ class Drawing(QObject):
         self.auxiliary: Sequence[ElementCoordinate] = ()
         self.across = AxisScale(plain_coordinate("", 1))
         self.upwards: AxisScale | None = None
+        #: Whose array is drawn, and the attributes of its grid mapping.
+        self.source: PlotSource | None = None
+        self.mapping: Mapping[str, Any] = {}
         #: What is seen behind the base picture where that is one of a part; set before that.
         self.backdrop: Backdrop | None = None
         self.base: Picture | None = None
@@ -347,6 +384,12 @@ class Drawing(QObject):
         self.kind = self._kinds[row.name]
 
     # Axes and range
+
+    def drawn_slice(self) -> DrawnSlice:
+        """Return what is known of the slice that is drawn."""
+        assert self.shown is not None
+        assert self.slice is not None
+        return DrawnSlice(self.shown, self.slice, self.coordinates, self.auxiliary, self.mapping)
 
     def set_slice(
         self, state: SliceState, coordinates: Sequence[Coordinate], shown: Interpretation, label: str
@@ -608,70 +651,3 @@ def _indices(scale: AxisScale, span: tuple[float, float]) -> range:
         return range(max(0, ends[0] - 1), min(size, ends[1] + 2))
     low, high = sorted(span)
     return range(max(0, int(np.floor(low + 0.5))), min(size, int(np.ceil(high + 0.5))))
-
-
-class Refiner(QObject):
-    """Keeps a second picture, of the visible part, over the first one.
-
-    Signals
-    -------
-    changed()
-        Another picture of a part is shown, or none.
-    ended()
-        It is read.
-    """
-
-    changed = Signal()
-    ended = Signal()
-
-    def __init__(self, drawing: Drawing, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._drawing = drawing
-        self._loader = PictureLoader("plot-detail", self)
-        self._loader.shown.connect(self._shown)
-        self._loader.filled.connect(drawing.draw)
-        self._loader.ended.connect(self._ended)
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether anything is still to come."""
-        return self._loader.is_reading
-
-    def picture_for(self, base: Picture) -> Picture | None:
-        """Return the picture of a part of what `base` shows, or None."""
-        found = self._loader.current
-        return found if found is not None and _same_slice(found, base) else None
-
-    def refine(self, document: PlotSource, base: Picture) -> None:
-        """Read the visible part where that shows more than `base` does and needs no question."""
-        window = self._drawing.visible_window()
-        if not all(len(part) for part in window):
-            return
-        plan = plan_view(base.node, base.plan.slice, window)
-        enough = base.plan.covers(window) and not plan.finer_than(base.plan)
-        if enough or plan.too_large:
-            self.drop()
-            return
-        now = self.picture_for(base)
-        if now is None or not now.plan.covers(window) or plan.finer_than(now.plan):
-            wide = plan_view(base.node, base.plan.slice, widened(window, base.plan.slice))
-            self._loader.request(document, base.node, plan if wide.too_large else wide)
-
-    def drop(self) -> None:
-        """Show no detail."""
-        had = self._loader.current is not None
-        self._loader.clear()
-        if had:
-            self.changed.emit()
-
-    def _shown(self, picture: Picture) -> None:
-        base = self._drawing.base
-        if base is not None and _same_slice(picture, base):
-            self.changed.emit()
-
-    def _ended(self, _picture: Picture) -> None:
-        self.ended.emit()
-
-
-def _same_slice(detail: Picture, base: Picture) -> bool:
-    return detail.node is base.node and detail.plan.slice == base.plan.slice

@@ -25,6 +25,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.extent import EVERYTHING, Extent
+from refbrowser.views.maps.grid_mapping import grid_mapping
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
@@ -224,6 +225,7 @@ class Presenter(QObject):
         self._roles = self._roles_with(beside)
         bands = self.subject.bands = self._bands_with(node, beside)
         are_sure = bands is not None and bands.is_sure
+        self.drawing.source, self.drawing.mapping = document, grid_mapping(document.hierarchy, node)
         self.drawing.is_photograph = are_sure or self.stage.resolution.is_photograph
         self.coordinates.begin(node, bands)
         state = memory.first(node, self._roles, bands)
@@ -359,6 +361,7 @@ class Presenter(QObject):
         picture, before = self.loader.current, self.subject.node
         self.subject.node = node
         assert document.hierarchy is not None
+        self.drawing.mapping = grid_mapping(document.hierarchy, node)
         self.subject.bands = self._bands_with(node, coordinate_nodes(document.hierarchy, node))
         if self.subject.slice is not None and self.subject.bands is None:
             self.subject.slice = self.subject.slice.with_bands(None)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QObject, QSize, Signal
 
 from refbrowser.app.plot.drawing import Backdrop, Drawing
+from refbrowser.app.plot.reader import PictureLoader, PlotSource
 from refbrowser.model.multiscales.axis_transform import IndexMap, element_at
 from refbrowser.model.multiscales.conventions import multiscale_of
 from refbrowser.model.multiscales.multiscale import Direction
@@ -265,3 +266,70 @@ def _is_whole(picture: Picture) -> bool:
         len(taken) * taken.step >= state.shape[axis]
         for taken, axis in zip(picture.plan.ranges, state.axes, strict=True)
     )
+
+
+class Refiner(QObject):
+    """Keeps a second picture, of the visible part, over the first one.
+
+    Signals
+    -------
+    changed()
+        Another picture of a part is shown, or none.
+    ended()
+        It is read.
+    """
+
+    changed = Signal()
+    ended = Signal()
+
+    def __init__(self, drawing: Drawing, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._drawing = drawing
+        self._loader = PictureLoader("plot-detail", self)
+        self._loader.shown.connect(self._shown)
+        self._loader.filled.connect(drawing.draw)
+        self._loader.ended.connect(self._ended)
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether anything is still to come."""
+        return self._loader.is_reading
+
+    def picture_for(self, base: Picture) -> Picture | None:
+        """Return the picture of a part of what `base` shows, or None."""
+        found = self._loader.current
+        return found if found is not None and _same_slice(found, base) else None
+
+    def refine(self, document: PlotSource, base: Picture) -> None:
+        """Read the visible part where that shows more than `base` does and needs no question."""
+        window = self._drawing.visible_window()
+        if not all(len(part) for part in window):
+            return
+        plan = plan_view(base.node, base.plan.slice, window)
+        enough = base.plan.covers(window) and not plan.finer_than(base.plan)
+        if enough or plan.too_large:
+            self.drop()
+            return
+        now = self.picture_for(base)
+        if now is None or not now.plan.covers(window) or plan.finer_than(now.plan):
+            wide = plan_view(base.node, base.plan.slice, widened(window, base.plan.slice))
+            self._loader.request(document, base.node, plan if wide.too_large else wide)
+
+    def drop(self) -> None:
+        """Show no detail."""
+        had = self._loader.current is not None
+        self._loader.clear()
+        if had:
+            self.changed.emit()
+
+    def _shown(self, picture: Picture) -> None:
+        base = self._drawing.base
+        if base is not None and _same_slice(picture, base):
+            self.changed.emit()
+
+    def _ended(self, _picture: Picture) -> None:
+        self.ended.emit()
+
+
+def _same_slice(detail: Picture, base: Picture) -> bool:
+    return detail.node is base.node and detail.plan.slice == base.plan.slice

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.plot.canvas import PlotCanvas, View
 from refbrowser.app.plot.colour_bar import ColourBar
-from refbrowser.app.plot.drawing import Drawing, Refiner
+from refbrowser.app.plot.drawing import Drawing
 from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.legends import FlagLegend, StateLegend
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.reader import CoordinateReader, PictureLoader, PlotSource
-from refbrowser.app.plot.resolution import Resolution, Turn, element_of
+from refbrowser.app.plot.resolution import Refiner, Resolution, Turn, element_of
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.plot.values_view import ChartsPage, PictureRows, ValuesView
 from refbrowser.model.nodes import ArrayNode
@@ -291,13 +291,7 @@ class Pointing(QObject):
         drawing = self._drawing
         if drawing.slice is None:
             return None
-        column = drawing.across.index_at(drawing.turned(across, upwards)[0])
-        if column is None:
-            return None
-        if drawing.upwards is None:
-            return (column,)
-        row = drawing.upwards.index_at(upwards)
-        return None if row is None else (row, column)
+        return drawing.kind.element_at(across, upwards)
 
     def _position(self) -> tuple[float, float]:
         assert self.element is not None

@@ -2,35 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from refbrowser.views.plot.coordinates import Coordinate
-from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.reading import ElementCoordinate
-from refbrowser.views.plot.slicing import SliceState
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnSlice:
-    """A slice as it is drawn: what overlays go by.
-
-    Attributes
-    ----------
-    shown
-        What its elements mean.
-    state
-        The slice, with two axes.
-    coordinates
-        One for each dimension of the array, as far as they have come.
-    auxiliary
-        Coordinates of single elements, once they are read.
-    """
-
-    shown: Interpretation
-    state: SliceState
-    coordinates: Sequence[Coordinate]
-    auxiliary: Sequence[ElementCoordinate] = ()
+from refbrowser.views.plot.drawn_slice import DrawnSlice
 
 
 @dataclass(frozen=True, slots=True)

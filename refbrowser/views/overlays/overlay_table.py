@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
-from refbrowser.views.overlays.overlay import DrawnSlice, Overlay
+from refbrowser.views.maps.earth_grids import may_lie_on_earth
+from refbrowser.views.overlays.overlay import Overlay
+from refbrowser.views.plot.drawn_slice import DrawnSlice
+
+_LINES = "refbrowser.app.plot.maps.drawn_lines"
 
 #: In the order of the menu.
-OVERLAYS: tuple[Overlay, ...] = ()
+OVERLAYS: tuple[Overlay, ...] = (
+    Overlay(
+        name="coastlines",
+        text="Coastlines",
+        tip="The coasts of land and islands",
+        suits=may_lie_on_earth,
+        drawn_by=f"{_LINES}:Coastlines",
+        begins_on=True,
+    ),
+    Overlay(
+        name="borders",
+        text="Borders",
+        tip="The borders of countries",
+        suits=may_lie_on_earth,
+        drawn_by=f"{_LINES}:Borders",
+    ),
+    Overlay(
+        name="graticule",
+        text="Meridians and parallels",
+        tip="Lines of round longitudes and latitudes",
+        suits=may_lie_on_earth,
+        drawn_by=f"{_LINES}:Graticule",
+    ),
+)
 
 
 def suited(drawn: DrawnSlice) -> tuple[Overlay, ...]:

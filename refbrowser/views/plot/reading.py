@@ -360,6 +360,18 @@ class Auxiliary:
         more, less = int(np.count_nonzero(steps > 0)), int(np.count_nonzero(steps < 0))
         return None if more == less else more > less
 
+    def over(self, axes: Sequence[int]) -> tuple[npt.NDArray[np.float64], tuple[range, ...]] | None:
+        """Return the numbers over the axes of the view, in their order, and the indices that they are at.
+
+        None where they are no numbers, or do not depend on all of these axes.
+        """
+        taken = dict(zip(self._plan.slice.axes, self._plan.ranges, strict=True))
+        own = [each for each in self._dimensions if each in taken]
+        if not self._shown.is_number or sorted(own) != sorted(axes) or self._values.ndim != len(own):
+            return None
+        numbers = self._shown.numbers(self._values).astype(np.float64)
+        return numbers.transpose([own.index(axis) for axis in axes]), tuple(taken[axis] for axis in axes)
+
     def _value_text(self, raw: Any) -> str:
         if self._role in _HEMISPHERES and self._shown.is_number and not self._shown.is_missing(raw):
             return degrees_text(float(self._shown.numbers(np.asarray(raw))), None, *_HEMISPHERES[self._role])

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF
 
 from refbrowser.app.plot.canvas import Extent, ShownScale, View
-from refbrowser.app.plot.drawing import DrawnKind
+from refbrowser.app.plot.drawing import Drawing, DrawnKind
+from refbrowser.app.plot.maps.grid_maker import GridMaker
+from refbrowser.views.maps.layouts import IndexLayout, Layout
 from refbrowser.views.plot.coordinates import AxisRole, AxisScale, are_on_map, cell_aspect, is_no_strip
 from refbrowser.views.plot.picture import Picture
 from refbrowser.views.words import one_line
 
+Floats = npt.NDArray[np.float64]
 _ON_EARTH = (AxisRole.LATITUDE, AxisRole.LONGITUDE)
 #: Values that are looked at for levels while a picture fills.
 _SAMPLE = 10_000
@@ -21,6 +25,12 @@ _SAMPLE = 10_000
 
 class ImageKind(DrawnKind):
     """Draws the values of a slice with two axes as an image."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        super().__init__(drawing)
+        self._layout: Layout = IndexLayout((0, 0))
+        self._grids = GridMaker(drawing)
+        self._grids.came.connect(self._grid_came)
 
     @property
     def has_bar(self) -> bool:
@@ -36,6 +46,7 @@ class ImageKind(DrawnKind):
             ShownScale(drawing.upwards, drawing.coordinates[state.y].axis_label),
         )
         drawing.canvas.set_ground(QRectF(-0.5, -0.5, state.shape[state.x], state.shape[state.y]))
+        self._lie()
 
     def _scale(self, dimension: int) -> AxisScale:
         """Return the axis along a dimension; longitudes grow to the right, latitudes upwards."""
@@ -96,12 +107,48 @@ class ImageKind(DrawnKind):
         across = self._drawing.across.positions(range(element[-1], element[-1] + 1))
         return float(across[0]), float(element[0])
 
-    def where(
-        self, rows: npt.NDArray[Any], columns: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        return columns, rows
+    def where(self, rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
+        return self._layout.where(rows, columns)
+
+    def element_at(self, across: float, upwards: float) -> tuple[int, ...] | None:
+        assert self._drawing.slice is not None
+        rows, columns = self._layout.elements(np.array([across]), np.array([upwards]))
+        if np.isnan(rows[0]):
+            return None
+        # What lies on the last edge is of the last element.
+        shape = [self._drawing.slice.shape[axis] for axis in self._drawing.slice.axes]
+        return min(int(rows[0] + 0.5), shape[0] - 1), min(int(columns[0] + 0.5), shape[1] - 1)
 
     # Maps
+
+    def on_earth(self, longitudes: Floats, latitudes: Floats) -> tuple[Floats, Floats] | None:
+        return self._layout.on_earth(longitudes, latitudes)
+
+    def earth_at(self, across: Floats, upwards: Floats) -> tuple[Floats, Floats] | None:
+        return self._layout.earth_at(across, upwards)
+
+    @property
+    def seam(self) -> float | None:
+        return self._layout.seam
+
+    @property
+    def place_key(self) -> object:
+        return self._layout
+
+    def _lie(self) -> None:
+        """Find where the elements are on the canvas and on the Earth."""
+        drawing, state = self._drawing, self._drawing.slice
+        assert state is not None
+        assert state.y is not None
+        grid = self._grids.grid(drawing.source, drawing.drawn_slice())
+        self._layout = IndexLayout((state.shape[state.y], state.shape[state.x]), grid)
+
+    def _grid_came(self) -> None:
+        """Draw the lines of the Earth, now that it is known where it is."""
+        drawing = self._drawing
+        if drawing.kind is self and drawing.slice is not None:
+            self._lie()
+            drawing.draw()
 
     @property
     def has_proportions(self) -> bool:

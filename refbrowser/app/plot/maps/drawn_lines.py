@@ -1,0 +1,151 @@
+"""Draws lines of the Earth over a picture: coasts, borders, meridians and parallels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pyqtgraph import GraphicsObject, mkPen
+from pyqtgraph.functions import arrayToQPath
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+
+from refbrowser.app.plot.drawing import DrawnOverlay
+from refbrowser.views.maps.earth_lines import (
+    EarthLines,
+    beside_each_other,
+    degree_size,
+    earth_lines,
+    is_fine,
+    net_lines,
+    net_step,
+    seen_lines,
+)
+from refbrowser.views.maps.layouts import seen_part
+
+if TYPE_CHECKING:
+    from refbrowser.app.plot.canvas import View
+    from refbrowser.app.plot.drawing import Drawing
+
+#: Points that are farther apart than this part of the whole picture lie on both sides of a seam.
+_JUMP = 0.25
+
+
+class LinesItem(GraphicsObject):
+    """Lines in the colours that are seen on every picture: dark ones on light ones.
+
+    Parameters
+    ----------
+    pens
+        From the lowest to the uppermost.
+    """
+
+    def __init__(self, pens: tuple[QPen, ...], z: float) -> None:
+        super().__init__()
+        self._pens = pens
+        self.path = QPainterPath()
+        self._view = QRectF()
+        self.setZValue(z)
+        # Painted once for a view, not again with each picture below it.
+        self.setCacheMode(GraphicsObject.CacheMode.DeviceCoordinateCache)
+
+    def set_path(self, path: QPainterPath, view: QRectF) -> None:
+        """Show other lines, which are seen in a part of the plot."""
+        self.prepareGeometryChange()
+        self.path, self._view = path, view
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self._view
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for pen in self._pens:
+            painter.setPen(pen)
+            painter.drawPath(self.path)
+
+
+def _pens(width: float, style: Qt.PenStyle = Qt.PenStyle.SolidLine, strength: int = 255) -> tuple[QPen, ...]:
+    return (
+        mkPen(255, 255, 255, strength * 2 // 5, width=width + 1.6),
+        mkPen(16, 21, 29, strength, width=width, style=style),
+    )
+
+
+class DrawnLines(DrawnOverlay):
+    """Draws lines of the Earth, anew only for another view or another place of the picture."""
+
+    pens: tuple[QPen, ...] = _pens(1.1)
+    z = 3.0
+
+    def __init__(self, drawing: Drawing) -> None:
+        super().__init__(drawing)
+        self.item = LinesItem(self.pens, self.z)
+        drawing.canvas.box.addItem(self.item, ignoreBounds=True)
+        self._drawn: tuple[object, ...] = ()
+
+    def lines(self, degrees: float, view: View) -> EarthLines:
+        """Return the lines for a view, in which so many degrees take a pixel."""
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        self._drawn = ()
+        self.item.set_path(QPainterPath(), QRectF())
+
+    def draw(self, view: View) -> None:
+        kind = self._drawing.kind
+        if self._drawn == (view, kind.place_key):
+            return
+        self._drawn = (view, kind.place_key)
+        (left, right), (low, high), pixels = view
+        places = kind.earth_at(*beside_each_other(view[:2], pixels))
+        degrees = float("nan") if places is None else degree_size(*places)
+        if not np.isfinite(degrees) or min(pixels) < 1:
+            self.item.set_path(QPainterPath(), QRectF())
+            return
+        lines = self.lines(degrees, view)
+        if kind.seam is not None:
+            lines = lines.cut_at(kind.seam)
+        found = kind.on_earth(lines.longitudes, lines.latitudes)
+        if found is None:
+            self.item.set_path(QPainterPath(), QRectF())
+            return
+        across, upwards, joined = seen_lines(*found, lines.joined, view[:2], pixels, self._jump())
+        path = arrayToQPath(across, upwards, connect=joined.astype(np.int32))
+        self.item.set_path(path, QRectF(left, low, right - left, high - low).normalized())
+
+    def _jump(self) -> tuple[float, float]:
+        ends = self._drawing.canvas.content()
+        across, upwards = ((high - low) * _JUMP for low, high in ends)
+        return across, upwards
+
+
+class Coastlines(DrawnLines):
+    """Draws coasts."""
+
+    def lines(self, degrees: float, view: View) -> EarthLines:
+        return earth_lines("coasts", is_fine=is_fine(degrees))
+
+
+class Borders(DrawnLines):
+    """Draws the borders of countries."""
+
+    pens = _pens(0.9, Qt.PenStyle.DashLine, 200)
+    z = 2.9
+
+    def lines(self, degrees: float, view: View) -> EarthLines:
+        return earth_lines("borders", is_fine=is_fine(degrees))
+
+
+class Graticule(DrawnLines):
+    """Draws meridians and parallels of round numbers."""
+
+    pens = _pens(0.7, strength=120)
+    z = 2.8
+
+    def lines(self, degrees: float, view: View) -> EarthLines:
+        part = seen_part(self._drawing.kind.earth_at, view[:2])
+        return net_lines(net_step(min(part.width, degrees * max(view[2]))), part.longitudes, part.latitudes)

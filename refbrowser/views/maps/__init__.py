@@ -1,0 +1,1 @@
+"""Where arrays lie on the Earth, and how the Earth is drawn."""

@@ -1,0 +1,225 @@
+"""How the elements of a slice are laid out on the canvas: at their indices, to scale, or on a map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.views.maps.axis_cells import AxesCells
+from refbrowser.views.maps.earth_grids import EarthGrid
+from refbrowser.views.maps.projections import MapProjection, Plane
+
+Floats = npt.NDArray[np.float64]
+Pair = tuple[Floats, Floats]
+Extent = tuple[float, float]
+#: So many places along each axis tell how far a picture reaches.
+_LOOKED_AT = 129
+
+
+class Layout(Protocol):
+    """Where elements are on the canvas, and what is where.
+
+    Attributes
+    ----------
+    seam
+        The meridian at which lines on the Earth are cut; None where they are cut at none.
+    """
+
+    @property
+    def seam(self) -> float | None:
+        """The meridian at which lines on the Earth are cut."""
+
+    def where(self, rows: Floats, columns: Floats) -> Pair:
+        """Return the positions of places among the elements, across and upwards; NaN where not seen."""
+        ...
+
+    def elements(self, across: Floats, upwards: Floats) -> Pair:
+        """Return the rows and columns at positions, whole numbers at centres; NaN where no element is."""
+        ...
+
+    def on_earth(self, longitudes: Floats, latitudes: Floats) -> Pair | None:
+        """Return the positions of places on the Earth, NaN where not seen; None where it is not on Earth."""
+        ...
+
+    def earth_at(self, across: Floats, upwards: Floats) -> Pair | None:
+        """Return the longitudes and latitudes at positions; None where it is not on Earth."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexLayout:
+    """Each element alike, at its indices.
+
+    Attributes
+    ----------
+    shape
+        Number of rows and columns.
+    grid
+        Where the elements are on the Earth, or None.
+    """
+
+    shape: tuple[int, int]
+    grid: EarthGrid | None = None
+
+    @property
+    def seam(self) -> float | None:
+        """Where the columns end."""
+        return None if self.grid is None else self.grid.seam
+
+    def where(self, rows: Floats, columns: Floats) -> Pair:
+        """Return columns and rows."""
+        return columns, rows
+
+    def elements(self, across: Floats, upwards: Floats) -> Pair:
+        """Return rows and columns."""
+        rows, columns = self.shape
+        with np.errstate(invalid="ignore"):
+            inside = (across >= -0.5) & (across < columns - 0.5) & (upwards >= -0.5) & (upwards < rows - 0.5)
+        return np.where(inside, upwards, np.nan), np.where(inside, across, np.nan)
+
+    def on_earth(self, longitudes: Floats, latitudes: Floats) -> Pair | None:
+        """Return columns and rows of places."""
+        if self.grid is None:
+            return None
+        rows, columns = self.grid.find(longitudes, latitudes)
+        return columns, rows
+
+    def earth_at(self, across: Floats, upwards: Floats) -> Pair | None:
+        """Return the places of columns and rows."""
+        return None if self.grid is None else self.grid.places(upwards, across)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScaleLayout:
+    """Elements where the coordinates of the axes are.
+
+    Attributes
+    ----------
+    plane
+        In which these coordinates are; None where they are not on Earth.
+    """
+
+    cells: AxesCells
+    plane: Plane | None = None
+
+    @property
+    def seam(self) -> float | None:
+        """Where the plane is cut."""
+        return None if self.plane is None else self.plane.seam
+
+    def where(self, rows: Floats, columns: Floats) -> Pair:
+        """Return values of coordinates."""
+        return self.cells.at(rows, columns)
+
+    def elements(self, across: Floats, upwards: Floats) -> Pair:
+        """Return rows and columns."""
+        return self.cells.find(across, upwards)
+
+    def on_earth(self, longitudes: Floats, latitudes: Floats) -> Pair | None:
+        """Return positions in the plane."""
+        return None if self.plane is None else self.plane.forward(longitudes, latitudes)
+
+    def earth_at(self, across: Floats, upwards: Floats) -> Pair | None:
+        """Return places of the plane."""
+        return None if self.plane is None else self.plane.inverse(across, upwards)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapLayout:
+    """Elements on a map of the Earth."""
+
+    projection: MapProjection
+    plane: Plane
+    grid: EarthGrid
+
+    @property
+    def seam(self) -> float | None:
+        """Where the map is cut."""
+        return self.plane.seam
+
+    def where(self, rows: Floats, columns: Floats) -> Pair:
+        """Return positions of elements on the map."""
+        return self.plane.forward(*self.grid.places(rows, columns))
+
+    def elements(self, across: Floats, upwards: Floats) -> Pair:
+        """Return the elements at positions of the map."""
+        return self.grid.find(*self.plane.inverse(across, upwards))
+
+    def on_earth(self, longitudes: Floats, latitudes: Floats) -> Pair | None:
+        """Return positions of the map."""
+        return self.plane.forward(longitudes, latitudes)
+
+    def earth_at(self, across: Floats, upwards: Floats) -> Pair | None:
+        """Return places of the map."""
+        return self.plane.inverse(across, upwards)
+
+
+def extent(layout: Layout, window: Sequence[range]) -> tuple[Extent, Extent] | None:
+    """Return from where to where a part of a slice reaches, across and upwards; None where it is not seen."""
+    rows, columns = (
+        np.linspace(part.start - 0.5, part[-1] + 0.5, min(_LOOKED_AT, 2 * len(part) + 1)) for part in window
+    )
+    across, upwards = layout.where(*np.meshgrid(rows, columns, indexing="ij"))
+    known = np.isfinite(across) & np.isfinite(upwards)
+    if not known.any():
+        return None
+    across, upwards = across[known], upwards[known]
+    return (float(across.min()), float(across.max())), (float(upwards.min()), float(upwards.max()))
+
+
+def middle(grid: EarthGrid, shape: tuple[int, int]) -> tuple[float, float]:
+    """Return the longitude and latitude in the middle of a grid, whole degrees; 0, 0 of the whole Earth."""
+    if grid.is_round:
+        return 0.0, 0.0
+    from refbrowser.views.maps.mesh import degrees, vectors
+
+    rows, columns = (np.linspace(-0.49, size - 0.51, 33) for size in shape)
+    points = vectors(*grid.places(*np.meshgrid(rows, columns, indexing="ij"))).reshape(-1, 3)
+    points = points[np.isfinite(points[:, 0])]
+    mean = points.mean(axis=0) if len(points) else np.zeros(3)
+    if np.linalg.norm(mean) < 0.1:
+        return 0.0, 0.0
+    longitude, latitude = degrees(mean)
+    return float(np.round(longitude)), float(np.round(latitude))
+
+
+@dataclass(frozen=True, slots=True)
+class EarthPart:
+    """A part of the Earth, from meridian to meridian and from parallel to parallel, in degrees."""
+
+    longitudes: Extent = (-180.0, 180.0)
+    latitudes: Extent = (-90.0, 90.0)
+
+    @property
+    def width(self) -> float:
+        """The longer side."""
+        return max(self.longitudes[1] - self.longitudes[0], self.latitudes[1] - self.latitudes[0])
+
+
+def seen_part(
+    earth_at: Callable[[Floats, Floats], Pair | None], view: tuple[Extent, Extent], margin: float = 0.1
+) -> EarthPart:
+    """Return a part of the Earth that has all that is seen in a view, and a part of it more on each side."""
+    ends = np.linspace(0.0, 1.0, 25)
+    across, upwards = (low + ends * (high - low) for low, high in view)
+    found = earth_at(*(positions.ravel() for positions in np.meshgrid(across, upwards)))
+    if found is None:
+        return EarthPart()
+    longitudes, latitudes = (places[np.isfinite(found[0])] for places in found)
+    if not len(longitudes):
+        return EarthPart()
+    turned = np.radians(longitudes)
+    centre = np.degrees(np.arctan2(np.sin(turned).mean(), np.cos(turned).mean()))
+    beside = (longitudes - centre + 180.0) % 360.0 - 180.0
+    (west, east), (south, north) = ((float(each.min()), float(each.max())) for each in (beside, latitudes))
+    more, higher = (east - west) * margin + 0.01, (north - south) * margin + 0.01
+    # At a pole all meridians are seen.
+    if max(abs(south), abs(north)) + higher > 89.0 or east - west + 2 * more > 300.0:
+        west, east, more, centre = -180.0, 180.0, 0.0, 0.0
+    return EarthPart(
+        (centre + west - more, centre + east + more), (max(-90.0, south - higher), min(90.0, north + higher))
+    )
