@@ -282,9 +282,18 @@ class Centre(QWidget):
         self.copy_bar.hide()
         self.loss_bar.hide()
         self.strip.hide()
-        if self.plot is not None and self.plot.source() is not document:
-            self.plot.clear()
+        self._turn_to_view_of(document)
         self.update_state()
+
+    def _turn_to_view_of(self, document: OpenDocument | None) -> None:
+        """Let commands act on a view of a document; where there is none, on one that shows nothing."""
+        if self.views is None or self.views.active.source() in (None, document):
+            return
+        views = [view for view in self.views.seen() if view.source() is document]
+        if views and document is not None:
+            self.views.activate(views[0])
+        else:
+            self.views.active.clear()
 
     def update_state(self) -> None:
         """Show the page that fits the document's state."""

@@ -71,6 +71,8 @@ class Navigation(QObject):
         self._preferences = preferences
         self._summary = summary
         self._item: Item | None = None
+        #: Whether the tree chose the document: it stays where it is.
+        self._is_selecting = False
         #: What is to be selected in documents, by their numbers, once they are read.
         self._wanted: dict[int, Link] = {}
         #: The array of which a part is to be seen once it is plotted, and which part.
@@ -263,7 +265,13 @@ class Navigation(QObject):
             self._attributes.set_item(None)
             self._show_summary(None)
             return
+        plot = self._centre.plot
+        if plot is not None and item.kind is ItemKind.ARRAY and plot.source() is not item.document:
+            # The array is shown in this view, not in one that shows something of its document already.
+            plot.clear()
+        self._is_selecting = True
         self._frame.documents.set_current(item.document)
+        self._is_selecting = False
         self._attributes.set_item(item)
         self._show_summary(item)
         if item.kind in (ItemKind.ARRAY, ItemKind.GROUP, ItemKind.DIMENSION, ItemKind.DOCUMENT):
@@ -344,7 +352,7 @@ class Navigation(QObject):
     def _view_chosen(self, plot: PlotPane) -> None:
         """Let all panes be about what the view shows that is active now."""
         shown = self._plotted
-        if shown is None or plot.array() is None:
+        if shown is None or plot.array() is None or self._is_selecting:
             return
         document, path = shown[0], shown[1].path
         # First in the tree: the current document selects itself there where nothing of it is.

@@ -31,7 +31,7 @@ from refbrowser.views.plot.levels import BY_USER, EXTREMES, PERCENTILES, Histogr
 from refbrowser.views.words import one_line
 
 BAR, HISTOGRAM = 18, 46
-WIDTH = 108
+WIDTH, NARROW_WIDTH = 108, 74
 #: The height of the tips at the ends, beyond which values lie.
 _TIP = 8
 #: The pointer takes hold of a level from so far, in pixels.
@@ -360,7 +360,7 @@ class ColourBar(QWidget):
         super().__init__(parent)
         self.setObjectName("colourBar")
         self.setFixedWidth(WIDTH)
-        self.shows_histogram = False
+        self.shows_histogram = self._is_narrow = False
         self.strip = ColourStrip()
         self.high_field = self._field("upperLevel", _NAMES[1])
         self.low_field = self._field("lowerLevel", _NAMES[0])
@@ -389,10 +389,13 @@ class ColourBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._show_words(event.size().height())
+
+    def _show_words(self, height: int) -> None:
         # The colours need what little room there is; the menu Data and tool tips have the rest too.
-        self.auto.setVisible(event.size().height() >= _LEAST_WITH_AUTO)
+        self.auto.setVisible(height >= _LEAST_WITH_AUTO and not self._is_narrow)
         for words in (self.high_words, self.low_words):
-            words.setVisible(event.size().height() >= _LEAST_WITH_WORDS)
+            words.setVisible(height >= _LEAST_WITH_WORDS and not self._is_narrow)
 
     def minimumSizeHint(self) -> QSize:
         # Of what is never left out: fields and colours.
@@ -424,9 +427,19 @@ class ColourBar(QWidget):
     def show_histogram(self, shown: bool) -> None:
         """Make room for a histogram, or not."""
         self.shows_histogram = shown
-        self.setFixedWidth(WIDTH + (HISTOGRAM if shown else 0))
+        self._fix_width()
         if not shown:
             self.strip.set_histogram(None)
+
+    def set_narrow(self, is_narrow: bool) -> None:
+        """Leave out words for which a narrow plot has no room."""
+        self._is_narrow = is_narrow
+        self._fix_width()
+        self._show_words(self.height())
+
+    def _fix_width(self) -> None:
+        wide = NARROW_WIDTH if self._is_narrow else WIDTH
+        self.setFixedWidth(wide + (HISTOGRAM if self.shows_histogram else 0))
 
     def set_histogram(self, histogram: Histogram | None) -> None:
         """Show how often values occur."""

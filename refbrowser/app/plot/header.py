@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
@@ -14,6 +14,7 @@ from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.small_widgets import plain_label, tool_button
+from refbrowser.app.widgets.switch_row import SwitchRow
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.overlays.overlay import Overlay
@@ -334,25 +335,9 @@ class PlotHeader(QWidget):
         self.level.setVisible(self._has_levels)
         self._level_label.setVisible(self._has_levels and self.width() >= _ROOMY)
 
-    def _share_width(self) -> None:
-        """Let the colour map's name give way to the names of dimensions.
-
-        By its maximum: what minimums take would be the window's least width.
-        """
-        taken = 0 if self.map.isHidden() else min(self.map.sizeHint().width(), self.map.maximumWidth())
-        room = self.width() - (self._controls.sizeHint().width() - taken)
-        self.map.setMaximumWidth(max(_MAP_WIDTH, min(room, _COMBO_WIDTH)))
-
-    def event(self, event: QEvent) -> bool:
-        # Controls came or went, or have another size in another style; layouts know it by now.
-        if event.type() == QEvent.Type.LayoutRequest:
-            self._share_width()
-        return super().event(event)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show_axes()
-        self._share_width()
 
     def set_options(self, options: PlotOptions) -> None:
         """Show only the controls that do something for what is shown, as they are now."""
@@ -401,7 +386,7 @@ class PlotHeader(QWidget):
         button = self._own[switch.name] = self._switch(f"{switch.name}Button", switch.tip)
         button.setText(switch.text)
         button.clicked.connect(lambda on: self.switchToggled.emit(switch.name, on))
-        self._switches.insertWidget(0, button)
+        self._switches.add_first(button)
 
     def choose_map(self, title: str) -> None:
         """Show another colour map as the chosen one."""
@@ -425,7 +410,7 @@ class PlotHeader(QWidget):
             self._y_label,
             self.y_axis,
         )
-        right: tuple[QWidget, ...] = (
+        right = (
             self.colour,
             self.overlays,
             self.coding,
@@ -435,16 +420,13 @@ class PlotHeader(QWidget):
             self.profile,
             self.series,
             self.reset,
-            self.map,
         )
         for widget in left:
             controls.addWidget(widget)
-        controls.addStretch(1)
-        switches = self._switches = QHBoxLayout()
-        switches.setSpacing(2)
-        for widget in right:
-            switches.addWidget(widget)
-        controls.addLayout(switches)
+        # The map's name gives way first, then come the switches.
+        self._switches = SwitchRow("moreSwitchesButton", self.map)
+        self._switches.add(*right)
+        controls.addWidget(self._switches, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SMALL)

@@ -51,6 +51,10 @@ _KEY = ~int(Qt.KeyboardModifier.KeyboardModifierMask.value)
 _LOOKED_AT = 1.5
 
 
+#: In a narrower pane, in pixels, the bar of colours has no words.
+_NARROW = 440
+
+
 class PlotKeys:
     """The keys of one pane; parts of the pane can add their own."""
 
@@ -270,6 +274,7 @@ class PlotPane(QWidget):
 
     def clear(self) -> None:
         """Show nothing, and stop reading."""
+        self._note_before()
         self._asked = None
         self._presenter.clear()
 
@@ -439,6 +444,7 @@ class PlotPane(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.bar.set_narrow(event.size().width() < _NARROW)
         self.tools.fit()
 
     def page(self) -> QWidget:

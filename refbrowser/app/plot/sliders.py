@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -30,6 +30,9 @@ from refbrowser.views.words import one_line
 #: Rows that are seen at once; more are scrolled.
 ROWS_SEEN = 4
 _LARGEST = 2**31 - 1
+_LEAST_WIDTH = 200
+#: The text beside a slider has so much room, in pixels; and less in a list that is narrower than the last.
+_TEXT, _TEXT_NARROW, _NARROW = 130, 84, 380
 _LONGEST_NAME = 28
 
 
@@ -90,6 +93,7 @@ class DimensionSliders(QScrollArea):
         super().__init__(parent)
         self._prefix, self._playable = prefix, playable
         self._playing: int | None = None
+        self._is_narrow = False
         self.setObjectName(f"{prefix}dimensionSliders")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
@@ -133,6 +137,16 @@ class DimensionSliders(QScrollArea):
             self._make_rows()
         self._fill_rows()
         self.setVisible(bool(wanted))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_narrow = event.size().width() < _NARROW
+        if is_narrow != self._is_narrow:
+            self._is_narrow = is_narrow
+            for row in self._rows.values():
+                # The slider needs the room; what the index stands for is said all the same.
+                row.field.setVisible(not is_narrow)
+                row.text.setMinimumWidth(_TEXT_NARROW if is_narrow else _TEXT)
 
     def row_text(self, dimension: int) -> str:
         """Return the coordinate's text beside a slider."""
@@ -183,7 +197,7 @@ class DimensionSliders(QScrollArea):
         field.setKeyboardTracking(False)
         field.setFixedWidth(max(64, field.sizeHint().width()))
         text = plain_label("", role="muted", wrap=False)
-        text.setMinimumWidth(130)
+        text.setMinimumWidth(_TEXT_NARROW if self._is_narrow else _TEXT)
         label.setBuddy(field)
         for control in (slider, field):
             control.setEnabled(last > 0)
@@ -192,6 +206,7 @@ class DimensionSliders(QScrollArea):
         self._grid.addWidget(label, place, 0)
         self._grid.addWidget(slider, place, 2)
         self._grid.addWidget(field, place, 3)
+        field.setHidden(self._is_narrow)
         self._grid.addWidget(text, place, 4)
         play = self._make_play(name, dimension) if self._playable else None
         if play is not None:
@@ -250,4 +265,4 @@ class DimensionSliders(QScrollArea):
         return QSize(inner.width(), round(each * rows - theme.SMALL) + 2)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(200, self.sizeHint().height())
+        return QSize(_LEAST_WIDTH, self.sizeHint().height())

@@ -134,9 +134,20 @@ def test_views_of_two_documents_close_with_theirs(
     settle()
     assert [view.source() for view in area.views()] == [document, second]
     assert [group.tabs.tabText(0) for group in area.groups()] == ["temp · small.json", "● temp · second.json"]
-    area.activate(area.views()[0])
+    # What is no array leads to the view of its document; an array comes to the active view.
+    model = window.hierarchy.model
+    window.hierarchy.select_index(model.find_identity((document.number, "document", "")))
     settle()
     assert window.documents.current is document
+    assert area.active is area.views()[0]
+    assert paths(area) == ["/temp", "/temp"]
+    window.hierarchy.select_node(second, "/depth")
+    settle()
+    assert area.active is area.views()[0]
+    assert paths(area) == ["/depth", "/temp"]
+    window.hierarchy.select_node(document, "/temp")
+    settle()
+    assert [view.source() for view in area.views()] == [document, second]
     window.documents.close(document)
     settle()
     assert [view.source() for view in area.views()] == [second]
