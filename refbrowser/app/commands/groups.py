@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from refbrowser.app.commands.arranging import ArrangingCommands
+from refbrowser.app.commands.colours import ColourCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
 from refbrowser.app.commands.findings import FindingCommands
@@ -35,6 +36,7 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     PackingCommands,
     NodeCommands,
     DataCommands,
+    ColourCommands,
     ViewCommands,
     ArrangingCommands,
     FindCommands,

@@ -531,9 +531,9 @@ class Drawing(QObject):
         self.keeper.extremes = extremes
         self.auto_levels()
 
-    def set_levels(self, levels: Levels) -> None:
-        """Hold the levels that the user set."""
-        self.palette.set_levels(levels)
+    def set_levels(self, levels: Levels, ends: tuple[str, str]) -> None:
+        """Hold the levels that the user set; `ends` says what they are."""
+        self.keeper.set_by_user(levels, ends)
         if self.shown is not None and self.base is not None and self.base.has_data:
             # Some are enough to tell what lies beyond, at each move of the pointer.
             self.describe(self.shown.numbers(self.base.sample()))

@@ -20,6 +20,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.plot.element_parts import COMPONENTS, LENGTH, part_node, parts_of
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
+from refbrowser.views.plot.levels import USUAL_SCALE, Scale
 from refbrowser.views.plot.plot_kind import Switch
 from refbrowser.views.plot.slicing import SliceState
 from refbrowser.views.words import one_line
@@ -101,6 +102,10 @@ class PlotOptions:
         The CF conventions make a difference.
     extremes
         The ends of the colours are the least and the greatest value, not percentiles.
+    scale
+        How colours are laid over the values.
+    map_title
+        Of the colour map.
     switches, switched
         What the kind of plot alone has, and the names of those that are on.
     overlays, overlaid
@@ -117,9 +122,11 @@ class PlotOptions:
     decoded: bool = True
     log: bool = False
     extremes: bool = False
+    scale: Scale = USUAL_SCALE
     histogram: bool = False
     aspect: bool = False
     reverse: bool = False
+    map_title: str = ""
     switches: tuple[Switch, ...] = ()
     switched: frozenset[str] = frozenset()
     overlays: tuple[Overlay, ...] = ()

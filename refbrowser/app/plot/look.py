@@ -13,7 +13,7 @@ from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import Quantity, quantity_of
-from refbrowser.views.plot.levels import Levels
+from refbrowser.views.plot.levels import BY_USER, USUAL_SCALE, Levels, Scale
 from refbrowser.views.plot.plot_kind import Control
 from refbrowser.views.plot_states.plot_state import PlotState
 
@@ -30,6 +30,8 @@ class _Kept:
     colour: bool | None = None
     #: Levels that nobody set, to begin with.
     fitted: Levels | None = None
+    scale: Scale = USUAL_SCALE
+    ends: tuple[str, str] = BY_USER
 
 
 class Look(QObject):
@@ -82,9 +84,10 @@ class Look(QObject):
         self._drawing.log = self._drawing.keeper.log = kept.log
         self._drawing.keeper.extremes = kept.extremes
         if kept.levels is not None:
-            self._drawing.keeper.set_by_user(kept.levels)
+            self._drawing.keeper.set_by_user(kept.levels, kept.ends)
         elif kept.fitted is not None:
             self._drawing.keeper.begin_with(kept.fitted)
+        self._drawing.keeper.set_scale(kept.scale, None)
         self._use_map(self._maps[self._quantity])
 
     # As a value
@@ -102,6 +105,7 @@ class Look(QObject):
             log=drawing.log,
             levels=None if levels is None else (levels.low, levels.high),
             are_levels_set=keeper.by_user,
+            scale=keeper.scale.said(),
             extremes=keeper.extremes,
             histogram=self._histogram,
             aspect=drawing.proportional[False],
@@ -114,7 +118,15 @@ class Look(QObject):
         """Let an array look as a state tells once it is shown; all that is for other arrays, too, at once."""
         levels = state.levels and Levels(*state.levels, state.log and state.levels[0] > 0)
         held, fitted = (levels, None) if state.are_levels_set else (None, levels)
-        kept = _Kept(state.decoded, state.log, held or None, state.extremes, state.in_colour, fitted or None)
+        kept = _Kept(
+            state.decoded,
+            state.log,
+            held or None,
+            state.extremes,
+            state.in_colour,
+            fitted or None,
+            Scale.of(state.scale),
+        )
         self._put(_key(document, node), kept)
         if state.colour_map in all_maps():
             self._maps[quantity_of(node)] = state.colour_map
@@ -180,15 +192,23 @@ class Look(QObject):
         self._drawing.set_map(self._drawing.palette.map_title, reverse)
         self._tell()
 
-    def set_levels(self, levels: Levels) -> None:
-        """Hold levels that the user set."""
-        self._drawing.set_levels(levels)
+    def set_levels(self, levels: Levels, ends: tuple[str, str] = BY_USER) -> None:
+        """Hold levels that the user set; `ends` says what they are."""
+        self._drawing.set_levels(levels, ends)
         self._keep()
+        self._tell()
+
+    def set_scale(self, scale: Scale) -> None:
+        """Lay the colours otherwise over the values: centred, in steps, the same for all slices."""
+        self._drawing.set_scale(scale)
+        self._keep()
+        self._tell()
 
     def auto_levels(self) -> None:
         """Take the levels from the data again."""
         self._drawing.auto_levels()
         self._keep()
+        self._tell()
 
     def set_extremes(self, extremes: bool) -> None:
         """Take the least and the greatest value as ends of the colours, or percentiles."""
@@ -238,9 +258,17 @@ class Look(QObject):
         if document is None or node is None:
             return
         keeper = self._drawing.keeper
-        levels = keeper.levels if keeper.by_user else None
+        levels = keeper.levels if keeper.by_user or keeper.scale.is_fixed else None
         colour = None if self._subject.bands is None else self._shows_bands()
-        kept = _Kept(self._subject.decoded, self._drawing.log, levels, keeper.extremes, colour)
+        kept = _Kept(
+            self._subject.decoded,
+            self._drawing.log,
+            levels,
+            keeper.extremes,
+            colour,
+            scale=keeper.scale,
+            ends=keeper.ends,
+        )
         self._put(_key(document, node), kept)
 
     def _put(self, key: tuple[str, str], kept: _Kept) -> None:
@@ -270,9 +298,11 @@ class Look(QObject):
             decoded=subject.decoded,
             log=drawing.log,
             extremes=drawing.keeper.extremes,
+            scale=drawing.keeper.scale,
             histogram=self._histogram,
             aspect=drawing.aspect_locked,
             reverse=drawing.palette.reverse,
+            map_title=drawing.palette.map_title,
             switches=subject.kind.switches if is_shown and subject.kind is not None else (),
             switched=frozenset(drawing.switched),
             overlays=drawing.overlays.suited if is_shown else (),

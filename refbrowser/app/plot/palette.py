@@ -11,7 +11,7 @@ from refbrowser.app.plot.colours.colour_maps import DEFAULT_MAP, Table, flag_tab
 from refbrowser.app.widgets import theme
 from refbrowser.views.plot.bands import Bands, TrueColouring, white_of
 from refbrowser.views.plot.colouring import Colouring, FlagColouring, LevelColouring
-from refbrowser.views.plot.levels import LevelKeeper, Levels, Scale
+from refbrowser.views.plot.levels import LevelKeeper, Scale
 
 
 class Palette:
@@ -79,7 +79,3 @@ class Palette:
         """Lay the colours otherwise; levels that the user did not set are taken from numbers."""
         self.keeper.symmetric = self.is_diverging
         self.keeper.set_scale(scale, numbers)
-
-    def set_levels(self, levels: Levels) -> None:
-        """Hold the levels that the user set."""
-        self.keeper.set_by_user(levels)

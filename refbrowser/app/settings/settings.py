@@ -10,10 +10,14 @@ from PySide6.QtCore import QByteArray, QSettings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from refbrowser.views.colours.colour_tables import ColourTable
+
 #: Written with the settings; older ones are given up, not read wrongly.
 VERSION = 1
 #: Recent documents that are kept.
 RECENT = 12
+#: Imported colour tables that are kept.
+COLOUR_TABLES = 50
 #: Documents opened together that one entry has at most.
 TOGETHER = 500
 
@@ -163,6 +167,24 @@ class Settings:
     def set_folder(self, folder: str) -> None:
         """Remember the folder of what was opened from a dialog."""
         self._keep("folder", folder)
+
+    def colour_tables(self) -> list[ColourTable]:
+        """Return the colour tables that the user imported."""
+        from refbrowser.views.colours.colour_tables import KEPT, ColourTable
+
+        found = []
+        for title, text in list(self._json("colourTables", {}).items())[:COLOUR_TABLES]:
+            is_text = isinstance(text, str) and len(text) == 6 * KEPT
+            if is_text and all(letter in "0123456789abcdef" for letter in text):
+                found.append(ColourTable(title, bytes.fromhex(text)))
+        return found
+
+    def set_colour_tables(self, tables: Sequence[ColourTable]) -> None:
+        """Keep the colour tables that the user imported; of more than are kept, the last."""
+        import json
+
+        kept = {each.title: each.rgb.hex() for each in tables[-COLOUR_TABLES:]}
+        self._keep("colourTables", json.dumps(kept))
 
     def preference(self, name: str) -> str | None:
         """Return the text that is kept for a preference, or None."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.loading import load
 
 #: A file of colours is at most so large, in bytes, and has at most so many colours, or steps between colours.
 FILE_MOST, COLOURS_MOST = 1 << 20, 4096
@@ -117,6 +118,26 @@ def read_table(name: str, content: bytes) -> ColourTable:
 def table_of_rows(title: str, rows: Sequence[Sequence[float]]) -> ColourTable:
     """Return the table of colours that another program gives, each three or four numbers from 0 to 1."""
     return ColourTable.of(title[:_TITLE_MOST], _checked(np.asarray(rows, np.float64)[:, :3]))
+
+
+def tables_of_matplotlib() -> dict[str, ColourTable]:
+    """Return the colour maps of matplotlib by name, without those that are others reversed.
+
+    Raises
+    ------
+    NotInstalledError
+        It is not installed.
+    """
+    colormaps = load("matplotlib:colormaps")
+    names = sorted((name for name in colormaps if not name.endswith("_r")), key=str.lower)
+    found = {}
+    for name in names:
+        of_name = colormaps[name]
+        # One with few colours has steps.
+        count = min(of_name.N, KEPT)
+        rows = of_name(np.linspace(0, 1, count) if of_name.N > KEPT else np.arange(count))
+        found[name] = table_of_rows(name, rows)
+    return found
 
 
 def _no_table(why: str) -> RefbrowserError:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -145,6 +146,10 @@ class Found:
         return Found(levels, ends), scale.edges_between(levels)
 
 
+def _rise(edges: tuple[float, ...]) -> bool:
+    return all(low < high for low, high in pairwise(edges))
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """How colours are laid over values, as the user chose it.
@@ -173,12 +178,36 @@ class Scale:
     is_fixed: bool = False
 
     def __post_init__(self) -> None:
+        if not 0 <= self.even_within <= FARTHEST:
+            raise ValueError("a distance from zero is not below zero")
         if not 0 <= self.steps <= STEPS_MOST or len(self.edges) > STEPS_MOST + 1:
             raise ValueError(f"there are at most {STEPS_MOST} steps")
         if self.edges and len(self.edges) < 2:
             raise ValueError("a step has two edges")
         if not _rise(self.edges):
             raise ValueError("edges must rise")
+
+    @classmethod
+    def of(cls, said: Any) -> Scale:
+        """Return the scale that plain values say, as those of JSON are.
+
+        Raises
+        ------
+        ValueError
+            They say none.
+        """
+        if not isinstance(said, dict) or not said.keys() <= _READERS.keys():
+            raise ValueError(f"an object with some of {', '.join(_READERS)} is expected")
+        known: dict[str, Any] = {name: _READERS[name](value) for name, value in said.items()}
+        return cls(**known)
+
+    def said(self) -> dict[str, Any]:
+        """Return it in plain values, without what is as it begins."""
+        return {
+            each.name: list(value) if isinstance(value, tuple) else value
+            for each in fields(self)
+            if (value := getattr(self, each.name)) != each.default
+        }
 
     def curved(self, levels: Levels) -> Levels:
         """Return levels that follow logarithms on both sides of zero, where that is wanted."""
@@ -197,6 +226,45 @@ class Scale:
         return edges if _rise(edges) else (levels.low, levels.high)
 
 
+#: How colours are laid over values where nobody chose anything.
+USUAL_SCALE = Scale()
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float) or not abs(value) <= FARTHEST:
+        raise ValueError("a number is expected")
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError("a whole number is expected")
+    return value
+
+
+def _numbers(value: Any) -> tuple[float, ...]:
+    if not isinstance(value, list | tuple) or len(value) > STEPS_MOST + 1:
+        raise ValueError(f"at most {STEPS_MOST + 1} numbers are expected")
+    return tuple(_number(number) for number in value)
+
+
+def _is_on(value: Any) -> bool:
+    if type(value) is not bool:
+        raise ValueError("true or false is expected")
+    return value
+
+
+#: What reads each member of a scale.
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "centre": _number,
+    "both_signs": _is_on,
+    "even_within": _number,
+    "steps": _count,
+    "edges": _numbers,
+    "is_fixed": _is_on,
+}
+
+
 def _round_edges(levels: Levels, scale: Scale) -> tuple[float, ...]:
     """Return round numbers around levels, about as many as a scale has steps."""
     step, centre = nice_step(levels.high - levels.low, scale.steps), scale.centre or 0.0
@@ -204,10 +272,6 @@ def _round_edges(levels: Levels, scale: Scale) -> tuple[float, ...]:
     last = math.ceil((levels.high - centre) / step - 1e-9)
     edges = tuple(centre + number * step for number in range(first, min(last, first + STEPS_MOST) + 1))
     return edges if _rise(edges) and len(edges) > 1 else (levels.low, levels.high)
-
-
-def _rise(edges: tuple[float, ...]) -> bool:
-    return all(low < high for low, high in pairwise(edges))
 
 
 def found_in(sample: npt.NDArray[Any], log: bool = False, extremes: bool = False) -> Found | None:
@@ -292,7 +356,7 @@ class LevelKeeper:
         self.symmetric = False
         #: Whether levels are wanted on a logarithmic scale; they are not where no value is above zero.
         self.log = False
-        self.scale = Scale()
+        self.scale = USUAL_SCALE
         #: Where one colour ends and the next begins, from the lower level to the upper; none without steps.
         self.edges: tuple[float, ...] = ()
         self._is_of_part = False
@@ -323,12 +387,12 @@ class LevelKeeper:
 
     def set_scale(self, scale: Scale, sample: npt.NDArray[Any] | None) -> None:
         """Lay the colours otherwise; levels of the user stay, others are taken from a sample where any is."""
-        was_centred = self.scale.centre == scale.centre
+        stays = self.by_user and (sample is None or self.scale.centre == scale.centre)
         self.scale = scale
         if scale.edges:
             self._hold(Levels(scale.edges[0], scale.edges[-1]))
             self.ends = BY_USER
-        elif self.by_user and self.levels is not None and was_centred:
+        elif stays and self.levels is not None:
             self._hold(self.levels)
         elif sample is not None:
             self.by_user = False
@@ -358,7 +422,7 @@ class LevelKeeper:
     def forget(self) -> None:
         """Begin anew with another variable, or other units."""
         self.levels, self.by_user, self.ends, self.edges = None, False, ("", ""), ()
-        self.scale = Scale()
+        self.scale = USUAL_SCALE
 
     def _scaled(self, levels: Levels) -> Levels:
         if self.log and levels.low > 0:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.limits import LIMITS
+from refbrowser.views.plot.levels import Scale
 from refbrowser.views.plot_states.json_fields import (
     JsonValue,
     choice_of,
@@ -33,6 +34,10 @@ def _box(value: Any) -> tuple[float, ...]:
     if box[0] == box[1] or box[2] == box[3]:
         raise ValueError("left, right, bottom and top are expected, and something between them")
     return box
+
+
+def _scale(value: Any) -> dict[str, Any]:
+    return Scale.of(value).said()
 
 
 def _axes(value: Any) -> tuple[int, ...]:
@@ -80,6 +85,8 @@ class PlotState(JsonValue):
     levels, are_levels_set
         The numbers at the ends of the colours, None before there are any; and whether the user holds them
         there. Else they stay as long as they suit what is shown.
+    scale
+        How colours are laid over the values, where not as usual: the members that `Scale.said` has.
     extremes
         Whether levels are the least and the greatest value, not percentiles.
     histogram
@@ -117,6 +124,7 @@ class PlotState(JsonValue):
     log: bool = json_field(is_on, False)
     levels: tuple[float, float] | None = json_field(maybe(_rising), None)
     are_levels_set: bool = json_field(is_on, False)
+    scale: Mapping[str, Any] = json_field(_scale, {})
     extremes: bool = json_field(is_on, False)
     histogram: bool = json_field(is_on, False)
     aspect: bool = json_field(is_on, False)

@@ -117,6 +117,7 @@ class MemorySession:
         cancel: Any = None,
         progress: Any = None,
         priority: int = 0,
+        passing: bool = False,
     ) -> np.ndarray:
         self.reads.append((node.path, selection))
         if self.error is not None:

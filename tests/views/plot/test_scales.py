@@ -119,3 +119,17 @@ def test_a_number_has_the_colour_of_its_own_step(edges: list[float], numbers: li
     for number, found in zip(numbers, step_indices(np.array(numbers), edges).tolist(), strict=True):
         step = sum(number >= edge for edge in edges[1:-1])
         assert found == places[step]
+
+
+def test_a_scale_as_plain_values() -> None:
+    scale = Scale(centre=1.0, steps=7, is_fixed=True)
+    assert scale.said() == {"centre": 1.0, "steps": 7, "is_fixed": True}
+    assert Scale.of(scale.said()) == scale
+    assert Scale.of({"edges": [0, 1, 2.5]}).said() == {"edges": [0.0, 1.0, 2.5]}
+    assert Scale().said() == {}
+    for wrong in (
+        *({"centre": "0"}, {"centre": float("nan")}, {"steps": 1.5}, {"steps": 10**9}, {"edges": [1, 0]}),
+        *({"is_fixed": 1}, {"edges": 3}, {"other": 1}, [], {"even_within": -1}, {"centre": 10**400}),
+    ):
+        with pytest.raises(ValueError, match=r"expected|rise|below|at most"):
+            Scale.of(wrong)
