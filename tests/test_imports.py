@@ -519,6 +519,7 @@ def test_told_kinds_are_found() -> None:
 #: Where work off the window's thread is no request of which the newest wins, with why.
 JOBS = {
     "refbrowser.app.tasks.latest": "all other work goes through it",
+    "refbrowser.app.commands.colours": "reads a colour table, of no document",
     "refbrowser.app.commands.files": "writes a file",
     "refbrowser.app.commands.findings": "opens a copy of a document without its spare commas",
     "refbrowser.app.commands.plotting": "writes files, which do not end each other",

@@ -17,7 +17,7 @@ from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.plot.colours.scale_dialog import ScaleDialog
+    from refbrowser.app.dialogs.scale_dialog import ScaleDialog
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.views.colours.colour_tables import ColourTable
@@ -53,17 +53,21 @@ class ColourCommands(CommandGroup):
         self._take(self._workspace.settings.colour_tables())
         plot.header.map.fill()
         plot.header.map.importWanted.connect(self.import_colours)
+        plot.keys.add(Qt.Key.Key_K, self.colour_scale)
+        plot.keys.add(Qt.Key.Key_F, self.fix_levels)
 
     def colour_scale(self) -> None:
         """Choose how colours are laid over the values."""
         plot = self._centre.plot
-        if plot is None:
+        if plot is None or not plot.look().options.has_levels:
             return
-        from refbrowser.app.plot.colours.scale_dialog import ScaleDialog
+        from refbrowser.app.dialogs.scale_dialog import ScaleDialog
 
+        if self._dialog is not None and self._dialog.plot is not plot:
+            self._dialog.close()
         if self._dialog is None:
-            dialog = self._dialog = ScaleDialog(plot)
-            dialog.destroyed.connect(self._forget_dialog)
+            self._dialog = ScaleDialog(plot)
+            self._dialog.finished.connect(self._forget_dialog)
         bring_up(self._dialog)
 
     def _forget_dialog(self) -> None:
@@ -72,7 +76,7 @@ class ColourCommands(CommandGroup):
     def fix_levels(self) -> None:
         """Keep the levels as they are on every slice, or let them follow the values."""
         plot = self._centre.plot
-        if plot is not None:
+        if plot is not None and plot.look().options.has_levels:
             scale = plot.look().options.scale
             plot.look().set_scale(replace(scale, is_fixed=not scale.is_fixed))
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
     QHBoxLayout,
+    QLabel,
     QLineEdit,
     QSpinBox,
     QVBoxLayout,
@@ -21,7 +22,6 @@ from PySide6.QtWidgets import (
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import combo_box, plain_label, push_button
-from refbrowser.views.colours.whole_range import cost_words, whole_range
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.levels import OF_ALL, STEPS_MOST, USUAL_SCALE, Levels, Scale
 
@@ -43,7 +43,7 @@ class ScaleDialog(QDialog):
         self.setObjectName("scaleDialog")
         self.setWindowTitle("Colour scale")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._plot, self._look = plot, plot.look()
+        self.plot, self._look = plot, plot.look()
         self._latest = Latest(self, "plot-range")
         self._curve = combo_box("scaleCurve", "Colours follow")
         self._curve.addItems((_LINEAR, _LOG, _BOTH))
@@ -68,7 +68,7 @@ class ScaleDialog(QDialog):
         self._fixed.setObjectName("scaleFixed")
         self._fixed.setToolTip("Colours mean the same while you move sliders or animate")
         self._whole = push_button("Levels of the whole variable", "scaleWholeButton", self._read_whole)
-        self._cost = plain_label("", role="muted")
+        self._cost = plain_label("", role="muted", wrap=False)
         self._cost.setObjectName("scaleCost")
         self._fault = plain_label("", role="fault")
         self._fault.setObjectName("scaleFault")
@@ -103,15 +103,16 @@ class ScaleDialog(QDialog):
         form.setVerticalSpacing(theme.MEDIUM)
         form.addRow("Colours &follow", self._curve)
         form.addRow("&Even within ±", self._within)
-        form.addRow("&Centre", _beside(self._centred, self._centre))
-        form.addRow("Colou&rs", _beside(self._kind, self._count))
+        form.addRow(*_beside("&Centre", self._centred, self._centre))
+        form.addRow(*_beside("Colou&rs", self._kind, self._count))
         form.addRow("E&dges", self._edges)
         form.addRow("&Slices", self._fixed)
-        form.addRow("", _beside(self._whole, self._cost))
+        form.addRow(*_beside("", self._whole))
+        form.addRow("", self._cost)
         buttons = QHBoxLayout()
         buttons.addWidget(push_button("Set back", "scaleResetButton", self._reset))
         buttons.addStretch(1)
-        buttons.addWidget(push_button("Close", "scaleCloseButton", self.close))
+        buttons.addWidget(push_button("Close", "scaleCloseButton", self.accept))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.MEDIUM)
@@ -143,7 +144,9 @@ class ScaleDialog(QDialog):
             self._edges.setText(", ".join(f"{edge:.10g}" for edge in scale.edges))
         self._fixed.setChecked(scale.is_fixed)
         self._fixed.setEnabled(can)
-        node = self._plot.array()
+        from refbrowser.views.colours.whole_range import cost_words
+
+        node = self.plot.array()
         self._whole.setEnabled(can and node is not None)
         if not self._latest.is_running:
             self._cost.setText(cost_words(node) if can and node is not None else "")
@@ -203,12 +206,14 @@ class ScaleDialog(QDialog):
     # The whole variable
 
     def _read_whole(self) -> None:
-        document, node = self._plot.source(), self._plot.array()
+        from refbrowser.views.colours.whole_range import whole_range
+
+        document, node = self.plot.source(), self.plot.array()
         dataset = None if document is None else document.dataset
         if document is None or node is None or dataset is None:
             return
         session, access = dataset.session, dataset.access.at_once()
-        shown = Interpretation(node, self._plot.is_decoded())
+        shown = Interpretation(node, self.plot.is_decoded())
 
         def read(control: TaskControl) -> tuple[float, float] | None:
             return whole_range(session, access, shown, control.token, control.progress)
@@ -233,13 +238,15 @@ class ScaleDialog(QDialog):
         self._cost.setText(text)
 
 
-def _beside(*widgets: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
+def _beside(text: str, *widgets: QWidget) -> tuple[QLabel, QHBoxLayout]:
+    """Return a row of a form, whose label leads to the first widget."""
+    label, row = QLabel(text), QHBoxLayout()
+    label.setBuddy(widgets[0])
     row.setSpacing(theme.MEDIUM)
     for widget in widgets:
         row.addWidget(widget)
     row.addStretch(1)
-    return row
+    return label, row
 
 
 def _numbers(text: str) -> tuple[float, ...]:

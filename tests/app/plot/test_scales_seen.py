@@ -11,7 +11,7 @@ from plot_memory import MemoryDocument, array
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.plot.colours.scale_dialog import ScaleDialog
+from refbrowser.app.dialogs.scale_dialog import ScaleDialog
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.views.plot.colouring import step_places
 from refbrowser.views.plot.levels import Levels, Scale
