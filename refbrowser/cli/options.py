@@ -437,14 +437,14 @@ def add_select(parser: argparse.ArgumentParser) -> None:
 
 #: How a selection is written.
 SELECT = (
-    "a part of it: 0,:,10:20:2 by position, or by the names of dimensions: time=2024-03,lat=40:60 for values "
-    "of coordinates (both ends are taken), time@0:10 for indices"
+    "a part of it: 0,:,10:20:2 by position, or by the names of dimensions: time=2024-03,lat=40..60 for "
+    "values of coordinates (both ends are taken), plev~500 for the nearest one, time@0:10 for indices"
 )
 
 
 def selection_of(array: Array, text: str, token: CancelToken) -> Selection:
     """Return the selection that a text says; see `refbrowser.views.plot.named_selection.selection_of`."""
-    if "=" not in text and "@" not in text:
+    if not any(sign in text for sign in "=@~"):
         # What needs no coordinates does not load what reads them.
         return array.selection(text)
     from refbrowser.views.plot.named_selection import selection_of

@@ -419,7 +419,9 @@ class Navigation(QObject):
             if self._plotted is not None and self._plotted[0] is document and self.plotted() == path:
                 _show_part(plot, document, node, selection)
 
-        if "=" in text or "@" in text:
+        from refbrowser.views.plot.named_selection import is_named
+
+        if is_named(text):
             self._finding.run(document, f"Find {one_line(text)}", read, show, failed)
             return None
         try:

@@ -47,7 +47,7 @@ def export(
         ``dmrpp``.
     arrays
         Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
-        to text as ``--select`` takes it.
+        to text as ``--select`` takes it. Coordinates among them that are taken whole are cut likewise.
     force
         Replace the target.
     resume
@@ -151,6 +151,7 @@ def plan_export(
     from refbrowser.engine.compute import Compute
     from refbrowser.exporting.request import ExportRequest
     from refbrowser.exporting.targets.keywords import options_said
+    from refbrowser.tools.export.chosen_parts import with_coordinates
     from refbrowser.tools.export.planned_export import PlannedExport
 
     if options is not None and said:
@@ -160,7 +161,9 @@ def plan_export(
     if arrays is not None:
         indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(texts_of(arrays), ...)
         token = control_of(progress).token
-        chosen = tuple(_choice(dataset, path, index, token) for path, index in indices.items())
+        chosen = with_coordinates(
+            dataset, [_choice(dataset, path, index, token) for path, index in indices.items()]
+        )
     request = ExportRequest(
         path_of(target),
         format,

@@ -339,11 +339,13 @@ def _chosen(
 ) -> tuple[ArrayChoice, ...] | None:
     if arrays is None:
         return None
+    from refbrowser.tools.export.chosen_parts import with_coordinates
+
     chosen = tuple(_choice(dataset, path, select, token) for path, select in arrays)
     paths = [choice.path for choice in chosen]
     if len(set(paths)) < len(paths):
         raise RefbrowserError(ErrorKind.USAGE, "an array is named twice")
-    return chosen
+    return with_coordinates(dataset, chosen)
 
 
 def _choice(dataset: Dataset, path: str, select: str, token: CancelToken) -> ArrayChoice:

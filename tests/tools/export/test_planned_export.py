@@ -46,3 +46,13 @@ def test_a_plan_refuses_stale_files(sample: str) -> None:
         with pytest.raises(RefbrowserError):
             planned.refusing_stale().write()
         assert planned.write().arrays == 1
+
+
+def test_coordinates_are_cut_as_the_array_is(sample: str) -> None:
+    with refbrowser.open(sample) as dataset:
+        arrays = {"/ocean/sst": "time=2024-03..2024-05,lat=40..60", "/ocean/lat": ..., "/ocean/time": ""}
+        refbrowser.export(dataset, "a.zarr", format="zarr-v3", arrays={**arrays, "/ocean/lon": "lon@0:3"})
+        with refbrowser.open("a.zarr") as written:
+            assert written["/ocean/lat"][...].tolist() == dataset["/ocean/lat"][130:150].tolist()
+            assert written["/ocean/time"].shape == (3,)
+            assert written["/ocean/lon"].shape == (3,)

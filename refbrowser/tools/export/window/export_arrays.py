@@ -134,7 +134,8 @@ def _row(node: ArrayNode, is_part: bool) -> QTreeWidgetItem:
     item.setToolTip(_NAME, theme.plain_tooltip(node.path))
     names = ", ".join(str(name or "-") for name in node.dimensions)
     item.setToolTip(
-        _SELECTION, theme.plain_tooltip(f"All of it when empty; else for example 0,:,10:20:2\n[{names}]")
+        _SELECTION,
+        theme.plain_tooltip(f"All of it when empty; else time=2024-03,lat=40..60 or 0,:,10:20:2\n[{names}]"),
     )
     now = sides_text(node.grid) if node.has_grid else ""
     item.setToolTip(
