@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -153,6 +154,14 @@ def _position(document: ReferenceText, positions: Positions, place: Place) -> in
     return positions.outer(position)
 
 
+def position_of(document: ReferenceText, positions: Positions, place: Place) -> int | None:
+    """Return the byte of the document, as it is now, that a place means; None where it means none in it."""
+    if place.key is not None:
+        slot = document.refs.find_slot(place.key)
+        return None if slot is None else positions.entry(slot)
+    return _position(document, positions, place)
+
+
 def _at(node: Node, pointer: str) -> Node:
     """Return the value at a JSON pointer, or the nearest one above it that is there."""
     for part in pointer.split("/")[1:]:
@@ -199,6 +208,25 @@ class Positions:
         if slot >= 0:
             return self.read(int(self._document.refs.text_table.start[slot]))
         return self.read(self._tail) + self._appended.starts[-2 - slot]
+
+    def outer_at(self, position: int) -> int | None:
+        """Return which byte of the outer text stands at a byte of the document; None in `refs`."""
+        if position < self._hole:
+            return position
+        return position - self._region if position >= self._hole + self._region else None
+
+    def entry_at(self, position: int) -> int | None:
+        """Return the slot of the entry that stands at a byte of the document; None outside of entries."""
+        refs, first = self._document.refs, self._hole
+        if not first <= position < first + self._region:
+            return None
+        starts = self._appended.starts
+        if starts and position >= (begin := self.read(self._tail)) + starts[0]:
+            return -1 - bisect_right(starts, position - begin)
+        row = bisect_right(range(len(refs.text_table)), position, key=self.entry) - 1
+        while row >= 0 and not refs.stands(row):
+            row -= 1
+        return row if row >= 0 else None
 
     def issue(self, slot: int, issue: Issue) -> int:
         """Return where an issue of an entry stands."""

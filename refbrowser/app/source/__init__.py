@@ -1,0 +1,1 @@
+"""The text of a document in the window: shown, searched, edited, mended."""
