@@ -275,6 +275,14 @@ VIEW: tuple[ActionSpec | None, ...] = (
     ActionSpec("show_references", "&References", shortcut="Ctrl+3"),
     ActionSpec("show_raw", "Ra&w value", shortcut="Ctrl+4"),
     ActionSpec("show_cdl", "CD&L", shortcut="Ctrl+5"),
+    ActionSpec("show_source", "&Source", shortcut="Ctrl+9", tip="Show the text of the document"),
+    ActionSpec(
+        "show_in_source",
+        "Show &in source",
+        shortcut="Ctrl+Shift+I",
+        when="is_open",
+        tip="Show the selected key, or what is selected in the hierarchy, in the text of the document",
+    ),
     OF_FORMATS,
     None,
     ActionSpec(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from refbrowser.app.actions.action_spec import Changed
 from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.commands.references import PrefixCommands
+from refbrowser.app.commands.source import SourceCommands
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.frame.centre import RAW, REFERENCES
+from refbrowser.app.frame.centre import REFERENCES
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
@@ -40,6 +41,7 @@ class FindingCommands(CommandGroup):
         self._history = workspace.history
         self._permissions = workspace.groups[PermissionCommands]
         self._prefixes = workspace.groups[PrefixCommands]
+        self._source = workspace.groups[SourceCommands]
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -77,7 +79,10 @@ class FindingCommands(CommandGroup):
         """Show the place of a finding in the panes that it belongs to; the keyboard stays where it is."""
         self._workspace.documents.set_current(document)
         place, (kind, name) = finding.place, finding.spot
-        if kind == ItemKind.RULE:
+        source = self._source
+        if source.is_in_front and source.can_show(document) and (place.key or place.pointer):
+            source.show_place(place)
+        elif kind == ItemKind.RULE:
             self._select(document, kind, name)
             self._docks.raise_("editorDock")
             self._editors.show_rule_place(place.field, place.row)
@@ -91,9 +96,8 @@ class FindingCommands(CommandGroup):
             self._hierarchy.select_node(document, str(name))
         else:
             self._select(document, ItemKind.DOCUMENT, "")
-            if finding.line is not None and place.column is not None and document.is_open:
-                self._centre.tabs.setCurrentIndex(RAW)
-                self._centre.raw.set_place(document, finding.line, place.column)
+            if source.can_show(document) and place.pointer is not None:
+                source.show_place(place)
 
     def go_to_typed(self, document: OpenDocument, typed: Typed, place: Place) -> None:
         """Bring what is typed to the front, with the keyboard in its field, where it is wrong."""

@@ -17,6 +17,7 @@ from refbrowser.app.commands.references import (
     ReferenceCommands,
 )
 from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.source import SourceCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
 from refbrowser.app.workspace.command_group import CommandGroup
@@ -28,6 +29,7 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     CopyCommands,
     LinkCommands,
     PrefixCommands,
+    SourceCommands,
     FindingCommands,
     FileCommands,
     SaveCommands,

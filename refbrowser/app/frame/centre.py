@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     from refbrowser.app.dialogs.found_card import FoundCard
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.plot.table_pane import TablePane
+    from refbrowser.app.source.source_pane import SourcePane
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.views.references import FirstRows
 
 #: The tabs that all documents have; those of formats follow.
-PLOT, TABLE, REFERENCES, RAW, CDL = range(5)
+PLOT, TABLE, REFERENCES, RAW, CDL, SOURCE = range(6)
 #: The centre can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
 _LEAST = (280, 160)
 #: Milliseconds until progress is shown again: what lies below the words is painted anew each time.
@@ -64,6 +65,8 @@ class Centre(QWidget):
         Another `PlotPane` is the one that commands act on, and that other panes are about.
     viewsChanged()
         There are more views or fewer, or they are arranged otherwise.
+    sourceMade(object)
+        The `SourcePane` exists from now on.
     restyled()
         The colours in force are other ones.
     openPaths(list)
@@ -82,6 +85,7 @@ class Centre(QWidget):
     tableMade = Signal(object)
     plotChosen = Signal(object)
     viewsChanged = Signal()
+    sourceMade = Signal(object)
     restyled = Signal()
     openPaths = Signal(list)
     referencesWanted = Signal(bool)
@@ -116,11 +120,12 @@ class Centre(QWidget):
         self.start = start
         self.loading = LoadingCard()
         self.error = ErrorCard()
-        self._source = Latest(self, "source")
+        self._excerpt = Latest(self, "excerpt")
         self.found: FoundCard | None = None
         self.references = ReferencesPane()
         self.raw = RawValuePane()
         self.cdl = CdlPane()
+        self.source: SourcePane | None = None
         self.tabs = self._make_tabs()
         self._pages = QStackedWidget()
         self._loading_page, self._error_page = (
@@ -157,11 +162,30 @@ class Centre(QWidget):
         self._table_slot = QStackedWidget()
         text = "Select an array in the hierarchy: its numbers, texts or structures appear here as a table."
         self._table_slot.addWidget(scrolled(centred(Card("array", "No values yet", text))))
-        pages = (self._plot_slot, self._table_slot, self.references, self.raw, self.cdl)
-        for page, title in zip(pages, ("Plot", "Table", "References", "Raw value", "CDL"), strict=True):
+        self._source_slot = QStackedWidget()
+        pages = (self._plot_slot, self._table_slot, self.references, self.raw, self.cdl, self._source_slot)
+        titles = ("Plot", "Table", "References", "Raw value", "CDL", "Source")
+        for page, title in zip(pages, titles, strict=True):
             tabs.addTab(framed(page), title)
         self._added: dict[int, QWidget] = {}
+        tabs.currentChanged.connect(lambda number: self.make_source() if number == SOURCE else None)
         return tabs
+
+    def make_source(self) -> SourcePane:
+        """Return the text of the document; made when it is first looked at, as it needs NumPy."""
+        if self.source is None:
+            from refbrowser.app.source.source_pane import SourcePane
+
+            self.source = SourcePane()
+            self._source_slot.addWidget(self.source)
+            self.source.set_document(self._document)
+            self.sourceMade.emit(self.source)
+        return self.source
+
+    def refresh_source(self) -> None:
+        """Show the text of the document as it is now."""
+        if self.source is not None:
+            self.source.refresh()
 
     def plot_is_coming(self) -> None:
         """Say that the plotting library is being loaded."""
@@ -246,6 +270,8 @@ class Centre(QWidget):
             return self.table.grid
         if number in self._added:
             return self._added[number].focusProxy()
+        if number == SOURCE:
+            return self.make_source().page()
         return {REFERENCES: self.references.table, RAW: self.raw.page(), CDL: self.cdl.page()}.get(number)
 
     def show_page(self, pane: QWidget) -> None:
@@ -258,7 +284,7 @@ class Centre(QWidget):
 
     def begin_document(self) -> None:
         """Bring the plot to the front where the text of the document before is."""
-        if self.tabs.currentIndex() in (RAW, CDL):
+        if self.tabs.currentIndex() in (RAW, CDL, SOURCE):
             self.tabs.setCurrentIndex(PLOT)
 
     def table_is_shown(self) -> bool:
@@ -268,7 +294,7 @@ class Centre(QWidget):
     def tab_commands(self) -> dict[str, Callable[[], object]]:
         """Return the actions that show a tab, by their names."""
         tabs = {"show_plot": PLOT, "show_table": TABLE, "show_references": REFERENCES}
-        tabs |= {"show_raw": RAW, "show_cdl": CDL}
+        tabs |= {"show_raw": RAW, "show_cdl": CDL, "show_source": SOURCE}
         return {name: partial(self.show_tab, number) for name, number in tabs.items()}
 
     def set_document(self, document: OpenDocument | None) -> None:
@@ -278,6 +304,8 @@ class Centre(QWidget):
         self.references.set_document(document)
         self.raw.clear()
         self.cdl.set_document(document)
+        if self.source is not None:
+            self.source.set_document(document)
         self.error_bar.hide()
         self.copy_bar.hide()
         self.loss_bar.hide()
@@ -326,7 +354,7 @@ class Centre(QWidget):
             self.error.set_error(f"{document.title} could not be opened", error)
             fix = document.findings.found.items[0].fix if document.findings.found.items else None
             self.error.offer_fix("" if fix is None else fix.title)
-            self._show_source(document, error)
+            self._show_excerpt(document, error)
             return self._error_page
         if self.found is None:
             from refbrowser.app.dialogs.found_card import FoundCard
@@ -343,11 +371,11 @@ class Centre(QWidget):
         self.found.set_found(document.path, error, found)
         return self._found_page
 
-    def _show_source(self, document: OpenDocument, error: BaseException) -> None:
+    def _show_excerpt(self, document: OpenDocument, error: BaseException) -> None:
         """Show the lines in which the fault of a document is."""
         place = getattr(error, "place", None)
         if place is None or place.line is None:
-            self._source.cancel()
+            self._excerpt.cancel()
             return
         path = document.path
 
@@ -357,7 +385,7 @@ class Centre(QWidget):
             return source_excerpt(path, place)
 
         title = f"Read the place of the fault in {document.title}"
-        self._source.run(document, title, read, self.error.set_source)
+        self._excerpt.run(document, title, read, self.error.set_source)
 
     def show_progress(self, document: OpenDocument, done: int, total: int | None) -> None:
         """Show how far the reading of the current document is."""

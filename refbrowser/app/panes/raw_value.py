@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QShowEvent, QTextCursor
@@ -31,10 +30,6 @@ from refbrowser.app.widgets.small_widgets import one_shot, plain_label
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.rows import Column, NoRows
 from refbrowser.words import size_text
-
-if TYPE_CHECKING:
-    from refbrowser.references.content.finding_places import Excerpt
-
 
 WIDTH = 16
 HEX_COLUMNS = (Column("Offset", 110, right=True), Column("Bytes", 400), Column("Characters", 160, 1))
@@ -263,35 +258,6 @@ class RawValuePane(QWidget):
         self._stop_showing("Reading…", key)
         if self.isVisible():
             self._start()
-
-    def set_place(self, document: OpenDocument, line: int, column: int) -> None:
-        """Show the text of a document around a line and column."""
-        state = document.document
-        if state is None:
-            return
-        self._document, self._key = document, None
-        self._title.set_text(f"{document.title}, line {line}, column {column}")
-        self._stop_showing("Reading…", document.title)
-
-        def read(control: TaskControl) -> Excerpt:
-            from refbrowser.references.content.finding_places import excerpt
-
-            return excerpt(state, line, column, control.check)
-
-        self._reading.run(document, f"Find line {line}", read, self._show_place, self._failed)
-
-    def _show_place(self, found: Excerpt) -> None:
-        wide = len(str(found.lines[-1][0])) if found.lines else 1
-        text = "\n".join(f"{number:>{wide}}  {line}" for number, line in found.lines)
-        self._text.show_text(ShownText((text,)))
-        self._pages.setCurrentWidget(self._text)
-        cursor = self._text.textCursor()
-        block = self._text.document().findBlockByNumber(found.row)
-        start = block.position() + wide + 2
-        cursor.setPosition(min(start + found.column, block.position() + block.length() - 1))
-        cursor.movePosition(cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor)
-        self._text.setTextCursor(cursor)
-        self._text.centerCursor()
 
     def refresh(self) -> None:
         """Read the key again, after the document or a permission changed."""

@@ -165,6 +165,7 @@ class DocumentFollower(QObject):
         if document is self._workspace.documents.current:
             self._centre.update_state()
             self._centre.references.refresh()
+            self._centre.refresh_source()
             self._workspace.update_actions(Changed.HISTORY)
 
     def _difference_changed(self, document: OpenDocument) -> None:

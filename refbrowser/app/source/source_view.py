@@ -1,4 +1,4 @@
-"""A text of any size by its rows: painted by itself, with line numbers, folds, marks, a caret and a selection."""
+"""A text of any size by its rows: painted by itself, with numbers, folds, marks, a caret and a selection."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class SourceView(PaintedView):
             self._fit()
             self._bar.see(self.rows.seen_place(row))
             self._see_column(row)
-            span, shown = self._text(row)
+            _span, shown = self._text(row)
             self.describe_current(f"Line {count_text(self.rows.number(row))}: {one_line(shown.text)}")
         self.viewport().update()
         self.caretMoved.emit()
@@ -325,14 +325,14 @@ class SourceView(PaintedView):
         scheme, gutter = theme.colors(), self._gutter()
         area = self.viewport().rect()
         painter.fillRect(QRect(0, 0, gutter - theme.SMALL, area.height()), QColor(scheme.raised))
-        number = None
+        number, before = 0, -1
         last = min(self.rows.seen, self._bar.first + self.visible_rows() + 1)
         widest = 0.0
         for place in range(self._bar.first, last):
             row = self.rows.row_of_seen(place)
             top = (place - self._bar.first) * self._height
             span, shown = self._text(row)
-            number = self.rows.number(row)
+            number, before = number + self.rows.lines_in(before + 1, row + 1), row
             painter.setClipRect(QRect(0, 0, gutter, area.height()))
             self._paint_gutter(painter, scheme, row, top, number, span)
             painter.setClipRect(QRect(gutter, 0, area.width() - gutter, area.height()))

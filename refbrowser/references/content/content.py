@@ -234,6 +234,11 @@ class DocumentContent(ABC):
         return None if self.origin is None else self.origin.reference_of(name)
 
     @property
+    def own_text(self) -> ReferenceText | None:
+        """The document where its text is one that somebody wrote; None where the text is made here."""
+        return None
+
+    @property
     def unread(self) -> list[Finding]:
         """What could not be read when it was made from other files: it has no entry in the document."""
         notes = () if self.has_keys and not self.from_parquet else self.noted()
@@ -588,6 +593,11 @@ class ReferenceText(DocumentContent):
     def written(self) -> Self:
         """Return the document: it is a text."""
         return self
+
+    @property
+    def own_text(self) -> ReferenceText | None:
+        """The document where its text is one that somebody wrote; None where the text is made here."""
+        return None if self.is_made or self.is_unread else self
 
     @property
     def generated(self) -> tuple[GenRule, ...]:

@@ -1,4 +1,4 @@
-"""What a byte in the text of a document belongs to, and at which byte a node, rule, template or key stands."""
+"""What a byte in the text of a document belongs to, and where nodes, rules, templates and keys stand."""
 
 from __future__ import annotations
 

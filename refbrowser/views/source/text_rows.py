@@ -121,7 +121,11 @@ class TextRows:
 
     def number(self, row: int) -> int:
         """Return which line a row belongs to, from 1, where rows that go on do not count."""
-        return int(np.count_nonzero(self._depths[: row + 1] < GOES_ON))
+        return self.lines_in(0, row + 1)
+
+    def lines_in(self, first: int, stop: int) -> int:
+        """Return how many lines begin in the rows from `first` up to `stop`."""
+        return int(np.count_nonzero(self._depths[first:stop] < GOES_ON))
 
     # Folding
 

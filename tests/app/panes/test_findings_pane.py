@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QTableView, QToolButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QTableView, QToolButton
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open, button
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.frame.centre import RAW, REFERENCES
+from refbrowser.app.frame.centre import REFERENCES, SOURCE
 from refbrowser.app.panes.findings_pane import MESSAGE, PLACE, FindingsModel, Row
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
@@ -207,10 +207,9 @@ def test_a_place_in_the_text_is_shown_there(
     assert table.model().rowCount() == 1
     click(table, 0, qtbot)
     settle()
-    assert window.centre.tabs.currentIndex() == RAW
-    shown = window.findChild(QPlainTextEdit, "rawText")
-    assert shown is not None
-    assert '"more": 3' in shown.toPlainText()
+    assert window.centre.tabs.currentIndex() == SOURCE
+    source = window.centre.make_source()
+    assert source.text.read(source.view.caret, source.view.caret + 1) == b"3"
 
 
 def test_a_comma_too_many_is_taken_out_of_a_copy(

@@ -1,0 +1,126 @@
+"""The text of the document: from what is selected to its place there, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from refbrowser.app.frame.centre import REFERENCES, SOURCE
+from refbrowser.app.frame.navigation import array_of_key, rule_of_row
+from refbrowser.app.workspace.command_group import CommandGroup, by_name
+from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.words import one_line
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.panes.hierarchy_model import Item
+    from refbrowser.app.source.source_pane import SourcePane
+    from refbrowser.app.workspace.workspace import Workspace
+    from refbrowser.errors import Place
+    from refbrowser.references.content.content import ReferenceText
+    from refbrowser.references.content.finding_places import Positions
+    from refbrowser.views.source.text_places import TextPlace
+
+
+class SourceCommands(CommandGroup):
+    """Shows places in the text, and what stands at a place of it in the other panes."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
+        self._navigation = workspace.navigation
+        self._centre.sourceMade.connect(self._connect)
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        return by_name(self.show_in_source)
+
+    def _connect(self, source: SourcePane) -> None:
+        source.placeChosen.connect(self._show_chosen)
+        self._workspace.findings.model.modelReset.connect(source.mark_findings)
+
+    @property
+    def is_in_front(self) -> bool:
+        """Whether the text is what is looked at."""
+        return self._centre.tabs.currentIndex() == SOURCE
+
+    def can_show(self, document: OpenDocument) -> bool:
+        """Whether a document has a text in which places can be shown."""
+        state = document.document
+        return state is not None and state.own_text is not None
+
+    def show_in_source(self) -> None:
+        """Show what is selected in the text: the key where References are in front, else that of the tree."""
+        document = self._current
+        if document is None or document.document is None:
+            return
+        key = self._centre.references.current_key()
+        if self._centre.tabs.currentIndex() == REFERENCES and key is not None:
+            self._show_key(document, key)
+        else:
+            self._show_item(document, self._navigation.item())
+
+    def show_place(self, place: Place) -> None:
+        """Show the place of a finding in the text."""
+        from refbrowser.references.content.finding_places import position_of
+
+        self._show(one_line(place.key or place.pointer or ""), partial(position_of, place=place))
+
+    def _show_key(self, document: OpenDocument, key: str) -> None:
+        from refbrowser.views.source.text_places import key_position, rule_position
+
+        row = self._centre.references.current_row()
+        number = None if row is None else rule_of_row(document, row)
+        if number is None:
+            self._show(key, partial(key_position, key=key))
+        else:
+            self._show(key, partial(rule_position, number=number))
+
+    def _show_item(self, document: OpenDocument, item: Item | None) -> None:
+        from refbrowser.views.source import text_places
+
+        hierarchy = document.hierarchy
+        kind = ItemKind.DOCUMENT if item is None or item.document is not document else item.kind
+        place = "" if item is None else item.place
+        if kind is ItemKind.RULE:
+            self._show(f"Gen rule {place}", partial(text_places.rule_position, number=int(place)))
+        elif kind is ItemKind.TEMPLATE:
+            self._show(f"Template {place}", partial(text_places.template_position, name=str(place)))
+        elif kind in (ItemKind.TEMPLATES, ItemKind.RULES):
+            name = "templates" if kind is ItemKind.TEMPLATES else "gen"
+            self._show(name, partial(text_places.member_position, name=name))
+        elif kind in (ItemKind.ARRAY, ItemKind.GROUP) and hierarchy is not None:
+            find = partial(text_places.node_position, hierarchy=hierarchy, path=str(place))
+            self._show(str(place), find)
+        else:
+            self._centre.show_tab(SOURCE)
+
+    def _show(self, what: str, find: Callable[[ReferenceText, Positions], int | None]) -> None:
+        self._centre.show_tab(SOURCE)
+        self._centre.make_source().show_place(
+            find, lambda: self._workspace.say(f"{one_line(what)} has no place of its own in the text")
+        )
+
+    def _show_chosen(self, place: TextPlace) -> None:
+        """Show what stands at a place of the text in the pane that it belongs to."""
+        from refbrowser.views.source.text_places import PlaceKind
+
+        document = self._current
+        if document is None:
+            return
+        if place.kind is PlaceKind.RULE:
+            self._navigation.go_to_rule(document, place.number)
+        elif place.kind is PlaceKind.TEMPLATE:
+            identity = (document.number, str(ItemKind.TEMPLATE), place.name)
+            hierarchy = self._workspace.hierarchy
+            hierarchy.select_index(hierarchy.model.find_identity(identity))
+            self._workspace.docks.raise_("editorDock")
+        else:
+            from refbrowser.model.metadata_keys import is_metadata_key
+
+            path = array_of_key(document, place.name)
+            if path is not None and is_metadata_key(place.name):
+                self._navigation.go_to_node(document, path)
+            else:
+                self._navigation.show_key(place.name)
