@@ -33,6 +33,8 @@ class ItemKind(StrEnum):
     TEMPLATE = "template"
     RULES = "rules"
     RULE = "rule"
+    SET = "set"
+    FILE = "file"
 
 
 class ShownDocument(Protocol):

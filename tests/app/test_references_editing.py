@@ -26,7 +26,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.commands.references import ASKED
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import PLOT, REFERENCES
-from refbrowser.app.panes.hierarchy_model import CHANGED_ROLE
+from refbrowser.app.panes.tree_rows import CHANGED_ROLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.rows import RowStyle

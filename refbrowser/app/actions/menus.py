@@ -51,8 +51,30 @@ FILE: tuple[ActionSpec | None, ...] = (
         )
         for flavour in flavours()
     ),
+    ActionSpec(
+        "pin_document",
+        "&Keep this document at the top",
+        submenu="Open &recent",
+        when="can_pin",
+        check="is_pinned",
+        tip="List the current document first, whatever else is opened",
+    ),
     ActionSpec("clear_recent", "&Clear the list", submenu="Open &recent", when="has_recent"),
     ActionSpec("open_sample", "Sea surface (the sample)", submenu="E&xamples"),
+    ActionSpec(
+        "open_set",
+        "All &files of the set",
+        submenu="Set o&f files",
+        when="has_set",
+        tip="Open the files of the selected set that are not open yet",
+    ),
+    ActionSpec(
+        "close_set",
+        "&Close the set",
+        submenu="Set o&f files",
+        when="has_set",
+        tip="Close the selected set with those of its files that are open; unsaved edits are asked about",
+    ),
     None,
     ActionSpec(
         "save",
@@ -116,6 +138,12 @@ FILE: tuple[ActionSpec | None, ...] = (
         "Save as C&DL…",
         when="has_hierarchy",
         tip="Write dimensions, types, variables and attributes as ncdump -h does, for ncgen",
+    ),
+    ActionSpec(
+        "show_in_folder",
+        "S&how in folder",
+        when="is_in_folder",
+        tip="Open the folder of the document in the desktop's file manager",
     ),
     None,
     ActionSpec("close_document", "&Close document", shortcut="Ctrl+W", when="has_document"),

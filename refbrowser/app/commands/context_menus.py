@@ -54,14 +54,27 @@ TREE_MENU: Names = (
     "export_view",
     None,
     "save",
+    "save_as",
     "reload",
+    None,
     "compare_with",
+    "combine_files",
     "write_lock",
     "show_audit",
+    "show_in_folder",
     None,
     "close_document",
     "close_others",
     "close_all",
+)
+#: What the menu of a set of files has.
+SET_MENU: Names = (
+    "open_set",
+    None,
+    "combine_files",
+    "make_references",
+    None,
+    "close_set",
 )
 KEYS_MENU: Names = (
     "copy_key",
@@ -106,6 +119,8 @@ _OF_ARRAYS = (
 _NODES = (ItemKind.ARRAY, ItemKind.GROUP)
 #: What the menu of a document alone has.
 _OF_DOCUMENTS = TREE_MENU[TREE_MENU.index("save") :]
+#: What a set has alone.
+_OF_SETS = tuple(name for name in SET_MENU if name not in TREE_MENU)
 
 
 class ContextMenus(QObject):
@@ -122,6 +137,7 @@ class ContextMenus(QObject):
         """Give tree and keys their menus."""
         tree, keys = self._hierarchy.tree, self._centre.references.table
         self._add(tree, TREE_MENU)
+        self._add(tree, tuple(name for name in SET_MENU if name in _OF_SETS))
         self._on_request(tree, self._pop_up_tree)
         self._add(keys, KEYS_MENU)
         self._on_request(keys, self._pop_up_keys)
@@ -158,7 +174,13 @@ class ContextMenus(QObject):
     def _pop_up_tree(self, place: QPoint) -> None:
         tree = self._hierarchy.tree
         item = self._hierarchy.current_item()
-        if item is None or not tree.indexAt(place).isValid():
+        if not tree.indexAt(place).isValid():
+            return
+        if self._hierarchy.current_files() is not None:
+            names = [name for name in SET_MENU if name is not None]
+            pop_up(tree, tree.viewport().mapToGlobal(place), lambda action: _name(action) in names)
+            return
+        if item is None:
             return
         left_out: Names = () if item.kind is ItemKind.ARRAY else _OF_ARRAYS
         left_out += () if item.kind is ItemKind.DOCUMENT else _OF_DOCUMENTS
@@ -166,9 +188,10 @@ class ContextMenus(QObject):
         left_out += () if is_packed else ("pack_otherwise",)
         left_out += () if item.kind in (*_NODES, ItemKind.DIMENSION) else ("rename_node",)
         left_out += () if item.kind in _NODES else ("delete_node",)
+        left_out += _OF_SETS
 
         def fits(action: QAction) -> bool:
-            return action.objectName().removeprefix("action_") not in left_out
+            return _name(action) not in left_out
 
         pop_up(tree, tree.viewport().mapToGlobal(place), fits)
 
@@ -189,3 +212,7 @@ class ContextMenus(QObject):
         else:
             # A menu hides before its action is triggered, and then Qt moves the pointer back onto the plot.
             menu.aboutToHide.connect(lambda: QTimer.singleShot(0, plot.canvas, plot.canvas.release_pointed))
+
+
+def _name(action: QAction) -> str:
+    return action.objectName().removeprefix("action_")

@@ -8,10 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
+from refbrowser.app.actions.action_spec import Changed
 from refbrowser.app.dialogs.trust import TrustSheet, open_wants
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
@@ -20,6 +21,7 @@ from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.formats.store_rules import flavours
 from refbrowser.views.hierarchy import takes_rules
 from refbrowser.views.words import one_line
+from refbrowser.words import counted
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -92,6 +94,8 @@ class PermissionCommands(CommandGroup):
             self._workspace.questions.discard_recovery(recovery, lambda: discard(recovery))
 
 
+#: Files of a set that are opened at a time.
+_OPENED_MOST = 50
 #: The actions that read a store by the rules of a flavour, with its value; empty to find it out.
 _WAYS = {
     "open_as_found": "",
@@ -108,12 +112,22 @@ class FileCommands(CommandGroup):
         self._settings = workspace.settings
         self._permissions = workspace.groups[PermissionCommands]
         self._beside = Latest(self, "beside")
+        self._has_set = False
+        workspace.hierarchy.tree.selectionModel().currentChanged.connect(self._look_for_set)
+        workspace.documents.setsChanged.connect(self._look_for_set)
+
+    def _look_for_set(self) -> None:
+        has_set = self._workspace.hierarchy.chosen_set() is not None
+        if has_set != self._has_set:
+            self._has_set = has_set
+            self._workspace.update_actions(Changed.OTHER)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         own = (self.open_files, self.open_store, self.open_url, self.open_sample)
         ways = {way: partial(self.open_as, flavour) for way, flavour in _WAYS.items()}
-        return {**by_name(*own, self.clear_recent), **ways}
+        listed = (self.clear_recent, self.pin_document, self.show_in_folder, self.open_set)
+        return {**by_name(*own, *listed), **ways}
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be done with the current document."""
@@ -123,6 +137,10 @@ class FileCommands(CommandGroup):
         return {
             **{way.replace("open_", "is_"): flavour == chosen for way, flavour in _WAYS.items()},
             "can_open_as": can_open_as,
+            "has_set": self._has_set,
+            "can_pin": document is not None and not document.is_new,
+            "is_pinned": document is not None and self._settings.is_pinned(document.path),
+            "is_in_folder": document is not None and "://" not in document.path and not document.is_new,
             "has_document": document is not None,
             "has_recent": bool(self._settings.recent()),
             "is_open": document is not None and document.is_open,
@@ -185,10 +203,42 @@ class FileCommands(CommandGroup):
         self._workspace.open_path(sample_path())
 
     def clear_recent(self) -> None:
-        """Forget the documents that were opened lately."""
+        """Forget the documents that were opened lately, but for those that are kept at the top."""
         self._settings.clear_recent()
-        self._centre.start.set_recent([])
+        self._show_recent()
+
+    def pin_document(self) -> None:
+        """Keep the current document at the top of those opened lately, or no longer."""
+        if self._current is not None:
+            self.pin(self._current.path)
+
+    def pin(self, path: str) -> None:
+        """Keep what was opened lately at the top, or no longer."""
+        self._settings.set_pinned(path, not self._settings.is_pinned(path))
+        self._show_recent()
+
+    def _show_recent(self) -> None:
+        self._centre.start.set_recent(self._settings.recent_entries())
         self._workspace.update_actions()
+
+    def open_set(self) -> None:
+        """Open the files of the selected set that are not open, if these are not very many."""
+        files = self._workspace.hierarchy.chosen_set()
+        if files is None:
+            return
+        opened = {document.path for document in self._workspace.documents.all()}
+        left = [path for path in files.paths if path not in opened]
+        for path in left[:_OPENED_MOST]:
+            self._workspace.open_path(path)
+        if len(left) > _OPENED_MOST:
+            more = counted(len(left) - _OPENED_MOST, "file")
+            self._workspace.say(f"{_OPENED_MOST} files are being opened; {more} stay as they are")
+
+    def show_in_folder(self) -> None:
+        """Open the folder of the current document in the desktop's file manager."""
+        document = self._current
+        if document is not None and "://" not in document.path:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(document.path).parent)))
 
     def open_instead(self, paths: list[str]) -> None:
         """Open documents in place of the current one, which could not be opened.
@@ -302,11 +352,11 @@ class RecentMenu(QObject):
             self._menu.removeAction(action)
             action.deleteLater()
         self._made = []
-        for number, path in enumerate(self._settings.recent()):
-            name = one_line(path)
+        for number, entry in enumerate(self._settings.recent_entries()):
+            path, name = entry.path, one_line(entry.path)
             shown = name if len(name) <= _SHOWN else f"…{name[1 - _SHOWN :]}"
             mark = f"&{number + 1}  " if number < 9 else ""
-            shown += self._settings.more_words(path)
+            shown = f"{'★ ' if entry.is_pinned else ''}{shown}{entry.more}"
             action = QAction(mark + shown.replace("&", "&&"), self._menu)
             action.setObjectName(f"action_recent_{number}")
             action.setToolTip(plain_tooltip(path))

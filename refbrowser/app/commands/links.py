@@ -76,8 +76,8 @@ class LinkCommands(CommandGroup):
     def paste(self) -> None:
         """Open what the clipboard holds: links, paths, URLs or files."""
         found = read_drop(QGuiApplication.clipboard().mimeData())
-        if found.opened:
-            self._workspace.open_all(found.opened)
+        if found.is_accepted:
+            self._workspace.open_all(found.targets)
         else:
             self._workspace.say("The clipboard holds no link, path or URL that can be opened")
 

@@ -44,7 +44,7 @@ class SaveCommands(CommandGroup):
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         own = (self.save, self.save_as, self.save_copy, self.revert, self.reload, self.compare)
-        closing = (self.close_document, self.close_others, self.close_all)
+        closing = (self.close_document, self.close_others, self.close_all, self.close_set)
         return {**by_name(*own, *closing), "quit": self._workspace.window().close}
 
     def conditions(self) -> dict[str, bool]:
@@ -64,9 +64,11 @@ class SaveCommands(CommandGroup):
     # Closing
 
     def close_document(self) -> None:
-        """Close the current document; edits that were not saved are asked about."""
-        document = self._current
-        if document is not None:
+        """Close the current document, or the set that is selected; unsaved edits are asked about."""
+        document, row = self._current, self._workspace.hierarchy.current_files()
+        if row is not None and not row.path:
+            self.close_set()
+        elif document is not None:
             self._settle(document, lambda: self._workspace.documents.close(document))
 
     def close_others(self) -> None:
@@ -75,11 +77,24 @@ class SaveCommands(CommandGroup):
             [document for document in self._workspace.documents.all() if document is not self._current]
         )
 
-    def close_all(self) -> None:
-        """Close all documents; those with edits that were not saved are asked about."""
-        self._close_several(self._workspace.documents.all())
+    def close_all(self, then: Callable[[], object] = lambda: None) -> None:
+        """Close all documents and sets; edits that were not saved are asked about. Go on after that."""
+        documents = self._workspace.documents
 
-    def _close_several(self, gone: list[OpenDocument]) -> None:
+        def go_on() -> None:
+            for files in list(documents.sets):
+                documents.remove_set(files)
+            then()
+
+        self._close_several(documents.all(), go_on)
+
+    def close_set(self) -> None:
+        """Close the selected set with those of its files that are open."""
+        documents, files = self._workspace.documents, self._workspace.hierarchy.chosen_set()
+        if files is not None:
+            self._close_several(documents.opened_of(files), lambda: documents.remove_set(files))
+
+    def _close_several(self, gone: list[OpenDocument], then: Callable[[], object] = lambda: None) -> None:
         documents, kept = self._workspace.documents, self._current
 
         def close() -> None:
@@ -91,6 +106,7 @@ class SaveCommands(CommandGroup):
             for document in sorted(gone, key=lambda each: each is documents.current):
                 if document in documents.all():
                     documents.close(document)
+            then()
 
         dirty = [document for document in gone if document.is_pending]
         if self._closing:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.controller.file_sets import FileSet, whole_path
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks.tasks import Tasks
@@ -28,6 +29,8 @@ class Documents(QObject):
         An `OpenDocument` that is being opened, or that was closed.
     currentChanged(object)
         The `OpenDocument` that is shown, or None.
+    setsChanged()
+        There is another set of files, or one less.
     computeChanged()
         Exports run somewhere else.
     """
@@ -35,6 +38,7 @@ class Documents(QObject):
     added = Signal(object)
     removed = Signal(object)
     currentChanged = Signal(object)
+    setsChanged = Signal()
     computeChanged = Signal()
 
     def __init__(self, tasks: Tasks, parent: QObject | None = None) -> None:
@@ -43,6 +47,8 @@ class Documents(QObject):
         self._session = SharedSession()
         self._documents: list[OpenDocument] = []
         self.current: OpenDocument | None = None
+        #: Files that were opened together, in the order in which they were.
+        self.sets: list[FileSet] = []
         #: Returns the options of opening that are kept for a path.
         self.kept_options: Callable[[str], Mapping[str, Any]] = lambda path: {}
 
@@ -62,7 +68,7 @@ class Documents(QObject):
         `options` are those of opening, by name.
         """
         flavour = str((options or {}).get("flavour", ""))
-        full = path if "://" in path else os.path.abspath(os.path.expanduser(path))
+        full = whole_path(path)
         for document in self._documents:
             if document.path == full:
                 if flavour and flavour != document.store.flavour:
@@ -78,6 +84,25 @@ class Documents(QObject):
         self.set_current(document)
         document.open()
         return document
+
+    def add_set(self, paths: Sequence[str]) -> FileSet:
+        """Take files as one set, of which none is opened yet; the same files are the same set."""
+        made = FileSet(paths)
+        known = next((each for each in self.sets if each.paths == made.paths), None)
+        if known is not None:
+            return known
+        self.sets.append(made)
+        self.setsChanged.emit()
+        return made
+
+    def remove_set(self, files: FileSet) -> None:
+        """Let go of a set; those of its files that are open stay open."""
+        self.sets.remove(files)
+        self.setsChanged.emit()
+
+    def opened_of(self, files: FileSet) -> list[OpenDocument]:
+        """Return the files of a set that are open."""
+        return [document for document in self._documents if document.path in files.paths]
 
     def add_made(self, path: str, opened: Opened) -> OpenDocument:
         """Show a document that was made here, and is in no file yet.

@@ -12,9 +12,11 @@ from PySide6.QtWidgets import QWidget
 from refbrowser.app.widgets import icons, theme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from PySide6.QtGui import QPaintEvent, QResizeEvent
+
+    from refbrowser.app.settings.settings import RecentEntry
 
 HEADING = "Drop a file, document or store here"
 #: What the table of formats says of files and folders: loading that would put off the first paint.
@@ -45,6 +47,10 @@ class StartPane(QWidget):
         A button was pressed.
     openPath(str)
         One of the recent documents was chosen.
+    pinWanted(str)
+        One of them is to stay at the top, or no longer.
+    restoreWanted()
+        The session before is to be restored.
     """
 
     openFiles = Signal()
@@ -52,6 +58,8 @@ class StartPane(QWidget):
     openUrl = Signal()
     openSample = Signal()
     openPath = Signal(str)
+    pinWanted = Signal(str)
+    restoreWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,10 +69,11 @@ class StartPane(QWidget):
         self._controls: QWidget | None = None
         self._recent: list[QWidget] = []
         self._offer: QWidget | None = None
-        self._paths: list[tuple[str, str]] = []
+        self._entries: list[RecentEntry] = []
+        self._before = ""
         self._lost: list[tuple[str, str]] = []
 
-    def complete(self, recent: Sequence[str], more: Callable[[str], str] = lambda path: "") -> None:
+    def complete(self, recent: Sequence[RecentEntry]) -> None:
         """Add the buttons and the documents that were opened lately."""
         from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
@@ -90,7 +99,7 @@ class StartPane(QWidget):
         self._column.addSpacing(theme.HUGE)
         self._column.addStretch(1)
         self._controls.show()
-        self.set_recent(recent, more)
+        self.set_recent(recent)
 
     def _offer_desktop(self) -> None:
         """Offer to add the program to the desktop, where it is not there; what is installed need not ask."""
@@ -101,9 +110,14 @@ class StartPane(QWidget):
             self._offer = DesktopOffer(script)
             self._column.addWidget(self._offer, 0, Qt.AlignmentFlag.AlignHCenter)
 
-    def set_recent(self, paths: Sequence[str], more: Callable[[str], str] = lambda path: "") -> None:
-        """List the documents that were opened lately; `more` says how many were opened with one."""
-        self._paths = [(path, more(path)) for path in paths[:SHOWN]]
+    def set_recent(self, entries: Sequence[RecentEntry]) -> None:
+        """List the documents that were opened lately."""
+        self._entries = list(entries[:SHOWN])
+        self._list()
+
+    def set_session(self, words: str) -> None:
+        """Offer to restore the session before, which these words are about; none where they are empty."""
+        self._before = words
         self._list()
 
     def set_lost(self, documents: Sequence[tuple[str, str]]) -> None:
@@ -112,25 +126,49 @@ class StartPane(QWidget):
         self._list()
 
     def _list(self) -> None:
-        from refbrowser.app.widgets.small_widgets import plain_label
+        from refbrowser.app.widgets.small_widgets import plain_label, push_button
 
         for widget in self._recent:
             widget.deleteLater()
         self._recent = []
+        if self._before:
+            button = push_button(self._before, "restoreSessionButton", self.restoreWanted.emit)
+            self._recent.append(button)
         if self._lost:
             title = "Unsaved edits that were kept when the program ended unexpectedly"
             self._recent.append(plain_label(title, role="warning", wrap=False))
         for number, (path, when) in enumerate(self._lost):
             self._recent.append(self._button(path, f"lostButton{number}", f"  ({when})"))
-        if self._paths:
+        if self._entries:
             self._recent.append(plain_label("Recent", role="paneTitle", wrap=False))
-        for number, (path, more) in enumerate(self._paths):
-            self._recent.append(self._button(path, f"recentButton{number}", more))
+        for number, entry in enumerate(self._entries):
+            self._recent.append(self._recent_line(entry, number))
         for widget in self._recent:
             self._column.insertWidget(self._column.count() - 1, widget, 0, Qt.AlignmentFlag.AlignHCenter)
         self._place_controls()
         # The words above stand higher the more there is below them.
         self.update()
+
+    def _recent_line(self, entry: RecentEntry, number: int) -> QWidget:
+        """Return the button of something that was opened lately, with the one that keeps it at the top."""
+        from PySide6.QtWidgets import QHBoxLayout
+
+        from refbrowser.app.widgets.small_widgets import push_button
+        from refbrowser.views.words import one_line
+
+        path, is_pinned = entry.path, entry.is_pinned
+        line = QWidget()
+        across = QHBoxLayout(line)
+        across.setContentsMargins(0, 0, 0, 0)
+        across.setSpacing(0)
+        mark = "★" if is_pinned else "☆"
+        pin = push_button(mark, f"pinButton{number}", lambda: self.pinWanted.emit(path), flat=True)
+        words = "No longer keep at the top" if is_pinned else "Keep at the top"
+        pin.setAccessibleName(f"{words}: {one_line(path)}")
+        pin.setToolTip(words)
+        across.addWidget(pin)
+        across.addWidget(self._button(path, f"recentButton{number}", entry.more))
+        return line
 
     def _button(self, path: str, name: str, more: str) -> QWidget:
         from refbrowser.app.widgets.small_widgets import push_button

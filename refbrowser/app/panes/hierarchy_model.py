@@ -1,4 +1,4 @@
-"""Opened documents as a tree: groups, arrays and dimensions, templates and gen rules."""
+"""Opened documents as a tree: groups, arrays and dimensions, templates and gen rules; and sets of files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any, cast
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 
+from refbrowser.app.controller.file_sets import FileSet
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.panes.tree_rows import (
+    BADGE_ROLE,
+    CHANGED_ROLE,
+    DETAIL_ROLE,
+    MATCH_ROLE,
+    FileRow,
+    Identity,
+    data_of,
+    file_name,
+    match_in,
+)
 from refbrowser.app.widgets import icons, theme
 from refbrowser.engine.findings.listed_finding import Badge
 from refbrowser.views.hierarchy import (
@@ -27,6 +39,7 @@ from refbrowser.views.hierarchy import (
     short_format,
     size_words,
 )
+from refbrowser.views.hierarchy_filter import HierarchyFilter, titles_of
 from refbrowser.views.words import one_line
 from refbrowser.words import counted_plain, counted_spaced
 
@@ -83,18 +96,7 @@ def _number(badge: Badge) -> str:
 
 
 Index = QModelIndex | QPersistentModelIndex
-#: Document number, kind and place of a row.
-Identity = tuple[int, str, str | int]
 _ROOT = QModelIndex()
-
-#: The roles of the muted text at the right of a row, of its `Badge`, of what changed, in words, and of where
-#: in the name the filter's text stands (first letter, and the one behind the last).
-DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
-BADGE_ROLE = Qt.ItemDataRole.UserRole + 2
-CHANGED_ROLE = Qt.ItemDataRole.UserRole + 3
-MATCH_ROLE = Qt.ItemDataRole.UserRole + 4
-#: Of what attributes call a node, so many characters are searched and shown.
-_TITLE = 200
 
 
 @dataclass(slots=True, eq=False)
@@ -109,7 +111,7 @@ class Item:
     kind: ItemKind
     document: OpenDocument
     place: str | int
-    parent: Item | None
+    parent: Item | FileRow | None
     row: int
     node: Node | None = None
     dimension: Dimension | None = None
@@ -130,10 +132,15 @@ class HierarchyModel(QAbstractItemModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._documents: list[OpenDocument] = []
-        self._items: dict[int, Item] = {}
-        self._roots: list[Item] = []
+        self._sets: list[FileSet] = []
+        self._items: dict[int, Item | FileRow] = {}
+        #: The rows that are below none, and those of documents, which may be below a set.
+        self._roots: list[Item | FileRow] = []
+        self._tops: list[Item] = []
         self._next = 1
-        self._filter = ""
+        self._filter = HierarchyFilter()
+        #: How many rows the filter found by themselves, and in how many documents and files.
+        self.found = self.found_in = 0
         self._shown: set[Identity] | None = None
         #: Numbers of the documents that a filter shows whole.
         self._called_so: set[int] = set()
@@ -154,24 +161,78 @@ class HierarchyModel(QAbstractItemModel):
         self._documents.remove(document)
         self.rebuild()
 
+    def set_sets(self, sets: list[FileSet]) -> None:
+        """Show other sets of files."""
+        self._sets = list(sets)
+        self.rebuild()
+
     def rebuild(self) -> None:
         """Make the tree anew, after a document changed."""
         self.beginResetModel()
         self._items.clear()
-        self._shown = self._matches() if self._filter else None
-        self._roots = []
+        self._shown = self._matches() if self.is_filtered() else None
+        self._roots, self._tops = [], []
+        own = {path: files for files in reversed(self._sets) for path in files.paths}
+        open_in: dict[int, dict[str, OpenDocument]] = {}
         for document in self._documents:
-            self._add(self._roots, ItemKind.DOCUMENT, document, "", None)
+            if document.path in own:
+                open_in.setdefault(own[document.path].number, {})[document.path] = document
+        for files in self._sets:
+            self._add_set(files, open_in.get(files.number, {}))
+        for document in self._documents:
+            if document.path not in own:
+                self._add_top(self._roots, document, None)
         self.endResetModel()
+
+    def _add_top(
+        self, siblings: list[Item | FileRow], document: OpenDocument, parent: FileRow | None
+    ) -> None:
+        before = len(siblings)
+        self._add(siblings, ItemKind.DOCUMENT, document, "", parent)
+        self._tops += cast("list[Item]", siblings[before:])
+
+    def _add_set(self, files: FileSet, opened: dict[str, OpenDocument]) -> None:
+        """Add the row of a set with those of its files; a filter leaves the ones that it finds."""
+        row = self._new_row(ItemKind.SET, files, "", None, self._roots)
+        for path in files.paths:
+            if path in opened:
+                self._add_top(row.children, opened[path], row)
+            elif not self.is_filtered() or self._finds_file(path):
+                self._new_row(ItemKind.FILE, files, path, row, row.children)
+        row.opened = len(opened)
+        if self.is_filtered():
+            closed = sum(isinstance(child, FileRow) for child in row.children)
+            self.found, self.found_in = self.found + closed, self.found_in + closed
+            if not row.children:
+                self._roots.pop()
+
+    def _finds_file(self, path: str) -> bool:
+        return self._filter.finds_document(path, file_name(path))
+
+    def _new_row(
+        self,
+        kind: ItemKind,
+        files: FileSet,
+        path: str,
+        parent: FileRow | None,
+        siblings: list[Item | FileRow],
+    ) -> FileRow:
+        row = FileRow(self._next, kind, files, path, parent, len(siblings))
+        self._next += 1
+        self._items[row.number] = row
+        siblings.append(row)
+        return row
 
     def take_nodes(self, document: OpenDocument) -> None:
         """Take over the nodes of a new hierarchy, which has the same groups and arrays."""
         root = self._root_node(document)
         # Those above come before what is below them.
         for item in self._items.values():
-            if item.document is not document or item.node is None or item.parent is None:
+            if isinstance(item, FileRow) or item.document is not document or item.node is None:
                 continue
             parent = item.parent
+            if parent is None or isinstance(parent, FileRow):
+                continue
             above: Any = root if parent.kind is ItemKind.DOCUMENT else parent.parts or parent.node
             if item.place == "/":
                 item.node = root
@@ -182,22 +243,34 @@ class HierarchyModel(QAbstractItemModel):
                 item.parts = parts_of(above, array)
 
     def set_filter(self, text: str) -> None:
-        """Show only rows whose name or title holds `text`, and what they are in."""
-        self._filter = text.strip().casefold()
+        """Show only what a `HierarchyFilter` finds that is typed so, and what it is in."""
+        self._filter = HierarchyFilter.parsed(text)
         self.rebuild()
 
     def is_filtered(self) -> bool:
         """Whether a filter is in force."""
-        return bool(self._filter)
+        return not self._filter.is_empty
+
+    @property
+    def filter_text(self) -> str:
+        """The text that names are to hold, without upper case."""
+        return self._filter.text
+
+    @property
+    def count(self) -> int:
+        """How many documents there are, with the files of sets that are not open."""
+        own = {path for files in self._sets for path in files.paths}
+        return len(own) + sum(document.path not in own for document in self._documents)
 
     # Finding rows
 
     def first_match(self, parent: Index = _ROOT) -> QModelIndex:
-        """Return the first row whose name holds the filter's text; an invalid one without a filter."""
-        for row in range(self.rowCount(parent) if self._filter else 0):
+        """Return the first row that the filter finds by itself; an invalid one without a filter."""
+        for row in range(self.rowCount(parent) if self.is_filtered() else 0):
             index = self.index(row, 0, parent)
             item = self.item(index)
-            if item is not None and self._filter in _filtered_text(item).casefold():
+            files = self.file_row(index)
+            if (item is not None and self._finds(item)) or (files is not None and files.path):
                 return index
             below = self.first_match(index)
             if below.isValid():
@@ -205,7 +278,21 @@ class HierarchyModel(QAbstractItemModel):
         return QModelIndex()
 
     def item(self, index: Index) -> Item | None:
-        """Return the item of an index."""
+        """Return the item of an index; None for that of a set or of a file that is not open."""
+        row = self._row(index)
+        return row if isinstance(row, Item) else None
+
+    def file_row(self, index: Index) -> FileRow | None:
+        """Return the row of a set, or of a file that is not open; None for that of a document."""
+        row = self._row(index)
+        return row if isinstance(row, FileRow) else None
+
+    def identity(self, index: Index) -> Identity | None:
+        """Return what stays the same of a row when the tree is made anew."""
+        row = self._row(index)
+        return None if row is None else row.identity
+
+    def _row(self, index: Index) -> Item | FileRow | None:
         return self._items.get(index.internalId()) if index.isValid() else None
 
     def is_marked_as_shown(self, index: Index) -> bool:
@@ -213,13 +300,13 @@ class HierarchyModel(QAbstractItemModel):
         item = self.item(index)
         return item is None or item.mark == changed_words(item)
 
-    def index_of(self, item: Item) -> QModelIndex:
+    def index_of(self, item: Item | FileRow) -> QModelIndex:
         """Return the index of an item."""
         return self.createIndex(item.row, 0, item.number)
 
     def find_node(self, document: OpenDocument, path: str) -> QModelIndex:
         """Return the index of a group or array; an invalid one where it is not in the tree."""
-        item = next((root for root in self._roots if root.document is document), None)
+        item = next((root for root in self._tops if root.document is document), None)
         parts = [part for part in path.split("/") if part]
         if item is not None and not parts and self._root_node(document) is not None:
             root = next((child for child in self._children(item) if child.place == "/"), item)
@@ -234,7 +321,9 @@ class HierarchyModel(QAbstractItemModel):
     def find_identity(self, identity: Identity) -> QModelIndex:
         """Return the index of the item with this identity; an invalid one when there is none any more."""
         number, kind, place = identity
-        root = next((root for root in self._roots if root.document.number == number), None)
+        if number < 0:
+            return self._find_file(identity)
+        root = next((root for root in self._tops if root.document.number == number), None)
         if root is None:
             return QModelIndex()
         if kind in (ItemKind.GROUP, ItemKind.ARRAY):
@@ -244,6 +333,12 @@ class HierarchyModel(QAbstractItemModel):
         candidates = [root, *self._children(root)]
         candidates += [grandchild for child in candidates[1:] for grandchild in self._plain_children(child)]
         found = next((item for item in candidates if item.identity == identity), None)
+        return QModelIndex() if found is None else self.index_of(found)
+
+    def _find_file(self, identity: Identity) -> QModelIndex:
+        rows = [row for row in self._roots if isinstance(row, FileRow)]
+        rows += [child for row in rows for child in row.children if isinstance(child, FileRow)]
+        found = next((row for row in rows if row.identity == identity), None)
         return QModelIndex() if found is None else self.index_of(found)
 
     def _find_dimension(self, root: Item, path: str) -> QModelIndex:
@@ -266,11 +361,11 @@ class HierarchyModel(QAbstractItemModel):
 
     def _add(
         self,
-        siblings: list[Item],
+        siblings: list[Any],
         kind: ItemKind,
         document: OpenDocument,
         place: str | int,
-        parent: Item | None,
+        parent: Item | FileRow | None,
         node: Node | None = None,
         dimension: Dimension | None = None,
     ) -> None:
@@ -335,26 +430,46 @@ class HierarchyModel(QAbstractItemModel):
         return document.number in self._called_so
 
     def _matches(self) -> set[Identity]:
-        """Return what a filter shows; a document is shown whole where its name matches and nothing in it."""
+        """Return what a filter shows; a document is shown whole where it matches and nothing in it does."""
         shown: set[Identity] = set()
-        self._called_so = set()
+        self._called_so, self.found, self.found_in = set(), 0, 0
         for document in self._documents:
             before = len(shown)
-            for node in document.hierarchy.walk() if document.hierarchy is not None else ():
-                if self._filter in _searched_text(node.path, node).casefold():
-                    kind = ItemKind.GROUP if hasattr(node, "groups") else ItemKind.ARRAY
-                    shown.add((document.number, str(kind), node.path))
-                    self._show_above(document, node.path, shown)
-                for path, dimension in dimensions_of(node):
-                    if self._filter in dimension.name.casefold():
-                        shown.add((document.number, str(ItemKind.DIMENSION), path))
-                        self._show_above(document, f"{node.path.rstrip('/')}/", shown)
-            self._match_references(document, shown)
+            if not self._filter.finds_path(document.path):
+                continue
+            if self._filter.text or self._filter.is_of_arrays:
+                self._match_nodes(document, shown)
+                self._match_references(document, shown)
             if len(shown) > before:
                 shown.add((document.number, str(ItemKind.DOCUMENT), ""))
-            elif self._filter in document.title.casefold():
+                self.found_in += 1
+            elif self._filter.finds_document(document.path, document.title):
                 self._called_so.add(document.number)
+                self.found, self.found_in = self.found + 1, self.found_in + 1
         return shown
+
+    def _match_nodes(self, document: OpenDocument, shown: set[Identity]) -> None:
+        for node in document.hierarchy.walk() if document.hierarchy is not None else ():
+            if self._filter.finds_node(node):
+                kind = ItemKind.GROUP if hasattr(node, "groups") else ItemKind.ARRAY
+                shown.add((document.number, str(kind), node.path))
+                self._show_above(document, node.path, shown)
+                self.found += 1
+            for path, dimension in dimensions_of(node):
+                if self._filter.finds_name(dimension.name):
+                    shown.add((document.number, str(ItemKind.DIMENSION), path))
+                    self._show_above(document, f"{node.path.rstrip('/')}/", shown)
+                    self.found += 1
+
+    def _finds(self, item: Item) -> bool:
+        """Whether an item is what the filter looks for, not only above or below it."""
+        if item.kind is ItemKind.DOCUMENT:
+            return self._filter.finds_document(item.document.path, item.document.title)
+        if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
+            return item.node is not None and self._filter.finds_node(item.node)
+        return item.kind not in (ItemKind.TEMPLATES, ItemKind.RULES) and self._filter.finds_name(
+            _own_name(item)
+        )
 
     @staticmethod
     def _show_above(document: OpenDocument, path: str, shown: set[Identity]) -> None:
@@ -368,39 +483,46 @@ class HierarchyModel(QAbstractItemModel):
         if document.document is None:
             return
         for name in document.document.templates.templates:
-            if self._filter in name.casefold():
+            if self._filter.finds_name(name):
                 shown.add((document.number, str(ItemKind.TEMPLATE), name))
                 shown.add((document.number, str(ItemKind.TEMPLATES), ""))
+                self.found += 1
         for number, rule in enumerate(document.document.rules):
-            if self._filter in (rule.key or "").casefold():
+            if self._filter.finds_name(rule.key or ""):
                 shown.add((document.number, str(ItemKind.RULE), number))
                 shown.add((document.number, str(ItemKind.RULES), ""))
+                self.found += 1
 
     # Qt's side
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:
-        above = self.item(parent)
-        siblings = self._roots if above is None else self._children(above)
+        above = self._row(parent)
+        siblings = self._roots if above is None else self._below(above)
         if column == 0 and 0 <= row < len(siblings):
             return self.createIndex(row, 0, siblings[row].number)
         return QModelIndex()
 
     def parent(self, index: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]
-        item = self.item(index)
-        if item is None or item.parent is None:
+        row = self._row(index)
+        if row is None or row.parent is None:
             return QModelIndex()
-        return self.index_of(item.parent)
+        return self.index_of(row.parent)
+
+    def _below(self, row: Item | FileRow) -> list[Any]:
+        return self._children(row) if isinstance(row, Item) else row.children
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         if not parent.isValid():
             return len(self._roots)
-        item = self.item(parent)
-        return 0 if item is None else len(self._children(item))
+        row = self._row(parent)
+        return 0 if row is None else len(self._below(row))
 
     def hasChildren(self, parent: Index = QModelIndex()) -> bool:
-        item = self.item(parent)
+        item = self._row(parent)
         if item is None:
             return bool(self._roots)
+        if isinstance(item, FileRow):
+            return bool(item.children)
         if item.kind in (ItemKind.DIMENSION, ItemKind.TEMPLATE, ItemKind.RULE):
             return False
         if item.kind is ItemKind.GROUP and item.children is None and not self.is_filtered():
@@ -413,9 +535,11 @@ class HierarchyModel(QAbstractItemModel):
         return 1
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        item = self.item(index)
+        item = self._row(index)
         if item is None:
             return None
+        if isinstance(item, FileRow):
+            return data_of(item, role, self._filter.text)
         if role == Qt.ItemDataRole.DisplayRole:
             return name_of(item)
         if role == DETAIL_ROLE:
@@ -423,8 +547,7 @@ class HierarchyModel(QAbstractItemModel):
         if role == BADGE_ROLE:
             return badge_of(item)
         if role == MATCH_ROLE:
-            first = name_of(item).casefold().find(self._filter) if self._filter else -1
-            return None if first < 0 else (first, first + len(self._filter))
+            return match_in(name_of(item), self._filter.text)
         if role == Qt.ItemDataRole.DecorationRole:
             return icon_of(item)
         if role == CHANGED_ROLE:
@@ -493,29 +616,12 @@ def detail_of(item: Item) -> str:
     return ""
 
 
-def _filtered_text(item: Item) -> str:
-    """Return what a filter looks at; nothing for rows that only hold others."""
-    state = item.document.document
-    if item.kind is ItemKind.RULE and state is not None:
-        return state.rules[int(item.place)].key or ""
-    if item.kind is ItemKind.DOCUMENT:
-        return item.document.title
-    if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
-        return _searched_text(str(item.place), item.node)
-    if item.dimension is not None:
-        return item.dimension.name
-    return str(item.place) if item.kind is ItemKind.TEMPLATE else ""
-
-
-def _searched_text(path: str, node: Node | None) -> str:
-    """Return a node's path and what its attributes call it: few know the short names of others."""
-    return "\n".join([path, *_titles(node)])
-
-
-def _titles(node: Node | None) -> list[str]:
-    attributes = getattr(node, "attributes", {})
-    found = [attributes.get(name) for name in ("long_name", "standard_name", "title")]
-    return [title[:_TITLE] for title in found if isinstance(title, str)]
+def _own_name(item: Item) -> str:
+    """Return the name of a rule, a template or a dimension, as it is searched."""
+    rule = _rule(item) if item.kind is ItemKind.RULE else None
+    if rule is not None:
+        return rule.key or ""
+    return item.dimension.name if item.dimension is not None else str(item.place)
 
 
 def finding_of(item: Item) -> str:
@@ -543,7 +649,7 @@ def tooltip_of(item: Item) -> str:
     """Return the full name, and the finding where there is one."""
     full = item.document.path if item.kind is ItemKind.DOCUMENT else name_of(item)
     if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
-        titles = (*map(one_line, _titles(item.node)), *coordinate_words(item.node), *node_words(item.node))
+        titles = (*map(one_line, titles_of(item.node)), *coordinate_words(item.node), *node_words(item.node))
         full = "\n".join([str(item.place), *titles])
     elif item.kind is ItemKind.DIMENSION:
         full = f"Dimension {one_line(str(item.place))}"

@@ -27,23 +27,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from refbrowser.app.controller.file_sets import FileSet
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy_model import (
+from refbrowser.app.panes.hierarchy_model import HierarchyModel, Item, badge_width, paint_badge
+from refbrowser.app.panes.tree_rows import (
     BADGE_ROLE,
     CHANGED_ROLE,
     DETAIL_ROLE,
     MATCH_ROLE,
-    HierarchyModel,
+    FileRow,
     Identity,
-    Item,
-    badge_width,
-    paint_badge,
 )
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.elided_label import cut_around
-from refbrowser.app.widgets.small_widgets import one_shot
+from refbrowser.app.widgets.small_widgets import one_shot, plain_label
 from refbrowser.views.hierarchy import CHANGED_MARK, ItemKind
+from refbrowser.words import count_text, counted_spaced
 
 _ROOT = QModelIndex()
 
@@ -73,6 +73,10 @@ def _below(model: HierarchyModel, parent: QModelIndex) -> list[QModelIndex]:
     return [model.index(row, 0, parent) for row in range(model.rowCount(parent))]
 
 
+FILTER_TIP = (
+    "Shows what has this in its name or title, and nothing else. units:K finds arrays by their units, "
+    "dims:time by a dimension, path:2003 documents and files by where they are."
+)
 #: The filter waits this long after a keystroke, in milliseconds.
 FILTER_DELAY = 120
 #: What icon and gaps of a row take beside name and detail, in device independent pixels.
@@ -99,11 +103,14 @@ class HierarchyPane(QWidget):
         The `Item` that was double-clicked, or on which Return was pressed.
     openedAside(object)
         The `Item` that was clicked with the middle button; it is not selected.
+    fileWanted(str)
+        A file of a set is to be opened: its path.
     """
 
     selected = Signal(object)
     edited = Signal(object)
     openedAside = Signal(object)
+    fileWanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -113,6 +120,7 @@ class HierarchyPane(QWidget):
         self._filter.setObjectName("hierarchyFilter")
         self._filter.setAccessibleName("Filter the hierarchy")
         self._filter.setPlaceholderText("Filter by name or title  (Ctrl+F)")
+        self._filter.setToolTip(theme.plain_tooltip(FILTER_TIP))
         self._filter.setClearButtonEnabled(True)
         self._filter.textChanged.connect(lambda _text: self._filter_timer.start())
         self._filter.returnPressed.connect(self._go_to_match)
@@ -127,10 +135,14 @@ class HierarchyPane(QWidget):
         self.tree.entered_return.connect(self._double_clicked)
         self.tree.middle_clicked.connect(lambda index: self.openedAside.emit(self.model.item(index)))
         self._quiet = False
+        self._found = plain_label("", role="muted", wrap=False)
+        self._found.setObjectName("hierarchyFound")
+        self._found.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SMALL)
         layout.addWidget(self._filter)
+        layout.addWidget(self._found)
         layout.addWidget(self.tree, 1)
         self.setFocusProxy(self.tree)
         self.setMinimumWidth(_LEAST_WIDTH)
@@ -149,6 +161,24 @@ class HierarchyPane(QWidget):
         current = self.tree.currentIndex()
         indices = sorted(self.tree.selectionModel().selectedIndexes(), key=lambda index: index == current)
         return [item for item in map(self.model.item, indices) if item is not None]
+
+    def current_files(self) -> FileRow | None:
+        """Return the row of a set, or of a file that is not open, where one is current."""
+        return self.model.file_row(self.tree.currentIndex())
+
+    def chosen_set(self) -> FileSet | None:
+        """Return the set whose row, or one of whose files, is current."""
+        files, index = self.current_files(), self.tree.currentIndex()
+        while files is None and index.isValid():
+            index = index.parent()
+            files = self.model.file_row(index)
+        return None if files is None else files.files
+
+    def set_sets(self, sets: list[FileSet]) -> None:
+        """Show other sets of files, each as a row."""
+        with _Kept(self):
+            self.model.set_sets(sets)
+        self._show_found()
 
     def add_document(self, document: OpenDocument) -> None:
         """Show a document as one more root and select it."""
@@ -251,9 +281,10 @@ class HierarchyPane(QWidget):
             self._before_filter = self._expanded()
         with _Kept(self):
             self.model.set_filter(self._filter.text())
+        self._show_found()
         if self.model.is_filtered():
             self._expand_matches()
-            for index in without_named_parts(self.model, self._filter.text().strip().casefold()):
+            for index in without_named_parts(self.model, self.model.filter_text):
                 self.tree.collapse(index)
             return
         # What is selected now stays in sight; all else is as it was.
@@ -265,13 +296,27 @@ class HierarchyPane(QWidget):
 
     def _expand_matches(self) -> None:
         """Unfold what a filter found; of a document that is shown for its name, itself alone."""
-        for row in range(self.model.rowCount(QModelIndex())):
-            root = self.model.index(row, 0)
+        tops = _below(self.model, QModelIndex())
+        for files in [index for index in tops if self.model.file_row(index) is not None]:
+            self.tree.expand(files)
+            tops += _below(self.model, files)
+        for root in tops:
             item = self.model.item(root)
-            if item is not None and self.model.is_called_so(item.document):
+            if item is None:
+                continue
+            if self.model.is_called_so(item.document):
                 self.tree.expand(root)
             else:
                 self.tree.expandRecursively(root)
+
+    def _show_found(self) -> None:
+        """Say how much a filter found."""
+        model = self.model
+        self._found.setVisible(model.is_filtered())
+        if model.is_filtered():
+            rows = counted_spaced(model.found, "row")
+            where = f"{count_text(model.found_in)} of {counted_spaced(model.count, 'document')}"
+            self._found.setText(f"{rows} in {where}")
 
     def _go_to_match(self) -> None:
         """Go from the filter to the tree: to the first match, or to where the tree was."""
@@ -290,9 +335,9 @@ class HierarchyPane(QWidget):
             index = pending.pop()
             for row in range(self.model.rowCount(index)):
                 child = self.model.index(row, 0, index)
-                item = self.model.item(child)
-                if item is not None and self.tree.isExpanded(child):
-                    found.append(item.identity)
+                identity = self.model.identity(child)
+                if identity is not None and self.tree.isExpanded(child):
+                    found.append(identity)
                     pending.append(child)
         return found
 
@@ -307,9 +352,11 @@ class HierarchyPane(QWidget):
             self.selected.emit(self.model.item(current))
 
     def _double_clicked(self, index: QModelIndex) -> None:
-        item = self.model.item(index)
+        item, files = self.model.item(index), self.model.file_row(index)
         if item is not None:
             self.edited.emit(item)
+        elif files is not None and files.path:
+            self.fileWanted.emit(files.path)
 
 
 class _Kept:
@@ -320,8 +367,7 @@ class _Kept:
 
     def __enter__(self) -> None:
         pane = self._pane
-        item = pane.current_item()
-        self._current = None if item is None else item.identity
+        self._current = pane.model.identity(pane.tree.currentIndex())
         self._expanded = pane._expanded()
         pane._quiet = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QByteArray, QSettings
 
@@ -18,8 +18,26 @@ VERSION = 1
 RECENT = 12
 #: Imported colour tables that are kept.
 COLOUR_TABLES = 50
-#: Documents opened together that one entry has at most.
-TOGETHER = 500
+#: Documents opened together that one entry has at most, and entries that can be pinned.
+TOGETHER, PINNED = 5_000, 12
+
+
+class RecentEntry(NamedTuple):
+    """Something that was opened lately, as it is listed.
+
+    Attributes
+    ----------
+    path
+        Of the document, or of the first that were opened together.
+    more
+        How many were opened with it, in words; empty for none.
+    is_pinned
+        Whether it stays at the top.
+    """
+
+    path: str
+    more: str = ""
+    is_pinned: bool = False
 
 
 class Settings:
@@ -50,8 +68,31 @@ class Settings:
             self._store.remove(name)
 
     def recent(self) -> list[str]:
-        """Return the documents that were opened lately, the newest first."""
-        return [text for text in self._json("recent", []) if isinstance(text, str)]
+        """Return the documents that were opened lately: those that are pinned, then the newest first."""
+        pinned = self._texts("pinned")
+        return [*pinned, *(path for path in self._texts("recent") if path not in pinned)]
+
+    def recent_entries(self) -> list[RecentEntry]:
+        """Return what was opened lately, as it is listed."""
+        return [RecentEntry(path, self.more_words(path), self.is_pinned(path)) for path in self.recent()]
+
+    def is_pinned(self, path: str) -> bool:
+        """Whether a document, or the one that it is listed under, stays at the top of the recent ones."""
+        return self._first_of(path) in self._texts("pinned")
+
+    def set_pinned(self, path: str, pinned: bool) -> None:
+        """Let a document stay at the top of the recent ones, or no longer."""
+        import json
+
+        first = self._first_of(path)
+        others = [other for other in self._texts("pinned") if other != first]
+        self._keep("pinned", json.dumps([*others, first][-PINNED:] if pinned else others))
+        if not pinned:
+            # It is the newest of the others.
+            self.add_recent(first)
+
+    def _texts(self, name: str) -> list[str]:
+        return [text for text in self._json(name, []) if isinstance(text, str)]
 
     def add_recent(self, path: str) -> None:
         """Put a document at the front of the recent ones."""
@@ -59,9 +100,10 @@ class Settings:
 
         first = self._first_of(path)
         together = set(self.together(first))
-        paths = [first, *(other for other in self.recent() if other not in together)]
+        paths = [first, *(other for other in self._texts("recent") if other not in together)]
         self._keep("recent", json.dumps(paths[:RECENT]))
-        kept = {one: self._sets[one] if one in self._sets else self.together(one) for one in paths[:RECENT]}
+        listed = [*paths[:RECENT], *self._texts("pinned")]
+        kept = {one: self._sets[one] if one in self._sets else self.together(one) for one in listed}
         self._keep(
             "together", json.dumps({one: several for one, several in kept.items() if len(several) > 1})
         )
@@ -102,9 +144,12 @@ class Settings:
         return value if isinstance(value, type(otherwise)) else otherwise
 
     def clear_recent(self) -> None:
-        """Forget the recent documents."""
+        """Forget the recent documents that are not pinned."""
+        import json
+
+        kept = {one: several for one in self._texts("pinned") if len(several := self.together(one)) > 1}
         self._forget("recent")
-        self._forget("together")
+        self._keep("together", json.dumps(kept))
         self._sets.clear()
         self._forget("flavours")
         self._forget("byteOrders")

@@ -105,7 +105,7 @@ class DropTarget(QObject):
 
     def _prepare(self, drop: Drop) -> None:
         """Load the libraries that read what is dragged, while the pointer is still on its way."""
-        names = [target.lower() for target in drop.opened] if drop.is_accepted else []
+        names = [target.lower() for target in drop.targets] if drop.is_accepted else []
         wanted = [
             each for each in formats() if each.library and any(name.endswith(each.suffixes) for name in names)
         ]
@@ -139,7 +139,7 @@ class DropTarget(QObject):
         if drop.is_accepted and self._is_compared(event, drop):
             self._workspace.compare_paths(drop.targets)
         elif drop.is_accepted:
-            self._workspace.open_all(drop.opened)
+            self._workspace.open_all(drop.targets)
             if drop.is_data:
                 workspace = self._workspace
                 (workspace.combine_of if drop.is_alike else workspace.make_of)(drop.targets)

@@ -60,6 +60,9 @@ class DocumentFollower(QObject):
         self._workspace.documents.added.connect(self._added)
         self._workspace.documents.removed.connect(self._removed)
         self._workspace.documents.currentChanged.connect(self._show)
+        documents = self._workspace.documents
+        documents.setsChanged.connect(lambda: self._hierarchy.set_sets(documents.sets))
+        self._hierarchy.fileWanted.connect(self._workspace.open_path)
 
     def _added(self, document: OpenDocument) -> None:
         self._hierarchy.add_document(document)
@@ -125,7 +128,7 @@ class DocumentFollower(QObject):
         self._centre.set_document(document)
         self._findings.set_document(document)
         if document is None:
-            self._centre.start.set_recent(self._settings.recent(), self._settings.more_words)
+            self._centre.start.set_recent(self._settings.recent_entries())
             self.look_for_lost()
             self._attributes.set_item(None)
             self._editors.clear()

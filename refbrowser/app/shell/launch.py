@@ -204,11 +204,16 @@ def open_targets(
     """Open what the command line names; `array` belongs to the last of them."""
     from refbrowser.app.commands.links import LinkCommands
     from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.widgets.dropped_items import ONE_BY_ONE
     from refbrowser.engine.links import Link
     from refbrowser.errors import RefbrowserError
     from refbrowser.views.words import one_line
 
     assert isinstance(window, MainWindow)
+    is_plain = not (array or values or allow or options or any(map(Link.is_from_outside, paths)))
+    if is_plain and len(paths) > ONE_BY_ONE:
+        window.open_all([_local(path) for path in paths])
+        return
     for number, target in enumerate(paths):
         if Link.is_from_outside(target):
             window.groups[LinkCommands].open_from_outside(target)

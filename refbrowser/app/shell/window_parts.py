@@ -59,7 +59,7 @@ class Parts:
 def make_parts(workspace: Workspace, window: QMainWindow, start: StartPane) -> Parts:
     """Make the panes, what stands around them, and the commands; and connect them."""
     _make_panes(workspace, window)
-    start.complete(workspace.settings.recent(), workspace.settings.more_words)
+    start.complete(workspace.settings.recent_entries())
     window.takeCentralWidget()
     workspace.centre = Centre(start)
     window.setCentralWidget(workspace.centre)
@@ -154,6 +154,7 @@ def _connect_bars(workspace: Workspace) -> None:
     centre.start.openUrl.connect(files.open_url)
     centre.start.openSample.connect(files.open_sample)
     centre.start.openPath.connect(workspace.open_recent)
+    centre.start.pinWanted.connect(files.pin)
     centre.trust_bar.review.connect(permissions.review_trust)
     centre.trust_bar.allowed.connect(permissions.allow_this_time)
     permissions.connect_recovery(centre.recovery_bar)

@@ -12,10 +12,12 @@ from refbrowser.engine.links import SCHEME
 from refbrowser.formats.registry import REFERENCES, data_suffixes, formats, openable
 from refbrowser.io.origins import PROTOCOLS, REMOTE
 from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
-#: Documents that one drop opens at most, and files of data of which references can be made.
-DROP_LIMIT = 50
-_DATA_LIMIT = 100_000
+#: Files that one drop names at most.
+DROP_LIMIT = 100_000
+#: More files than this are one set, of which those are opened that are asked for.
+ONE_BY_ONE = 5
 _SCHEMES = (SCHEME, f"{REMOTE}:", *(f"{protocol}://" for protocol in PROTOCOLS))
 
 
@@ -28,7 +30,7 @@ class Drop:
     @property
     def is_accepted(self) -> bool:
         """Whether there is anything to open, or to make references of."""
-        return 0 < len(self.targets) <= (_DATA_LIMIT if self.is_data else DROP_LIMIT)
+        return 0 < len(self.targets) <= DROP_LIMIT
 
     @property
     def is_data(self) -> bool:
@@ -42,9 +44,9 @@ class Drop:
         return self.is_data and are_alike(self.targets)
 
     @property
-    def opened(self) -> tuple[str, ...]:
-        """What is opened: all of it, unless it is too much."""
-        return self.targets if len(self.targets) <= DROP_LIMIT else ()
+    def is_set(self) -> bool:
+        """Whether these are so many that they are one row, which opens on request."""
+        return len(self.targets) > ONE_BY_ONE
 
     def compares(self, shown: str) -> bool:
         """Tell whether it can be compared: two with each other, or one with what is shown (its name)."""
@@ -64,23 +66,23 @@ class Drop:
             return "Nothing to open here", f"Files, folders and URLs can be dropped: {named}"
         if not self.is_accepted:
             return (
-                f"{len(self.targets)} are too many at once",
-                f"At most {DROP_LIMIT} documents can be dropped",
+                f"{count_text(len(self.targets))} are too many at once",
+                f"At most {count_text(DROP_LIMIT)} files can be dropped",
             )
         names = [one_line(target.rstrip("/").rsplit("/", 1)[-1] or target) for target in self.targets]
         verb = "Open it as another document" if others_open else "Open"
         name = names[0].lower()
         known = next((each for each in formats() if name.endswith(each.suffixes)), REFERENCES)
         what = "" if known is REFERENCES else f"{known.noun} "
-        several = f"{len(names)} files of data" if self.is_data else f"{len(names)} documents"
+        count = count_text(len(names))
+        several = f"{count} files of data" if self.is_data else f"{count} documents"
+        several += " as one set" if self.is_set else ""
         heading = f"{verb}: {what}{names[0]}" if len(names) == 1 else f"{verb}: {several}"
         if len(names) == 1:
             return heading, one_line(self.targets[0])
         shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         if not self.is_data:
             return heading, shown
-        if not self.opened:
-            return f"{'Combine' if self.is_alike else 'Make references of'} {several}", shown
         if self.is_alike:
             return heading, f"{shown}; they can be combined into one dataset"
         return heading, f"{shown}; references can be made of them, or one dataset"

@@ -173,9 +173,19 @@ class Workspace:
         return self.open_path(path, options={"flavour": flavour} if flavour else None)
 
     def open_all(self, paths: Sequence[str]) -> None:
-        """Open several documents; the last one is shown, and all are one entry of those opened lately."""
+        """Open several documents; the last one is shown, and all are one entry of those opened lately.
+
+        Many files are one set, of which the first is opened and shown.
+        """
+        from refbrowser.app.widgets.dropped_items import ONE_BY_ONE
+        from refbrowser.engine.links import Link
+
         self.settings.keep_together(paths)
-        for path in paths:
+        is_link = any("::/" in path or Link.is_from_outside(path) for path in paths)
+        is_set = len(paths) > ONE_BY_ONE and not is_link
+        if is_set:
+            self.documents.add_set(paths)
+        for path in paths[:1] if is_set else paths:
             self.open_text(path)
 
     # Telling

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy_model import DETAIL_ROLE
+from refbrowser.app.panes.tree_rows import DETAIL_ROLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import icons, theme
 from refbrowser.views.hierarchy import ItemKind

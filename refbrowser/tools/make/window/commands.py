@@ -53,8 +53,11 @@ class MakeCommands(CommandGroup):
         return by_name(self.make_references, self.combine_files)
 
     def make_references(self) -> None:
-        """Show the sheet that makes references, with the current document where it is a file of data."""
-        document = self._current
+        """Show the sheet that makes references, with the selected set, or the current document of data."""
+        document, files = self._current, self._workspace.hierarchy.current_files()
+        if files is not None:
+            self.make_of(files.files.paths)
+            return
         self.make_of([document.path] if document is not None and document.is_data else [])
 
     def make_of(self, paths: Sequence[str]) -> None:
@@ -72,7 +75,11 @@ class MakeCommands(CommandGroup):
         bring_up(sheet)
 
     def combine_files(self) -> None:
-        """Show the sheet that combines files, with those of data that are open in it."""
+        """Show the sheet that combines files, with those of the selected set, or of data that are open."""
+        files = self._workspace.hierarchy.current_files()
+        if files is not None:
+            self.combine_of(files.files.paths)
+            return
         several = [document.path for document in self._workspace.documents.all() if document.is_data]
         self.combine_of(several if len(several) > 1 else [])
 

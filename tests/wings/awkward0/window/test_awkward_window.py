@@ -17,7 +17,7 @@ from window_fixtures import Open, button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import PLOT, RAW
-from refbrowser.app.panes.hierarchy_model import DETAIL_ROLE
+from refbrowser.app.panes.tree_rows import DETAIL_ROLE
 from refbrowser.app.shell.format_places import FormatPlaces
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.hierarchy import ItemKind

@@ -1,0 +1,62 @@
+"""Files that were opened together: one row of the tree, of which those are read that are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import count
+
+from refbrowser.views.words import one_line
+from refbrowser.words import counted_spaced
+
+_numbers = count(1)
+#: Paths that a tip names.
+_NAMED = 3
+
+
+class FileSet:
+    """Paths and URLs that were opened together, in their order.
+
+    Attributes
+    ----------
+    number
+        No two share one.
+    marks
+        What was found in files that are not open, in words, by path: how an audit of all ended.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.number = next(_numbers)
+        self.paths = tuple(dict.fromkeys(map(whole_path, paths)))
+        self.marks: dict[str, str] = {}
+
+    @property
+    def folder(self) -> str:
+        """The folder that has all of them, or one above it; empty where there is none."""
+        if any("://" in path for path in self.paths):
+            return ""
+        try:
+            return os.path.commonpath([os.path.dirname(path) for path in self.paths])
+        except ValueError:
+            # On several drives.
+            return ""
+
+    @property
+    def title(self) -> str:
+        """What it is called: how many files, and where."""
+        where = os.path.basename(self.folder)
+        files = counted_spaced(len(self.paths), "file")
+        return one_line(f"{files} in {where}" if where else files)
+
+    @property
+    def tip(self) -> str:
+        """Where the files are, and the first of them by name."""
+        names = [os.path.basename(path.rstrip("/")) or path for path in self.paths[:_NAMED]]
+        more = len(self.paths) - len(names)
+        lines = [self.folder, *names, *([f"and {counted_spaced(more, 'more', 'more')}"] if more else [])]
+        return "\n".join(one_line(line) for line in lines if line)
+
+
+def whole_path(path: str) -> str:
+    """Return a path as documents have it: whole, and a URL as it is."""
+    return path if "://" in path else os.path.abspath(os.path.expanduser(path))
