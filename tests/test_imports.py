@@ -81,6 +81,7 @@ WITHOUT_QT = {
 ROLES = {"opening", "hierarchy", "verb", "request", "report", "public", "commands"}
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
+    "refbrowser.views.hierarchy_filter": "what is typed over the tree; known without Qt",
     "refbrowser.model.multiscales.overviews": "a convention of its own, beside the others",
     "refbrowser.model.node_attributes": "a noun of its own, for a file that is long enough without it",
     "refbrowser.engine.array_protocol": "what numpy and loops ask of any array, apart from what one is",

@@ -168,6 +168,8 @@ class SharedWindow:
         window.plot_alone.leave()
         for document in window.documents.all():
             window.documents.close(document)
+        for files in list(window.documents.sets):
+            window.documents.remove_set(files)
         window.documents.close_session()
         # The pointer leaves what it was on.
         QTest.mouseMove(window, QPoint(1, 1))

@@ -29,6 +29,7 @@ from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.frame.start_pane import PROMISE, TEXT, StartPane
 from refbrowser.app.panes.hierarchy_pane import MARGINS, detail_room, fitting
+from refbrowser.app.settings.settings import RecentEntry
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.cards import ErrorCard, centred
 from refbrowser.app.widgets.elided_label import cut_around
@@ -201,7 +202,7 @@ def test_the_start_page_says_what_is_read_before_it_is_allowed(
 ) -> None:
     pane = StartPane()
     qtbot.addWidget(pane)
-    pane.complete([f"/data/{number}.json" for number in range(6)])
+    pane.complete([RecentEntry(f"/data/{number}.json") for number in range(6)])
     pane.resize(width, height)
     pane.show()
     area = pane._promise()

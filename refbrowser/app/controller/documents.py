@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.controller.file_sets import FileSet, whole_path
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.io.access.local_files import FileWatcher
+from refbrowser.views.file_sets import FileSet, whole_path
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.work import Opened

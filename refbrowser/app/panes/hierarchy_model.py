@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 
-from refbrowser.app.controller.file_sets import FileSet
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.tree_rows import (
     BADGE_ROLE,
@@ -23,6 +22,7 @@ from refbrowser.app.panes.tree_rows import (
 )
 from refbrowser.app.widgets import icons, theme
 from refbrowser.engine.findings.listed_finding import Badge
+from refbrowser.views.file_sets import FileSet
 from refbrowser.views.hierarchy import (
     ItemKind,
     changed_words,

@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.controller.file_sets import FileSet
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.hierarchy_model import HierarchyModel, Item, badge_width, paint_badge
 from refbrowser.app.panes.tree_rows import (
@@ -42,6 +41,7 @@ from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.docks import hint_of
 from refbrowser.app.widgets.elided_label import cut_around
 from refbrowser.app.widgets.small_widgets import one_shot, plain_label
+from refbrowser.views.file_sets import FileSet
 from refbrowser.views.hierarchy import CHANGED_MARK, ItemKind
 from refbrowser.words import count_text, counted_spaced
 

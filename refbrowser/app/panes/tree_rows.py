@@ -9,9 +9,9 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont
 
-from refbrowser.app.controller.file_sets import FileSet
 from refbrowser.app.widgets import icons, theme
 from refbrowser.engine.findings.listed_finding import Badge
+from refbrowser.views.file_sets import FileSet
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import one_line
 

@@ -138,7 +138,8 @@ class WindowState(JsonValue):
 
     def paths(self) -> Iterator[str]:
         """Yield all paths that it names, one more than once."""
-        for each in (*self.documents, *self.plots):
+        named: tuple[DocumentState | PlotState, ...] = (*self.documents, *self.plots)
+        for each in named:
             yield each.path
             yield from each.documents.values()
         for paths in self.sets:

@@ -88,6 +88,7 @@ def test_a_file_of_the_set_opens_in_its_place(
     assert set_row(window).data(DETAIL_ROLE) == "1 open"
 
 
+@pytest.mark.slow
 def test_the_set_is_closed_with_its_files_by_the_key_that_closes(
     window: MainWindow, dropped: list[str], small: Path, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:
@@ -112,6 +113,7 @@ def test_edits_in_a_set_are_asked_about(window: MainWindow, dropped: list[str], 
     settle()
 
 
+@pytest.mark.slow
 def test_all_files_of_a_set_are_opened_on_request(
     window: MainWindow, dropped: list[str], settle: Settle
 ) -> None:
@@ -125,6 +127,7 @@ def test_all_files_of_a_set_are_opened_on_request(
     assert window.hierarchy.model.rowCount(QModelIndex()) == 0
 
 
+@pytest.mark.slow
 def test_a_few_files_are_documents_by_themselves(window: MainWindow, many: list[str], settle: Settle) -> None:
     window.open_all(many[:5])
     settle()
@@ -143,6 +146,7 @@ def test_the_recent_list_has_a_set_once(window: MainWindow, dropped: list[str], 
     assert opened(window) == ["run_00.json"]
 
 
+@pytest.mark.slow
 def test_the_filter_finds_files_that_are_not_open(
     window: MainWindow, dropped: list[str], small: Path, opened: Open, settle: Settle
 ) -> None:
@@ -175,6 +179,7 @@ def test_the_filter_finds_files_that_are_not_open(
     assert not found.isVisibleTo(window)
 
 
+@pytest.mark.slow
 def test_five_thousand_files_are_listed_at_once(window: MainWindow, many: list[str], settle: Settle) -> None:
     folder = Path(many[0]).parent
     paths = [many[0], *(str(folder / f"gone_{number:05}.json") for number in range(4_999))]

@@ -376,23 +376,22 @@ def test_options_are_those_of_the_command_line(sheet: MakeSheet) -> None:
 
 
 def test_what_a_drop_of_files_of_data_does() -> None:
-    def dropped(*names: str) -> tuple[bool, int, str]:
+    def dropped(*names: str) -> tuple[bool, bool, str]:
         data = QMimeData()
         data.setUrls([QUrl.fromLocalFile(f"/d/{name}") for name in names])
         found = read_drop(data)
-        return found.is_accepted, len(found.opened), " ".join(found.words(others_open=False))
+        return found.is_accepted, found.is_set, " ".join(found.words(others_open=False))
 
-    assert dropped("a.nc") == (True, 1, "Open: the netCDF file a.nc /d/a.nc")
+    assert dropped("a.nc") == (True, False, "Open: the netCDF file a.nc /d/a.nc")
     both = dropped("a.nc", "b.H5")
     assert both == (
         True,
-        2,
+        False,
         "Open: 2 files of data a.nc, b.H5; references can be made of them, or one dataset",
     )
     assert "references" not in dropped("a.nc", "b.json")[2]
     many = dropped(*(f"{number}.nc" for number in range(60)))
-    assert many[:2] == (True, 0)
-    assert many[2].startswith("Combine 60 files of data")
-    many = dropped(*(f"{number}.nc" for number in range(60)), "other.nc")
-    assert many[2].startswith("Make references of 61 files of data")
-    assert not dropped(*(f"{number}.json" for number in range(60)))[0]
+    assert many[:2] == (True, True)
+    assert many[2].startswith("Open: 60 files of data as one set 0.nc, 1.nc, 2.nc and 57 more; they can be")
+    many = dropped(*(f"{number}.json" for number in range(60)))
+    assert many == (True, True, "Open: 60 documents as one set 0.json, 1.json, 2.json and 57 more")
