@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from refbrowser.tools.expand.public import expand
     from refbrowser.tools.explain.public import explain
     from refbrowser.tools.export.public import export, plan_export
+    from refbrowser.tools.figure.public import figure
     from refbrowser.tools.fold.public import fold
     from refbrowser.tools.info.public import info
     from refbrowser.tools.lock.public import lock
@@ -77,6 +78,7 @@ __all__ = [
     "expand",
     "explain",
     "export",
+    "figure",
     "fix",
     "fold",
     "info",

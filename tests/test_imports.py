@@ -82,13 +82,13 @@ ROLES = {"opening", "hierarchy", "verb", "request", "report", "public", "command
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
     "refbrowser.views.hierarchy_filter": "what is typed over the tree; known without Qt",
+    "refbrowser.tools.figure.window.line_widths": "all that is known of pens of the plotting library",
     "refbrowser.model.multiscales.overviews": "a convention of its own, beside the others",
     "refbrowser.model.node_attributes": "a noun of its own, for a file that is long enough without it",
     "refbrowser.engine.array_protocol": "what numpy and loops ask of any array, apart from what one is",
     "refbrowser.views.notebook.dataset_text": "text for prompts, beside the HTML of the same",
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.app.plot.palette": "the colours of a plot, for a file that is long enough without them",
-    "refbrowser.views.overlays.overlay_table": "a table, for what draws its rows",
     "refbrowser.app.plot.maps.grid_maker": "what finds places in a thread, beside what draws them",
     "refbrowser.app.arrangement.apart_window": "a window, for an area that is long enough without it",
     "refbrowser.app.widgets.switch_row": "a widget for any row of buttons, in the room of widgets",
@@ -535,6 +535,7 @@ JOBS = {
     "refbrowser.wings.ncstream.window.service_commands": "starts a service",
     "refbrowser.wings.ncstream.window.stream_dialogs": "writes a stream",
     "refbrowser.tools.audit.window.commands": "writes a file",
+    "refbrowser.tools.figure.window.commands": "writes files, which do not end each other",
     "refbrowser.app.shell.drops": "loads libraries, which stay",
     "refbrowser.app.shell.following": "looks for lost edits, once",
     "refbrowser.app.shell.main_window": "has names of Qt asked for, once",

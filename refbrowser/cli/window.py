@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--new-window", action="store_true", help="open a window of its own, not in the one that is open"
     )
-    parser.add_argument("--size", metavar="WxH", help="size of the window in pixels, for example 1280x800")
+    parser.add_argument("--size", metavar="SIZE", help="size of the window in pixels, for example 1280x800")
     parser.add_argument("--theme", choices=("light", "dark"), help="colours of the window")
     add_reading(parser)
     add_templates(parser)

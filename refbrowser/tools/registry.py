@@ -144,6 +144,17 @@ BUILT_IN = (
         synonyms=("stats", "mean", "zonal"),
     ),
     Tool(
+        name="figure",
+        heading=Heading.READ,
+        words="draw an array as a figure for a paper (PDF, SVG, PNG), or as a film",
+        examples=("refbrowser figure sea_surface.json::/ocean/sst -o sst.pdf --size 85mm",),
+        verb="refbrowser.tools.figure.verb",
+        request="refbrowser.tools.figure.request:FigureRequest",
+        commands="refbrowser.tools.figure.window.commands:FigureCommands",
+        public="refbrowser.tools.figure.public:figure",
+        synonyms=("plot", "draw", "image", "film", "animate"),
+    ),
+    Tool(
         name="cat",
         heading=Heading.READ,
         words="write the stored bytes of one key",

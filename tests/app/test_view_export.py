@@ -76,19 +76,19 @@ class TestDialog:
         QTest.keyClick(
             window.hierarchy.tree,
             Qt.Key.Key_E,
-            Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+            Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier,
         )
         qtbot.waitUntil(lambda: window.findChild(QFileDialog, "exportViewDialog") is not None)
         found = window.findChild(QFileDialog, "exportViewDialog")
         assert isinstance(found, QFileDialog)
         return found
 
-    def test_offers_a_picture_of_the_plot(
+    def test_offers_values_of_the_plot(
         self, window: MainWindow, show: Show, qtbot: QtBot, tmp_path: Path
     ) -> None:
         show("cube")
         dialog = self.dialog(window, qtbot)
-        assert Path(dialog.selectedFiles()[0]) == tmp_path / "cube_0_0.png"
+        assert Path(dialog.selectedFiles()[0]) == tmp_path / "cube_0_0.csv"
         dialog.reject()
 
     def test_offers_values_of_the_table(self, window: MainWindow, show: Show, qtbot: QtBot) -> None:
@@ -142,7 +142,7 @@ class TestFrozen:
         run, level = picture.plan.slice.indices[:2]
         dialog = window.findChild(QFileDialog, "exportViewDialog")
         assert isinstance(dialog, QFileDialog)
-        assert Path(dialog.selectedFiles()[0]).name == f"cube_{run}_{level}.png"
+        assert Path(dialog.selectedFiles()[0]).name == f"cube_{run}_{level}.csv"
         assert f"run {run}" in dialog.windowTitle()
         dialog.reject()
 

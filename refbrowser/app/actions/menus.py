@@ -128,10 +128,10 @@ FILE: tuple[ActionSpec | None, ...] = (
     ),
     ActionSpec(
         "export_view",
-        "Export &view…",
-        shortcut="Ctrl+Shift+E",
+        "Export &values…",
+        shortcut="Ctrl+Alt+E",
         when="has_slice",
-        tip="Write what is on the screen as PNG, SVG, PDF, CSV, .npy or .npz",
+        tip="Write the values on the screen as CSV, .npy or .npz, or the screen as it is as PNG, SVG or PDF",
     ),
     ActionSpec(
         "save_cdl",

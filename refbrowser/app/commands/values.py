@@ -120,8 +120,7 @@ class ValueCommands(CommandGroup):
             self._centre.plot.tools.animation.pause()
         view = self.freeze()
         if view is not None:
-            first = ".csv" if self._centre.table_is_shown() else ".png"
-            self._ask_where(view, view.shown.name + first)
+            self._ask_where(view, f"{view.shown.name}.csv")
 
     def freeze(self) -> FrozenView | None:
         """Return the view that is in front as it is on the screen; None where no array is shown."""
@@ -143,7 +142,7 @@ class ValueCommands(CommandGroup):
         shown = view.shown
         path = shown.document.path
         folder = self._folder or (str(Path.home()) if "://" in path else str(Path(path).absolute().parent))
-        dialog = QFileDialog(self._workspace.window(), f"Export view: {shown.text or shown.name}", folder)
+        dialog = QFileDialog(self._workspace.window(), f"Export values: {shown.text or shown.name}", folder)
         dialog.setObjectName("exportViewDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         forms = view.forms()
@@ -225,7 +224,7 @@ class ValueCommands(CommandGroup):
             count *= len(taken)
         if count > COPY_CELLS:
             words = f"{count_text(count)} values are too many to copy"
-            self._workspace.say(f"{words}; Export view writes them to a file")
+            self._workspace.say(f"{words}; Export values writes them to a file")
             return
         read = self._reading(shown)
 

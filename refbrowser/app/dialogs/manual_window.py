@@ -69,6 +69,7 @@ SECTIONS = {
         "comparing",
         "computing",
         "regions",
+        "figures",
         "bytes",
         "export",
     ),

@@ -343,6 +343,8 @@ class PlotCanvas(AxesView):
         self.shift_keys: set[Qt.Key] = set()
         #: Whether Shift was held at the last click or key: what is there already is to be kept.
         self.extends = False
+        #: Device pixels for each of the view where it is drawn for something else than the screen.
+        self.density: float | None = None
         #: Behind the image: a coarser level of the same.
         self.backdrop = ImageLayer(-0.5)
         self.image = ImageLayer(0)
@@ -458,6 +460,16 @@ class PlotCanvas(AxesView):
         else:
             self.box.setAspectLocked(True, cells)
 
+    @property
+    def margins(self) -> tuple[int, int]:
+        """How much is free around the axes at least: across, and upwards, in pixels."""
+        return _MARGINS[0] + _MARGINS[2], _MARGINS[1] + _MARGINS[3]
+
+    @property
+    def proportions(self) -> float | None:
+        """How many times as wide as high the picture is; None where it fills the view."""
+        return self._proportions
+
     def _fit_margins(self) -> None:
         """Leave free, around it, what a picture of fixed proportions does not need."""
         left, top, right, bottom = _MARGINS
@@ -469,6 +481,14 @@ class PlotCanvas(AxesView):
             left, right = left + beside // 2, right + beside - beside // 2
             top, bottom = top + above // 2, bottom + above - above // 2
         self.ci.setContentsMargins(left, top, right, bottom)
+
+    def settle(self) -> None:
+        """Lay everything out at once, with the room that axes turn out to need when they are drawn."""
+        for _pass in range(2):
+            self.grab()
+            self.ci.layout.activate()
+            self._fit_margins()
+            self.ci.layout.activate()
 
     def free_above(self) -> int:
         """Return how much is free above a picture of fixed proportions, in pixels."""
@@ -502,7 +522,7 @@ class PlotCanvas(AxesView):
     def view(self) -> View:
         """Return the visible range and its size in device pixels."""
         (left, right), (low, high) = self.box.viewRange()
-        ratio = self.devicePixelRatioF()
+        ratio = self.density or self.devicePixelRatioF()
         return (left, right), (low, high), (int(self.box.width() * ratio), int(self.box.height() * ratio))
 
     def sought_view(self) -> View:

@@ -166,9 +166,13 @@ class ColourStrip(QWidget):
     # Painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        self.draw(QPainter(self))
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw it, its upper left corner at the origin: here, or in a figure."""
         colors = theme.colors()
-        painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self.font())
         bar = QRectF(1, 1 + _TIP, BAR, self.height() - 2 - 2 * _TIP)
         span = self.span
         if span is None or self.levels is None:

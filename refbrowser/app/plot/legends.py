@@ -402,6 +402,13 @@ class FlagLegend(QWidget):
         """Return what is listed."""
         return [self.list.item(row).text() for row in range(self.list.count())]
 
+    def entries(self) -> list[tuple[list[int], str]]:
+        """Return the colour, RGBA, and the words of each flag that is listed."""
+        if self._flags is None or self._colours is None:
+            return []
+        count = len(self._flags.flags)
+        return [(self._colours[row % OTHER].tolist(), text) for row, text in enumerate(self.texts()[:count])]
+
     def _fill(self) -> None:
         self.list.blockSignals(True)
         self.list.clear()

@@ -282,6 +282,14 @@ class PlotPane(QWidget):
         """Return the array that was to be shown, and its document; of an image another level may be seen."""
         return self._asked
 
+    def redraw(self) -> None:
+        """Draw everything again at once, in the colours that are in force."""
+        self._presenter.stage.redraw()
+
+    def draw(self) -> None:
+        """Draw at once what has changed."""
+        self._presenter.drawing.draw()
+
     def read_again(self) -> None:
         """Read again what is shown."""
         self._presenter.retry()

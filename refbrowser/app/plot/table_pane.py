@@ -135,7 +135,7 @@ class TablePane(QWidget):
             "Type a row, or a row and a column: 12, 40; negative ones count from the end (Ctrl+G)"
         )
         self.go_to.setFixedWidth(self.go_to.fontMetrics().horizontalAdvance("Row, column") + 30)
-        self.export = tool_button("tableExportButton", "Write the values to a file", "Export view…")
+        self.export = tool_button("tableExportButton", "Write the values to a file", "Export values…")
         self.status = ElidedLabel("tableStatus", role="muted")
         self.status.setFont(theme.mono_font(-0.5))
         self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
@@ -373,7 +373,7 @@ class TablePane(QWidget):
             return
         if chosen.size > COPY_CELLS:
             most = count_text(COPY_CELLS)
-            self.said.emit(f"At most {most} cells can be copied; Export view writes more to a file")
+            self.said.emit(f"At most {most} cells can be copied; Export values writes more to a file")
             return
         dataset = document.dataset
         rows, columns = chosen.rows, chosen.columns

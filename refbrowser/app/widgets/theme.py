@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
@@ -96,8 +98,38 @@ DARK = Colors(
 )
 
 
+class Appearance(NamedTuple):
+    """The colours, and the font of words, in which something else than the window is drawn."""
+
+    colors: Colors
+    font: QFont
+
+
+#: What is drawn in now, the innermost last; the window's own colours and font where there is none.
+_appearances: list[Appearance] = []
+
+
+@contextmanager
+def drawn_as(appearance: Appearance) -> Iterator[None]:
+    """Draw in other colours, and with another font, than the window: on the GUI thread, and at once."""
+    _appearances.append(appearance)
+    try:
+        yield
+    finally:
+        _appearances.pop()
+
+
+def font(point_size_change: float = 0) -> QFont:
+    """Return the font in force, the application's where nothing else is drawn."""
+    words = QFont(_appearances[-1].font) if _appearances else QApplication.font()
+    words.setPointSizeF(words.pointSizeF() + point_size_change)
+    return words
+
+
 def colors() -> Colors:
-    """Return the colours in force, those of the application's palette."""
+    """Return the colours in force, those of the application's palette where nothing else is drawn."""
+    if _appearances:
+        return _appearances[-1].colors
     window = QGuiApplication.palette().color(QPalette.ColorRole.Window)
     return DARK if window.lightness() < 128 else LIGHT
 
@@ -150,18 +182,17 @@ def mono_font(point_size_change: float = 0) -> QFont:
     """Return the fixed-width font, in the size of the application's font."""
     from PySide6.QtGui import QFontDatabase
 
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setPointSizeF(QApplication.font().pointSizeF() + point_size_change)
-    font.setStyleHint(QFont.StyleHint.Monospace)
-    return font
+    fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    fixed.setPointSizeF(font(point_size_change).pointSizeF())
+    fixed.setStyleHint(QFont.StyleHint.Monospace)
+    return fixed
 
 
 def heading_font(point_size_change: float = 3) -> QFont:
     """Return the font of a card's heading."""
-    font = QApplication.font()
-    font.setPointSizeF(font.pointSizeF() + point_size_change)
-    font.setWeight(QFont.Weight.DemiBold)
-    return font
+    heading = font(point_size_change)
+    heading.setWeight(QFont.Weight.DemiBold)
+    return heading
 
 
 def plain_tooltip(text: str) -> str:

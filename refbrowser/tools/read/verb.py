@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from refbrowser.model.selection import Selection
 
 
-class _Asked(NamedTuple):
+class AskedArray(NamedTuple):
     """An array, the selection of it as it is written, and the datasets that it is read of."""
 
     array: Array
@@ -52,6 +52,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     add_array(parser)
     add_select(parser)
+    add_computing(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write to FILE instead of standard output: .npy, .json, .csv, .parquet or .nc",
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE")
+    add_json(parser)
+    add_reading(parser)
+    add_templates(parser)
+    add_yes(parser)
+
+
+def add_computing(parser: argparse.ArgumentParser) -> None:
+    """Add what is computed of arrays in place of one that is stored."""
     parser.add_argument(
         "--compute",
         metavar="EXPRESSION",
@@ -65,17 +81,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="labelled",
         help="open this beside PATH; the expression names its arrays LABEL::/array (repeatable)",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="write to FILE instead of standard output: .npy, .json, .csv, .parquet or .nc",
-    )
-    parser.add_argument("--force", action="store_true", help="replace FILE")
-    add_json(parser)
-    add_reading(parser)
-    add_templates(parser)
-    add_yes(parser)
 
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
@@ -91,12 +96,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     )
 
     form = _form(arguments)
-    if arguments.labelled and not arguments.compute:
-        raise RefbrowserError(ErrorKind.USAGE, "--with goes with --compute")
     with ExitStack() as opened:
-        asked = (
-            _computed(arguments, token, opened) if arguments.compute else _stored(arguments, token, opened)
-        )
+        asked = array_of(arguments, token, opened)
         array = asked.array
         selection = selection_of(array, asked.part, token)
         if form in EXPORTED:
@@ -120,13 +121,20 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     return 0
 
 
-def _stored(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> _Asked:
+def array_of(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> AskedArray:
+    """Return the array that is named or computed, and what is selected; `opened` closes what it is of."""
+    if arguments.labelled and not arguments.compute:
+        raise RefbrowserError(ErrorKind.USAGE, "--with goes with --compute")
+    return _computed(arguments, token, opened) if arguments.compute else _stored(arguments, token, opened)
+
+
+def _stored(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> AskedArray:
     link = take_link(arguments)
     dataset = opened.enter_context(open_dataset(arguments, token))
-    return _Asked(*chosen_array(dataset, link, arguments), (dataset,))
+    return AskedArray(*chosen_array(dataset, link, arguments), (dataset,))
 
 
-def _computed(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> _Asked:
+def _computed(arguments: argparse.Namespace, token: CancelToken, opened: ExitStack) -> AskedArray:
     """Return the array that ``--compute`` says, and the selection of it."""
     from refbrowser.engine.jobs import JobControl
     from refbrowser.tools.read.public import compute
@@ -142,7 +150,7 @@ def _computed(arguments: argparse.Namespace, token: CancelToken, opened: ExitSta
             raise RefbrowserError(ErrorKind.USAGE, f"--with {quoted(each)} is not LABEL=PATH")
         labelled[label] = opened.enter_context(open_dataset_at(path, arguments, token))
     array = compute(dataset, arguments.compute, labelled, progress=JobControl(token))
-    return _Asked(array, arguments.select, (dataset, *labelled.values()))
+    return AskedArray(array, arguments.select, (dataset, *labelled.values()))
 
 
 def _form(arguments: argparse.Namespace) -> str:
@@ -162,7 +170,9 @@ def _check_terminal(arguments: argparse.Namespace) -> None:
         )
 
 
-def _export(asked: _Asked, selection: Selection, arguments: argparse.Namespace, token: CancelToken) -> int:
+def _export(
+    asked: AskedArray, selection: Selection, arguments: argparse.Namespace, token: CancelToken
+) -> int:
     """Write the array in another format, with the coordinates of what was selected."""
     from refbrowser.tools.read.value_files import write_exported
 
@@ -184,7 +194,7 @@ def _export(asked: _Asked, selection: Selection, arguments: argparse.Namespace, 
 
 
 def _write_rows(
-    asked: _Asked, selection: Selection, arguments: argparse.Namespace, token: CancelToken
+    asked: AskedArray, selection: Selection, arguments: argparse.Namespace, token: CancelToken
 ) -> int:
     """Write comma-separated values, a row for each element."""
     from refbrowser.tools.read.value_files import check_count, write_csv

@@ -112,6 +112,7 @@ COMMANDS = {
         ["statistics", "sea_surface.json", "/ocean/sst", "--region", "> 1000"],
         ["statistics", "sea_surface.json", "/ice/fraction"],
     ],
+    "figure": [["figure", "sea_surface.json", "/ocean/sst", "-o", "sst.png", "--size", "400x300"]],
     "cat": [["cat", "sea_surface.json", "ocean/sst/.zarray"]],
     "expand": [
         ["expand", "sea_surface.json"],

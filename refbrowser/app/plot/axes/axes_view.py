@@ -9,15 +9,17 @@ from typing import Any
 from pyqtgraph import AxisItem, GraphicsLayoutWidget, ViewBox, mkPen
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QMouseEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.widgets import theme
 from refbrowser.views.numbers import log_ticks
 from refbrowser.views.plot.coordinates import AxisScale, plain_coordinate
 
-#: Free space between tick texts, in pixels.
-_GAP = 22
+#: Free space between tick texts, in heights of these.
+_GAP = 1.5
 _LONGEST_TEXT = 20
+#: So many ticks are asked for, at most, where fewer would give but one.
+_FEW = 4
 _LONGEST_LABEL = 100
 #: Left free beside a label, in pixels.
 _LABEL_MARGIN = 12
@@ -44,6 +46,8 @@ class CoordinateAxis(AxisItem):
         #: Whether positions are decimal logarithms of plain numbers.
         self.log = False
         self._named = ""
+        #: What is written at it in place of the name of its scale; None for that.
+        self._renamed: str | None = None
         self._texts: dict[float, str] = {}
         self.setStyle(tickTextOffset=5, autoExpandTextSpace=True, hideOverlappingLabels=_OVERHANG)
         self.restyle()
@@ -57,8 +61,7 @@ class CoordinateAxis(AxisItem):
     def restyle(self) -> None:
         """Take colours and fonts of the theme."""
         colors = theme.colors()
-        font = QApplication.font()
-        font.setPointSizeF(max(7.0, font.pointSizeF() - 0.5))
+        font = theme.font(-0.5)
         self.setTickFont(font)
         self.setTickPen(mkPen(colors.muted))
         self.setTextPen(mkPen(colors.muted))
@@ -81,6 +84,16 @@ class CoordinateAxis(AxisItem):
         self.picture = None
         self.update()
 
+    @property
+    def named(self) -> str:
+        """What is written at it by itself."""
+        return " ".join(self._named.split())
+
+    def rename(self, label: str | None) -> None:
+        """Write something else at it than the name of its scale, or nothing; None for that name."""
+        self._renamed = label
+        self._fit_label()
+
     def _fit_label(self) -> None:
         fitted = self._fitted()
         if fitted != self.labelText:
@@ -88,7 +101,7 @@ class CoordinateAxis(AxisItem):
 
     def _fitted(self) -> str:
         """Return the label, cut to the length of the axis so that its units stay."""
-        label = " ".join(self._named.split())
+        label = " ".join((self._named if self._renamed is None else self._renamed).split())
         name, bracket, units = label.rpartition(" [")
         if not bracket or len(units) > _LONGEST_LABEL // 2:
             name, bracket, units = label, "", ""
@@ -112,12 +125,20 @@ class CoordinateAxis(AxisItem):
         count = max(2, int(size / (metrics.height() * 2.6 if self.is_vertical else metrics.height() * 4.5)))
         while True:
             ticks = self.scale_shown.ticks(minVal, maxVal, count)
+            if len(ticks) < 2 and count < _FEW:
+                # One tick tells no scale.
+                count += 1
+                continue
             if self.is_vertical or count <= 2 or not ticks:
                 break
-            widest = max(metrics.horizontalAdvance(text) for _, text in ticks) + _GAP
+            widest = max(metrics.horizontalAdvance(text) for _, text in ticks) + _GAP * metrics.height()
             if widest * len(ticks) <= size * 1.05:
                 break
-            count = max(2, min(count - 1, int(size / widest)))
+            fitting = max(2, min(count - 1, int(size / widest)))
+            if fitting < _FEW:
+                ticks = self.scale_shown.ticks(minVal, maxVal, fitting)
+                break
+            count = fitting
         self._texts = dict(ticks)
         return [(1.0, [position for position, _text in ticks])]
 

@@ -1,0 +1,1 @@
+"""Figures and films of arrays: as files, for papers and talks."""

@@ -1,0 +1,60 @@
+"""What a figure that was asked for shows, as the state of a plot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.views.plot_states.plot_state import PlotState
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Array
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.tools.figure.request import FigureRequest
+
+
+def state_of(array: Array, select: str, asked: FigureRequest, token: CancelToken) -> PlotState:
+    """Return what a plot is to show.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: the selection does not fit the array, or there is no overlay of a name.
+    """
+    from refbrowser.views.overlays.overlay_table import OVERLAYS
+
+    known = {overlay.name for overlay in OVERLAYS}
+    for name in asked.overlays:
+        if name not in known:
+            message = f"there is no overlay {quoted(name)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(sorted(known))}")
+    return PlotState(
+        path=array.dataset.path,
+        node=array.path,
+        selection=_by_position(array, select, token),
+        decoded=not asked.raw,
+        colour_map=asked.colour_map,
+        reverse=asked.reverse,
+        log=asked.log,
+        levels=asked.levels,
+        are_levels_set=asked.levels is not None,
+        extremes=asked.extremes,
+        overlays={name: name in asked.overlays for name in known} if asked.overlays else {},
+        projection=asked.projection,
+    )
+
+
+def _by_position(array: Array, select: str, token: CancelToken) -> str:
+    """Return a selection by position, of one by coordinates too."""
+    if "=" not in select and "@" not in select:
+        return select
+    from refbrowser.views.plot.named_selection import selection_of
+
+    found = selection_of(array, select, token)
+    texts = []
+    for axis, (taken, size) in enumerate(zip(found.axes, array.shape, strict=True)):
+        if axis in found.dropped:
+            texts.append(str(taken.start))
+        else:
+            texts.append(":" if taken == range(size) else f"{taken.start}:{taken.stop}")
+    return ",".join(texts)

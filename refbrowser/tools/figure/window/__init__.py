@@ -1,0 +1,1 @@
+"""What draws figures and films, and the sheets that ask for them."""

@@ -1,0 +1,124 @@
+"""Figures without a window: for the command line and for programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from refbrowser.app.widgets import theme
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.tools.figure.figure_report import FigureReport
+from refbrowser.tools.figure.window.figure_drawing import FigureDrawing, png_bytes
+from refbrowser.tools.figure.window.figure_plot import FigurePlot, FigureSource
+from refbrowser.views.figures.figure_form import FigureForm, FigureWords
+from refbrowser.views.plot.picture import ChunkState
+from refbrowser.views.plot_states.plot_state import PlotState
+
+#: It is looked whether the user cancelled so often, in milliseconds.
+_LOOK = 100
+#: Held for as long as the process runs: Qt has one.
+_application: list[QApplication] = []
+
+
+def draw(
+    dataset: Dataset,
+    document: str,
+    state: PlotState,
+    form: FigureForm,
+    words: FigureWords,
+    suffix: str,
+    control: JobControl,
+) -> tuple[bytes, FigureReport]:
+    """Return a figure of what a state tells as a file, and what is to be said of it.
+
+    Parameters
+    ----------
+    document
+        What the caption calls the dataset.
+    suffix
+        ``.pdf``, ``.svg`` or ``.png``.
+
+    Raises
+    ------
+    RefbrowserError
+        There is no such array, or nothing of it could be read.
+    """
+    with shown(dataset, document, state, control) as plot:
+        if not plot.is_drawn:
+            raise plot.error()
+        drawing = FigureDrawing([plot], form, words)
+        if suffix == ".png":
+            data = png_bytes(drawing.png())
+        else:
+            data = drawing.pdf() if suffix == ".pdf" else drawing.svg()
+        pixels = drawing.pixels
+        return data, FigureReport(
+            size=drawing.inches,
+            pixels=(pixels.width(), pixels.height()),
+            title=drawing.title,
+            caption=drawing.caption,
+            losses=tuple(text for _state, text in drawing.losses()),
+            is_lossy=any(loss in (ChunkState.FAILED, ChunkState.PENDING) for loss, _text in drawing.losses()),
+        )
+
+
+@contextmanager
+def shown(dataset: Dataset, document: str, state: PlotState, control: JobControl) -> Iterator[FigurePlot]:
+    """Have a plot that shows what a state tells; all of it has come."""
+    start_qt()
+    source = FigureSource(dataset)
+    plot = FigurePlot(source, document)
+    try:
+        plot.show(state)
+        wait(plot, control)
+        yield plot
+    finally:
+        plot.close()
+        source.close()
+
+
+def wait(plot: FigurePlot, control: JobControl) -> None:
+    """Return when a plot is ready; raise what cancels it."""
+    loop, timer = QEventLoop(), QTimer()
+    plot.ready.connect(loop.quit)
+    timer.setInterval(_LOOK)
+    timer.timeout.connect(lambda: loop.quit() if control.token.cancelled else None)
+    timer.start()
+    loop.exec()
+    timer.stop()
+    plot.ready.disconnect(loop.quit)
+    control.check()
+
+
+def start_qt() -> None:
+    """Have Qt draw off screen, unless the process has windows already.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: this is not the thread in which Qt draws.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        message = "figures are drawn in the main thread alone"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="call it there, or in a process of its own")
+    if QGuiApplication.instance() is not None:
+        return
+    before = os.environ.get("QT_QPA_PLATFORM")
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    try:
+        _application.append(QApplication([*sys.argv[:1], "-style", "Fusion"]))
+    finally:
+        if before is None:
+            del os.environ["QT_QPA_PLATFORM"]
+        else:
+            os.environ["QT_QPA_PLATFORM"] = before
+    theme.choose(_application[0], "light")
