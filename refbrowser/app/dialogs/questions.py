@@ -410,6 +410,10 @@ class Questions(QObject):
         dialog.accepted.connect(lambda: chosen(dialog.values()))
         self._show(dialog)
 
+    def costly(self, heading: str, text: str, confirmed: Callable[[], object]) -> None:
+        """Ask whether to read what takes long."""
+        self._confirm("costQuestion", heading, text, confirmed)
+
     def delete_keys(self, count: int, text: str, confirmed: Callable[[], object]) -> None:
         """Ask whether so many keys are to be deleted."""
         noun = plural(count, "key")

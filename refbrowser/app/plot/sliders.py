@@ -1,4 +1,8 @@
-"""A slider, a number field and the coordinate's text for every dimension that is not on an axis."""
+"""A slider, a number field and the coordinate's text for every dimension that is not on an axis.
+
+Beside each is what is shown along it: one place, or a statistic over the dimension; then no slider is left
+but the range that the statistic is over.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,11 @@ from dataclasses import dataclass
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QFrame,
     QGridLayout,
     QLabel,
+    QLineEdit,
     QScrollArea,
     QSizePolicy,
     QSlider,
@@ -23,6 +29,8 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import plain_label
+from refbrowser.app.widgets.small_widgets import combo_box
+from refbrowser.views.derived.reductions import STATISTICS, AxisReduction
 from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.slicing import SliceState
 from refbrowser.views.words import one_line
@@ -34,6 +42,9 @@ _LEAST_WIDTH = 200
 #: The text beside a slider has so much room, in pixels; and less in a list that is narrower than the last.
 _TEXT, _TEXT_NARROW, _NARROW = 130, 84, 380
 _LONGEST_NAME = 28
+#: Columns of the grid.
+_AT_NAME, _AT_ALONG, _AT_PLAY, _AT_SLIDER, _AT_FIELD, _AT_TEXT = range(6)
+_ONE_PLACE = "one place"
 
 
 @dataclass(slots=True)
@@ -43,11 +54,20 @@ class _Row:
     field: QSpinBox
     text: QLabel
     play: QToolButton | None
+    along: QComboBox | None
 
     def widgets(self) -> list[QWidget]:
         """Return them all."""
         always: list[QWidget] = [self.name, self.slider, self.field, self.text]
-        return always if self.play is None else [*always, self.play]
+        return [*always, *(each for each in (self.play, self.along) if each is not None)]
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedAxis:
+    """A dimension over which a statistic is shown; `words` say what of it."""
+
+    reduction: AxisReduction
+    words: str
 
 
 class _Slider(QSlider):
@@ -76,7 +96,7 @@ class DimensionSliders(QScrollArea):
     prefix
         Of the object names, where there is more than one in a window.
     playable
-        Whether each row has a button that plays it.
+        Whether each row has a button that plays it, and a choice of what is shown along it.
 
     Signals
     -------
@@ -84,10 +104,14 @@ class DimensionSliders(QScrollArea):
         The user moved a dimension (its number) to an index.
     playAsked(int)
         The slices along a dimension are to be played, or no longer.
+    reductionChosen(str, str, str)
+        A statistic over a dimension is to be shown: its name, the statistic (empty for one place), and the
+        part of the dimension (empty for all of it).
     """
 
     indexChanged = Signal(int, int)
     playAsked = Signal(int)
+    reductionChosen = Signal(str, str, str)
 
     def __init__(self, prefix: str = "", parent: QWidget | None = None, *, playable: bool = False) -> None:
         super().__init__(parent)
@@ -106,7 +130,7 @@ class DimensionSliders(QScrollArea):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(theme.LARGE)
         self._grid.setVerticalSpacing(theme.SMALL)
-        self._grid.setColumnStretch(2, 1)
+        self._grid.setColumnStretch(_AT_SLIDER, 1)
         self.setWidget(self._inner)
         # The pane's own ground shows through.
         self._inner.setAutoFillBackground(False)
@@ -114,6 +138,9 @@ class DimensionSliders(QScrollArea):
         self._rows: dict[int, _Row] = {}
         self._state: SliceState | None = None
         self._coordinates: Sequence[Coordinate] = ()
+        self._reduced: Sequence[ReducedAxis] = ()
+        self._reduced_widgets: list[QWidget] = []
+        self._can_reduce = False
         self.hide()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -136,7 +163,15 @@ class DimensionSliders(QScrollArea):
         if not same:
             self._make_rows()
         self._fill_rows()
-        self.setVisible(bool(wanted))
+        self.setVisible(bool(wanted) or bool(self._reduced))
+
+    def set_reductions(self, reduced: Sequence[ReducedAxis], *, can_reduce: bool) -> None:
+        """Show the statistics over dimensions that the array is of, and whether more can be taken of it."""
+        if (self._reduced, self._can_reduce) != (reduced, can_reduce):
+            self._reduced, self._can_reduce = reduced, can_reduce
+            self._make_rows()
+            self._fill_rows()
+            self.setVisible(bool(self._rows) or bool(reduced))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -170,20 +205,58 @@ class DimensionSliders(QScrollArea):
                 self._grid.removeWidget(widget)
                 widget.hide()
                 widget.deleteLater()
-        self._rows = {}
+        for widget in self._reduced_widgets:
+            self._grid.removeWidget(widget)
+            widget.hide()
+            widget.deleteLater()
+        self._rows, self._reduced_widgets = {}, []
         if self._state is None:
             return
         for place, dimension in enumerate(self._state.sliders):
             self._rows[dimension] = self._make_row(place, dimension)
+        for place, reduced in enumerate(self._reduced, len(self._rows)):
+            self._make_reduced(place, reduced)
         self.updateGeometry()
+
+    def _make_reduced(self, place: int, reduced: ReducedAxis) -> None:
+        """Make the row of a dimension over which a statistic is shown."""
+        reduction = reduced.reduction
+        name = one_line(reduction.name)
+        label = plain_label(_short(name), wrap=False)
+        along = self._make_along(reduction.name)
+        along.setCurrentIndex(along.findData(reduction.statistic))
+        part = QLineEdit(reduction.part)
+        part.setObjectName(f"{self._prefix}part_{name}")
+        part.setAccessibleName(f"Part of {name} that the {STATISTICS[reduction.statistic]} is over")
+        part.setPlaceholderText("all of it, or FROM..TO")
+        part.setToolTip(theme.plain_tooltip("By coordinate: 2024-03..2024-05 or 30..60; by index: @0:10"))
+        part.returnPressed.connect(
+            lambda: self.reductionChosen.emit(reduction.name, reduction.statistic, part.text().strip())
+        )
+        along.activated.connect(
+            lambda row: self.reductionChosen.emit(reduction.name, along.itemData(row), part.text().strip())
+        )
+        words = plain_label(reduced.words, role="muted", wrap=False)
+        label.setBuddy(part)
+        self._grid.addWidget(label, place, _AT_NAME)
+        self._grid.addWidget(along, place, _AT_ALONG)
+        self._grid.addWidget(part, place, _AT_PLAY, 1, _AT_FIELD - _AT_PLAY + 1)
+        self._grid.addWidget(words, place, _AT_TEXT)
+        self._reduced_widgets += [label, along, part, words]
+
+    def _make_along(self, name: str) -> QComboBox:
+        """Make the choice of what is shown along a dimension."""
+        along = combo_box(f"{self._prefix}along_{one_line(name)}", f"What is shown along {one_line(name)}")
+        along.addItem(_ONE_PLACE, "")
+        for statistic, words in STATISTICS.items():
+            along.addItem(words, statistic)
+        return along
 
     def _make_row(self, place: int, dimension: int) -> _Row:
         assert self._state is not None
         name = one_line(self._state.names[dimension])
         last = min(self._state.shape[dimension] - 1, _LARGEST)
-        label = plain_label(
-            name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…", wrap=False
-        )
+        label = plain_label(_short(name), wrap=False)
         label.setToolTip(theme.plain_tooltip(name))
         slider = _Slider(Qt.Orientation.Horizontal)
         slider.setObjectName(f"{self._prefix}slider_{name}")
@@ -203,16 +276,28 @@ class DimensionSliders(QScrollArea):
             control.setEnabled(last > 0)
             control.valueChanged.connect(self._moved)
             control.setProperty("dimension", dimension)
-        self._grid.addWidget(label, place, 0)
-        self._grid.addWidget(slider, place, 2)
-        self._grid.addWidget(field, place, 3)
+        self._grid.addWidget(label, place, _AT_NAME)
+        self._grid.addWidget(slider, place, _AT_SLIDER)
+        self._grid.addWidget(field, place, _AT_FIELD)
         field.setHidden(self._is_narrow)
-        self._grid.addWidget(text, place, 4)
+        self._grid.addWidget(text, place, _AT_TEXT)
         play = self._make_play(name, dimension) if self._playable else None
         if play is not None:
             play.setEnabled(last > 0)
-            self._grid.addWidget(play, place, 1)
-        return _Row(label, slider, field, text, play)
+            self._grid.addWidget(play, place, _AT_PLAY)
+        along = None
+        if self._playable and self._can_reduce and last > 0:
+            along = self._make_along(self._state.names[dimension])
+            own, axis = along, self._state.names[dimension]
+            along.activated.connect(lambda row: self._reduce(axis, own, row))
+            self._grid.addWidget(along, place, _AT_ALONG)
+        return _Row(label, slider, field, text, play, along)
+
+    def _reduce(self, name: str, along: QComboBox, row: int) -> None:
+        if row:
+            # Until the statistic is there, one place is shown.
+            along.setCurrentIndex(0)
+            self.reductionChosen.emit(name, along.itemData(row), "")
 
     def _make_play(self, name: str, dimension: int) -> QToolButton:
         play = QToolButton()
@@ -257,12 +342,17 @@ class DimensionSliders(QScrollArea):
             self.indexChanged.emit(dimension, value)
 
     def sizeHint(self) -> QSize:
-        rows = min(len(self._rows), ROWS_SEEN)
+        count = len(self._rows) + len(self._reduced)
+        rows = min(count, ROWS_SEEN)
         inner = self._inner.sizeHint()
         if not rows:
             return QSize(inner.width(), 0)
-        each = (inner.height() + theme.SMALL) / len(self._rows)
+        each = (inner.height() + theme.SMALL) / count
         return QSize(inner.width(), round(each * rows - theme.SMALL) + 2)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(_LEAST_WIDTH, self.sizeHint().height())
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

@@ -78,8 +78,7 @@ class NamedArray:
     def __str__(self) -> str:
         """Return the array as an expression has it: a path of other characters is quoted."""
         taken = f"[{self.selection}]" if self.selection else ""
-        quote = '"' if "'" in self.path else "'"
-        path = self.path if _PATH.fullmatch(self.path) else f"{quote}{self.path}{quote}"
+        path = self.path if _PATH.fullmatch(self.path) else word_text(self.path)
         return f"{self.label}{'::' if self.label else ''}{path}{taken}"
 
 
@@ -123,6 +122,12 @@ def parsed(text: str) -> Statement:
     if len(text) > LONGEST:
         raise usage(text, LONGEST, f"an expression has at most {LONGEST} characters")
     return _Parser(text).statement()
+
+
+def word_text(word: str) -> str:
+    """Return the name of a dimension as an expression has it."""
+    quote = '"' if "'" in word else "'"
+    return word if word.isidentifier() else f"{quote}{word}{quote}"
 
 
 def named_arrays(expression: Expression) -> list[NamedArray]:

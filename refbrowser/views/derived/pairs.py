@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.io.cancel import CancelToken
-from refbrowser.model.expressions.grammar import BY_POSITION, NamedArray
+from refbrowser.model.expressions.grammar import BY_POSITION, NamedArray, word_text
 from refbrowser.model.selection import Selection
 from refbrowser.views.derived.expression_operands import Operands
 from refbrowser.views.derived.operands import NEAR, Axis, Operand
@@ -71,7 +71,7 @@ class _Side:
             parts = {**{name: text for name, text in kept.items() if text}, **self.taken}
             written = ",".join(f"{name}@{index}" for name, index in parts.items())
         text = str(replace(self.named, selection=written))
-        return f"{BY_POSITION}({text}, {', '.join(map(_word, self.moved))})" if self.moved else text
+        return f"{BY_POSITION}({text}, {', '.join(map(word_text, self.moved))})" if self.moved else text
 
     def _index(self, axis: int) -> str:
         """Return what is taken of a dimension of the array; empty for all of it."""
@@ -275,7 +275,3 @@ def _slice_text(taken: range, size: int) -> str:
     stop = _stop(taken)
     step = "" if taken.step == 1 else f":{taken.step}"
     return f"{taken.start}:{'' if stop is None else stop}{step}"
-
-
-def _word(name: str) -> str:
-    return name if name.isidentifier() else f"'{name}'"

@@ -86,7 +86,13 @@ def plan_view(
     whole = [range(state.shape[axis]) for axis in state.axes] if window is None else list(window)
     taken = _steps_for([len(part) for part in whole], _most(state)) if steps is None else steps
     ranges = tuple(range(part.start, part.stop, step) for part, step in zip(whole, taken, strict=True))
-    selection = Selection.from_index(state.index(ranges), state.shape)
+    return planned(node, state, Selection.from_index(state.index(ranges), state.shape), ranges)
+
+
+def planned(
+    node: ArrayNode, state: SliceState, selection: Selection, ranges: tuple[range, ...] = ()
+) -> ViewPlan:
+    """Return the plan of a selection, of which `ranges` are on the axes of a slice."""
     chunks, decoded = _cost(node, selection)
     return ViewPlan(state, ranges, selection, chunks, decoded)
 

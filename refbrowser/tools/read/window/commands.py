@@ -12,6 +12,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.tools.read.window.slider_reductions import SliderReductions
 from refbrowser.views.plot.named_selection import slice_words
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class ComputeCommands(CommandGroup):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._work = Latest(self, "pair")
+        self._reductions = SliderReductions(workspace)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
