@@ -36,6 +36,7 @@ from refbrowser.app.plot.colours.colour_maps import DEFAULT_MAP, SPECIAL_MAPS
 from refbrowser.app.plot.header import ElementChoice
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.tools.explain.window.commands import ExplainCommands
+from refbrowser.views.arrangement.linking import ALL_LINKS
 from refbrowser.views.plot.colouring import Quantity
 
 #: The size of the window in tests.
@@ -166,6 +167,7 @@ class SharedWindow:
                 dialog.close()
                 dialog.deleteLater()
         window.plot_alone.leave()
+        self._forget_views()
         for document in window.documents.all():
             window.documents.close(document)
         for files in list(window.documents.sets):
@@ -228,6 +230,14 @@ class SharedWindow:
         look.set_map(DEFAULT_MAP)
         look.set_reverse(False)
         look.set_histogram(False)
+
+    def _forget_views(self) -> None:
+        """Keep one view, without links."""
+        views = self.window.centre.views
+        assert views is not None
+        views.links.chosen = ALL_LINKS
+        views.links.set_on(False)
+        views.close_others(views.active)
 
     def _forget_places(self) -> None:
         """Forget connections, where the last view was written, and what was opened together."""

@@ -639,6 +639,32 @@ WINDOW: tuple[ActionSpec | None, ...] = (
         tip="Take the active view out of this window, or put it back",
     ),
     None,
+    ActionSpec(
+        "link_views",
+        "&Link the views",
+        shortcut="Ctrl+L",
+        when="has_views",
+        check="are_views_linked",
+        tip="Let all views follow each other: by coordinate, or by index where there is none",
+    ),
+    *(
+        ActionSpec(
+            f"link_{name}",
+            title,
+            submenu="Wha&t is linked",
+            when="has_views",
+            check=f"is_link_{name}",
+            tip=tip,
+        )
+        for name, title, tip in (
+            ("selection", "&Slices", "Move the sliders of the same dimensions together"),
+            ("levels", "&Levels", "Give arrays of the same units the levels of the active view"),
+            ("zoom", "&Zoom", "Show the same part"),
+            ("cursor", "&Cursor", "Show the cursor, and the value there, in all views"),
+            ("map", "Colour &map", "Give quantities of the same kind the colour map of the active view"),
+        )
+    ),
+    None,
     ActionSpec("close_view", "&Close view", shortcut="Ctrl+F4", when="has_views"),
     ActionSpec("close_other_views", "Close other &views", when="has_views"),
 )

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from PySide6.QtCore import QPoint, QRect, Qt, Signal
-from PySide6.QtWidgets import QAbstractButton, QApplication, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QVBoxLayout, QWidget
 
 from refbrowser.app.arrangement.apart_window import ApartWindow
 from refbrowser.app.arrangement.view_group import ViewGroup
+from refbrowser.app.arrangement.view_links import ViewLinks
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.views.arrangement.arrangement import Apart, Arrangement, Side, Split, Tabs
+from refbrowser.views.arrangement.linking import Link
 from refbrowser.views.words import one_line
 
 
@@ -51,6 +53,7 @@ class ViewArea(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         self._root: QWidget = self._new_group()
+        self.links = ViewLinks(self, self)
         layout.addWidget(self._root)
         self.active = PlotPane()
         self._group_in(self._root).insert(self.active)
@@ -61,6 +64,7 @@ class ViewArea(QWidget):
     def begin(self) -> None:
         """Tell of the first view."""
         self._connect(self.active)
+        self.links.changed.connect(self._changed)
         self.made.emit(self.active)
 
     # Which there are
@@ -75,7 +79,7 @@ class ViewArea(QWidget):
 
     def seen(self) -> list[PlotPane]:
         """Return the views that are in front of their groups."""
-        return [group.front() for group in self.groups()]
+        return [group.front() for group in self.groups() if group.views()]
 
     def is_apart(self, view: PlotPane) -> bool:
         """Whether a view is in a window of its own."""
@@ -101,8 +105,10 @@ class ViewArea(QWidget):
 
     def activate(self, view: PlotPane) -> None:
         """Let commands act on a view, and bring it to the front."""
-        group = self._group_of(view)
-        group.bring_forward(view)
+        if view not in self.views():
+            # It was closed a moment ago.
+            return
+        self._group_of(view).bring_forward(view)
         if view is self.active:
             return
         self.active = view
@@ -174,12 +180,8 @@ class ViewArea(QWidget):
 
     def _connect(self, view: PlotPane) -> None:
         view.arrayChanged.connect(self._title_soon.start)
-        for wanted in (view.tools.copyRequested, view.tools.exportRequested):
-            # Before the commands hear of it, which act on the active view.
-            wanted.connect(lambda _what: self.activate(view))
-        for button in view.header.findChildren(QAbstractButton):
-            # Those take no focus when they are clicked.
-            button.pressed.connect(lambda: self.activate(view))
+        view.used.connect(lambda: self.activate(view))
+        self.links.watch(view)
 
     # Moving
 
@@ -352,7 +354,7 @@ class ViewArea(QWidget):
                 document = _document(view)
                 named = names[view] if is_same or not document else f"{names[view]} · {document}"
                 titles.append((named, _tip(view)))
-            group.show_tabs(titles, self.active)
+            group.show_tabs(titles, self.active, are_linked=self.links.is_on)
         for view in views:
             view.set_among_others(is_several)
         for window in self._apart:
@@ -402,7 +404,8 @@ class ViewArea(QWidget):
                     (place.left(), place.top(), place.width(), place.height()),
                 )
             )
-        return Arrangement(_value(self._root, numbers), tuple(apart), numbers[self.active])
+        linked = frozenset(str(link) for link in self.links.linked)
+        return Arrangement(_value(self._root, numbers), tuple(apart), numbers[self.active], linked)
 
     def restore(self, arrangement: Arrangement) -> list[PlotPane]:
         """Arrange as many views as a value has, and return them by their numbers; they show nothing."""
@@ -424,6 +427,7 @@ class ViewArea(QWidget):
             self.made.emit(view)
         self._changed()
         self.activate(views[arrangement.active])
+        self.links.set_linked(frozenset(link for link in Link if link in arrangement.linked))
         return views
 
     def _node_of(self, node: Tabs | Split, views: list[PlotPane]) -> QWidget:

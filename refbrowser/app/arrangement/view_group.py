@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from refbrowser.app.plot.plot_pane import PlotPane
@@ -232,13 +232,15 @@ class ViewGroup(QWidget):
         self.tabs.setCurrentIndex(self._stack.currentIndex())
         self.tabs.blockSignals(False)
 
-    def show_tabs(self, titles: list[tuple[str, str]], active: PlotPane | None) -> None:
+    def show_tabs(self, titles: list[tuple[str, str]], active: PlotPane | None, *, are_linked: bool) -> None:
         """Write the title and the tip of each view on its tab; none for no tabs. `active` is marked."""
+        mark = icons.icon("linked") if are_linked else QIcon()
         self.tabs.setVisible(bool(titles))
         for at, ((title, tip), view) in enumerate(zip(titles, self.views(), strict=False)):
             is_active = view is active
             # A mark beside the colour of the line below it.
             self.tabs.setTabText(at, f"● {title}" if is_active else title)
+            self.tabs.setTabIcon(at, mark)
             self.tabs.setTabToolTip(at, theme.plain_tooltip(tip))
             self.tabs.setAccessibleTabName(at, f"{title}, active view" if is_active else title)
         is_active = bool(titles) and active in self.views()

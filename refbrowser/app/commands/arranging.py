@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.limits import LIMITS
 from refbrowser.views.arrangement.arrangement import Side
+from refbrowser.views.arrangement.linking import Link
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.words import count_text
 
@@ -21,7 +23,16 @@ if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
 
 #: Names of the actions in the menu of a view's tab; None is a separator.
-TAB_MENU = ("split_right", "split_down", None, "view_apart", None, "close_view", "close_other_views")
+TAB_MENU = (
+    "split_right",
+    "split_down",
+    None,
+    "link_views",
+    "view_apart",
+    None,
+    "close_view",
+    "close_other_views",
+)
 
 
 class ArrangingCommands(CommandGroup):
@@ -38,13 +49,17 @@ class ArrangingCommands(CommandGroup):
         """Return what each action of this group does."""
         made = (self.new_view, self.split_right, self.split_down, self.open_in_view, self.open_beside)
         moved = (self.next_view, self.previous_view, self.move_view_on, self.move_view_back, self.view_apart)
-        return by_name(*made, *moved, self.close_view, self.close_other_views)
+        links = {f"link_{link}": partial(self._turn_link, link) for link in Link}
+        return {**by_name(*made, *moved, self.close_view, self.close_other_views, self.link_views), **links}
 
     def conditions(self) -> dict[str, bool]:
         """Return whether views can be made, and whether there are several."""
         views = self._centre.views
         is_several = views is not None and len(views.views()) > 1
+        chosen = frozenset() if views is None else views.links.chosen
         return {
+            **{f"is_link_{link}": link in chosen for link in Link},
+            "are_views_linked": views is not None and views.links.is_on,
             "can_add_view": views is not None and not views.is_full,
             "has_views": is_several,
             "is_view_apart": views is not None and views.is_apart(views.active),
@@ -134,6 +149,16 @@ class ArrangingCommands(CommandGroup):
     def _use(self, use: Callable[[ViewArea], object]) -> None:
         if self._centre.views is not None:
             use(self._centre.views)
+
+    # Links
+
+    def link_views(self) -> None:
+        """Link the views, or no longer."""
+        self._use(lambda views: views.links.set_on(not views.links.is_on))
+
+    def _turn_link(self, link: Link) -> None:
+        """Link something more, or something less."""
+        self._use(lambda views: views.links.choose(link, link not in views.links.chosen))
 
     # What the views offer
 

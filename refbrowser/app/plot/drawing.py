@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.canvas import Extent, PlotCanvas, View
 from refbrowser.app.plot.colour_bar import ColourBar
@@ -302,7 +302,15 @@ class Backdrop:
 
 
 class Drawing(QObject):
-    """The canvas and the colour bar, as one thing that shows a slice."""
+    """The canvas and the colour bar, as one thing that shows a slice.
+
+    Signals
+    -------
+    levelsChanged()
+        The ends of the colours are other ones.
+    """
+
+    levelsChanged = Signal()
 
     def __init__(self, canvas: PlotCanvas, bar: ColourBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -339,6 +347,7 @@ class Drawing(QObject):
         self.switched: set[str] = set()
         self.overlays = OverlayStack(self)
         self._looked_at, self._looked_complete = 0, False
+        self._told_levels: Levels | None = None
         self._timer = one_shot(self, FRAME, self.draw)
 
     @property
@@ -539,6 +548,14 @@ class Drawing(QObject):
             self.describe(self.shown.numbers(self.base.sample()))
         self.draw()
 
+    def hold_levels(self, levels: Levels, ends: tuple[str, str]) -> None:
+        """Hold levels that are not the user's, until others are taken; `ends` says what they are."""
+        self.keeper.set_by_user(levels, ends)
+        numbers = self.kind.numbers()
+        if numbers is not None:
+            self.describe(numbers)
+        self.draw()
+
     def set_scale(self, scale: Scale) -> None:
         """Lay the colours over the values otherwise."""
         numbers = self.kind.numbers()
@@ -607,6 +624,9 @@ class Drawing(QObject):
         self.bar.set_ends(keeper.ends, beyond(levels, numbers), extremes=keeper.extremes)
         if self.bar.shows_histogram:
             self.bar.set_histogram(histogram(numbers, levels))
+        if levels != self._told_levels:
+            self._told_levels = levels
+            self.levelsChanged.emit()
 
     # Drawing
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.colour_bar import ColourBar
@@ -30,6 +30,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from refbrowser.app.plot.drawing import Drawing
     from refbrowser.app.plot.look import Look
     from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
@@ -143,6 +144,8 @@ class PlotPane(QWidget):
         What was asked for is on the screen: a finished picture, a value, or a card.
     restyled()
         Everything took the colours of another theme.
+    used()
+        The user does something here with a control that does not take the keyboard; before it is done.
     backWanted()
         The rest of the window is to be seen again: the plot is alone.
     """
@@ -157,6 +160,7 @@ class PlotPane(QWidget):
     optionsChanged = Signal()
     settled = Signal()
     restyled = Signal()
+    used = Signal()
     backWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -175,6 +179,8 @@ class PlotPane(QWidget):
         self.status = ElidedLabel("plotStatus", role="muted")
         self.status.setFont(theme.mono_font(-0.5))
         self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
+        self._link_note = ElidedLabel("plotLinkNote", role="muted")
+        self._link_note.hide()
         self._back = push_button("Show the whole window (F11)", "plotBackButton", self.backWanted.emit)
         self._is_alone = self._is_among_others = False
         self._asked: tuple[PlotSource, ArrayNode] | None = None
@@ -375,6 +381,24 @@ class PlotPane(QWidget):
         index[state.x] = row if picture is None else picture.plan.ranges[0][row]
         return tuple(index)
 
+    def lead_cursor(self, element: tuple[int, ...] | None) -> None:
+        """Put the cursor where it is in a linked view: indices along the axes; None takes it away."""
+        self._presenter.pointing.lead(element)
+
+    def show_range(self, across: tuple[float, float], upwards: tuple[float, float]) -> None:
+        """Make a part of the canvas visible."""
+        if (across, upwards) != self.canvas.view()[:2]:
+            self.canvas.show_range(across, upwards)
+
+    def drawing(self) -> Drawing:
+        """Return what draws the picture: axes, levels, colours."""
+        return self._presenter.drawing
+
+    def set_link_note(self, words: str) -> None:
+        """Say what does not follow the linked views; nothing where all does."""
+        self._link_note.set_text(words)
+        self._link_note.setVisible(bool(words))
+
     def settle_cursor(self) -> tuple[int, ...] | None:
         """Return the index of the element that is meant; the cursor is put on one where it points at none."""
         if self.page() is self.canvas:
@@ -504,6 +528,7 @@ class PlotPane(QWidget):
         layout.addWidget(self._split, 1)
         layout.addWidget(self.legend)
         layout.addWidget(self.sliders)
+        layout.addWidget(self._link_note)
         below = QHBoxLayout()
         below.addWidget(self.status, 1)
         below.addWidget(self._back, 0, Qt.AlignmentFlag.AlignRight)
@@ -511,6 +536,7 @@ class PlotPane(QWidget):
         layout.addLayout(below)
 
     def _connect(self) -> None:
+        self._tell_of_use()
         presenter = self._presenter
         self.header.xChosen.connect(presenter.choose_x)
         self.header.yChosen.connect(presenter.choose_y)
@@ -558,6 +584,18 @@ class PlotPane(QWidget):
         presenter.arrayChanged.connect(self.arrayChanged)
         presenter.stage.settled.connect(self.settled)
 
+    def _tell_of_use(self) -> None:
+        bar, sliders, tools = self.bar, self.sliders, self.tools
+        for button in self.header.findChildren(QAbstractButton):
+            button.pressed.connect(self.used)
+        sliders.indexChanged.connect(lambda _dimension, _index: self.used.emit())
+        sliders.playAsked.connect(lambda _dimension: self.used.emit())
+        bar.levelsEdited.connect(lambda _levels: self.used.emit())
+        bar.extremesWanted.connect(lambda _on: self.used.emit())
+        bar.autoRequested.connect(self.used)
+        tools.copyRequested.connect(lambda _what: self.used.emit())
+        tools.exportRequested.connect(lambda _what: self.used.emit())
+
     def _add_tool_keys(self) -> None:
         tools, keys = self.tools, self.keys
         keys.add(Qt.Key.Key_P, tools.toggle_profile)
@@ -586,7 +624,8 @@ class PlotPane(QWidget):
     def _say(self, text: str) -> None:
         if text != self.status.text():
             self.status.set_text(text)
-            self.elementHovered.emit(text)
+            if not self._presenter.pointing.is_led:
+                self.elementHovered.emit(text)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

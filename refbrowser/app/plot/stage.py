@@ -175,6 +175,8 @@ class Pointing(QObject):
         self._place: tuple[float, ...] | None = None
         #: Whether others were told of an element, and not yet that there is none any more.
         self._is_told = False
+        #: Whether the cursor is where it is in another plot, which tells of it.
+        self.is_led = False
         #: Whether nothing is told: the array is another one already than that of the picture.
         self.waits = False
         #: Says more of an element by its index along every dimension; empty for nothing.
@@ -182,6 +184,7 @@ class Pointing(QObject):
 
     def point_at(self, across: float | None, upwards: float | None) -> None:
         """Take the element at a position of the plot; None: the pointer left."""
+        self.is_led = False
         self._drawing.canvas.set_cross(None)
         self.element = None if across is None or upwards is None else self._indices_at(across, upwards)
         self.say()
@@ -260,12 +263,24 @@ class Pointing(QObject):
     def choose(self, element: tuple[int, ...]) -> None:
         """Put the cursor on an element."""
         if self._drawing.base is not None and self._drawing.slice is not None:
+            self.is_led = False
             self.element = self._kept = self._place = element
             self._drawing.canvas.set_cross(self._position())
             self.say()
 
+    def lead(self, element: tuple[int, ...] | None) -> None:
+        """Put the cursor where it is in another plot, or nowhere; nobody is told but the readout."""
+        if element is None and not self.is_led:
+            return
+        self.is_led = True
+        self.element = element if self._drawing.base is not None else None
+        self._drawing.canvas.set_cross(None if self.element is None else self._position())
+        self.say()
+        self.is_led = element is not None
+
     def forget(self) -> None:
         """Point at nothing."""
+        self.is_led = False
         self.element = self._kept = self._place = None
         self._is_told = False
         self._drawing.canvas.set_cross(None)
@@ -278,7 +293,8 @@ class Pointing(QObject):
             return
         self._is_told = self.element is not None
         index = self.index()
-        self.pointed.emit(index)
+        if not self.is_led:
+            self.pointed.emit(index)
         drawing, picture = self._drawing, self._picture()
         if picture is None or self.element is None or drawing.shown is None:
             self.said.emit("")

@@ -94,7 +94,7 @@ class Arrangement:
     active
         The number of the view that commands act on.
     linked
-        Names of what is linked, of `links.LINKS`.
+        Names of what is linked, of `linking.Link`.
     crossing
         The numbers of three views that show orthogonal slices with crossing lines; empty for none.
     """
