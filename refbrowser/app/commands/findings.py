@@ -10,7 +10,7 @@ from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.commands.references import PrefixCommands
 from refbrowser.app.commands.source import SourceCommands
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.frame.centre import REFERENCES
+from refbrowser.app.frame.centre import REFERENCES, SOURCE
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
@@ -108,6 +108,9 @@ class FindingCommands(CommandGroup):
         if kind is DraftKind.KEY:
             self._centre.show_tab(REFERENCES)
             self._centre.references.show_typed_key(at)
+        elif kind is DraftKind.TEXT:
+            # It goes on with what is typed.
+            self._centre.show_tab(SOURCE)
         elif kind is DraftKind.ATTRIBUTE:
             self._hierarchy.select_node(document, at[0])
             self._docks.raise_("attributesDock")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from refbrowser.errors import Place
     from refbrowser.references.content.content import ReferenceText
     from refbrowser.references.content.finding_places import Positions
+    from refbrowser.views.editing.preview import PreviewSource
     from refbrowser.views.source.text_places import TextPlace
 
 
@@ -38,7 +39,12 @@ class SourceCommands(CommandGroup):
 
     def _connect(self, source: SourcePane) -> None:
         source.placeChosen.connect(self._show_chosen)
+        source.editor.previewChanged.connect(self._preview)
         self._workspace.findings.model.modelReset.connect(source.mark_findings)
+
+    def _preview(self, document: OpenDocument, source: PreviewSource) -> None:
+        self._workspace.editors.show_preview(document, source)
+        self._workspace.docks.show_instead("previewDock", "chunkMapDock")
 
     @property
     def is_in_front(self) -> bool:

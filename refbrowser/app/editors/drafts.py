@@ -15,6 +15,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.views.editing.field_drafts import AttributeDraft, KeyDraft, PrefixDraft
 from refbrowser.views.editing.reference_draft import ReferenceDraft, stored_draft
 from refbrowser.views.editing.rule_draft import RuleDraft, rule_fields
+from refbrowser.views.editing.text_draft import TextDraft
 from refbrowser.views.editing.typed_input import Draft as AnyDraft
 from refbrowser.views.editing.typed_input import (
     DraftKind,
@@ -42,6 +43,7 @@ _CLASSES: dict[DraftKind, Any] = {
     DraftKind.ATTRIBUTE: AttributeDraft,
     DraftKind.KEY: KeyDraft,
     DraftKind.PREFIX: PrefixDraft,
+    DraftKind.TEXT: TextDraft,
 }
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from refbrowser.app.editors.templates_editor import TemplatesEditor
     from refbrowser.errors import Place
     from refbrowser.references.content.url_prefixes import PrefixScope
-    from refbrowser.views.editing.preview import CheckReport
+    from refbrowser.views.editing.preview import CheckReport, PreviewSource
 
 
 class EditorStack(QStackedWidget):
@@ -149,6 +149,11 @@ class EditorStack(QStackedWidget):
         editor = self._reference_editor()
         self._show(document, editor)
         editor.set_key(document, key)
+
+    def show_preview(self, document: OpenDocument, source: PreviewSource) -> None:
+        """Show what an edit that is typed elsewhere would give."""
+        self.preview_slot.setCurrentWidget(self._made_preview())
+        self._made_preview().show_source(document, source)
 
     def focus_editor(self) -> None:
         """Put the keyboard in the editor that is shown."""

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.drafts import drafts_of
+from refbrowser.app.source.text_editor import TextEditor
 from refbrowser.app.source.text_pane import TextPane
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
+from refbrowser.app.widgets.small_widgets import push_button
+from refbrowser.views.editing.text_draft import TextDraft
+from refbrowser.views.editing.typed_input import DraftKind
+from refbrowser.views.source.row_edit import NotEditableError, edited_rows, rows_around
 from refbrowser.views.source.text_places import PlaceKind, TextPlace, place_at
 
 if TYPE_CHECKING:
@@ -41,6 +47,11 @@ class SourcePane(TextPane):
         self._shown: ReferenceText | None = None
         self._marking = Latest(self, "source marks")
         self._placing = Latest(self, "source place")
+        self.editor = TextEditor()
+        self.editor.closed.connect(self._edit_closed)
+        self.edit_button = push_button("&Edit", "sourceEditButton", self.edit)
+        self.edit_button.setToolTip("Edit the text: all of a small one, else what the cursor is at (F4)")
+        self.head.addWidget(self.edit_button)
         self._card = Card("document", "", "")
         self._error = ErrorCard()
         self._error.retry.connect(self._make_again)
@@ -50,7 +61,13 @@ class SourcePane(TextPane):
         inner = QVBoxLayout(self._text_page)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(0)
-        inner.addWidget(self.view, 1)
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._split.setObjectName("sourceSplit")
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self.view)
+        self._split.addWidget(self.editor)
+        self._split.setSizes([200, 200])
+        inner.addWidget(self._split, 1)
         for page in (self._card_page, self._error_page, self._text_page):
             self._pages.addWidget(page)
         self._column.addWidget(self._pages, 1)
@@ -74,14 +91,17 @@ class SourcePane(TextPane):
         self._document, self._shown = document, None
         self._marking.cancel()
         self._placing.cancel()
+        self.editor.leave()
         self.find.hide()
         self.clear()
         self.refresh()
 
     def refresh(self) -> None:
         """Show the document as it is now, where it is seen; else when it is."""
+        self.editor.follow()
         if self.isVisible():
             self._make()
+            self._go_on_typing()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -135,6 +155,56 @@ class SourcePane(TextPane):
 
     def rows_taken(self) -> None:
         self.mark_findings()
+
+    # Editing
+
+    def edit(self) -> None:
+        """Edit the text: all of a small one; of a large one what begins at the caret, or its row."""
+        document, rows = self._document, self.view.rows
+        if document is None or self._shown is None or not rows.count or self.editor.draft is not None:
+            return
+        first, last = rows_around(rows, self.view.caret)
+        try:
+            edited = edited_rows(rows, first, last, is_laid_out=self.view.is_laid_out)
+        except NotEditableError as refused:
+            self.fault.show_warning(str(refused))
+            self.fault.show()
+            return
+        place = self.place_words() if (first, last) != (0, rows.count - 1) else ""
+        draft = TextDraft(edited, edited.text, f"Edit the text of {place or 'the document'}")
+        self._begin(draft, edited.character(self.view.caret))
+
+    def _begin(self, draft: TextDraft, character: int) -> None:
+        if self._document is not None:
+            is_whole = draft.rows.stop - draft.rows.start == self.text.size
+            self.view.setVisible(not is_whole)
+            self.head_is_editing(is_editing=True)
+            self.editor.begin(self._document, draft, character)
+
+    def _edit_closed(self, position: int) -> None:
+        self.view.show()
+        self.head_is_editing(is_editing=False)
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.go_to(position)
+
+    def head_is_editing(self, *, is_editing: bool) -> None:
+        """Offer what can be done while the text is edited, or is not."""
+        self.edit_button.setEnabled(not is_editing)
+        self.layout_button.setEnabled(not is_editing)
+
+    def _go_on_typing(self) -> None:
+        """Edit what was typed before and not applied."""
+        if self._document is None or self.editor.draft is not None:
+            return
+        typed = [one for one in drafts_of(self._document).all() if one.kind is DraftKind.TEXT]
+        if typed and isinstance(typed[0].draft, TextDraft):
+            self._begin(typed[0].draft, 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_F4 and not event.modifiers():
+            self.edit()
+        else:
+            super().keyPressEvent(event)
 
     # Marks and places
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
-
-import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.references.content.content import DocumentContent, Edit
@@ -23,46 +21,7 @@ from refbrowser.references.document.document import Document
 from refbrowser.references.document.history import History, Revert, Step
 from refbrowser.references.edits import edits, many_edits, node_edits, url_moves
 from refbrowser.references.edits.edits import Compound
-
-
-@dataclass(frozen=True, slots=True)
-class TextPatch:
-    """Other bytes from `start` to `stop` of the document's text."""
-
-    title: str
-    start: int
-    stop: int
-    data: bytes
-
-    def apply(self, document: DocumentContent) -> DocumentContent:
-        """Return the changed document.
-
-        Raises
-        ------
-        RefbrowserError
-            The text is no document any more.
-        """
-        whole = document.written()
-        text = whole.to_bytes()
-        changed = text[: self.start] + self.data + text[self.stop :]
-        read = type(whole).of(changed, name=document.name, values=document.templates.values)
-        return replace(read, from_parquet=document.from_parquet)
-
-
-def patch_between(before: DocumentContent, after: DocumentContent, title: str) -> TextPatch:
-    """Return the smallest patch of one piece that makes the text of one document that of another."""
-    old, new = before.to_bytes(), after.to_bytes()
-    start = _common(old, new)
-    tail = _common(old[start:][::-1], new[start:][::-1])
-    return TextPatch(title, start, len(old) - tail, new[start : len(new) - tail])
-
-
-def _common(one: bytes, other: bytes) -> int:
-    """Return how many bytes at the beginning are the same."""
-    room = min(len(one), len(other))
-    differ = np.frombuffer(one, np.uint8, room) != np.frombuffer(other, np.uint8, room)
-    return int(differ.argmax()) if differ.any() else room
-
+from refbrowser.references.edits.text_patch import TextPatch, patch_between
 
 _CLASSES: dict[str, Any] = {
     kind.__name__: kind

@@ -28,7 +28,6 @@ from refbrowser.references.content.consolidated import (
 from refbrowser.references.content.content import DocumentContent, Edit
 from refbrowser.references.content.refs import References
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.document.journal import patch_between
 from refbrowser.references.edits.compare import changed_keys
 from refbrowser.references.edits.edits import (
     AddTemplate,
@@ -49,6 +48,7 @@ from refbrowser.references.edits.edits import (
 )
 from refbrowser.references.edits.many_edits import RemoveReferences, SetReferences, runs_of
 from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS, rule_values, top_members
+from refbrowser.references.edits.text_patch import patch_between
 from refbrowser.references.merging.merged_members import (
     ABSENT,
     MemberConflict,

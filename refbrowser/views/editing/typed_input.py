@@ -27,6 +27,7 @@ class DraftKind(StrEnum):
     ATTRIBUTE = "attribute"
     KEY = "key"
     PREFIX = "prefix"
+    TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.content.url_prefixes import PrefixScope, ScopeKind
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.document.journal import TextPatch, edit_from_json, edit_to_json, patch_between
+from refbrowser.references.document.journal import edit_from_json, edit_to_json
 from refbrowser.references.edits import edits, many_edits, url_moves
+from refbrowser.references.edits.text_patch import TextPatch, patch_between
 
 TEXT = st.text(st.characters(), max_size=8)
 JSON = st.recursive(
