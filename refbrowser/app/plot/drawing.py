@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -17,8 +18,11 @@ from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.loading import load
 from refbrowser.model.multiscales.axis_transform import IndexMap
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.overlays.overlay_table import suited
+from refbrowser.views.overlays.same_grid import Components, arrays_on, components_among
 from refbrowser.views.plot.coordinates import (
     AxisScale,
     Coordinate,
@@ -216,6 +220,11 @@ class DrawnOverlay:
     def draw(self, view: View) -> None:
         """Bring the canvas up to date: the view moved, more has come, or the theme is another one."""
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is still to come; where anything is, `Drawing.overlaySettled` tells its end."""
+        return True
+
     def clear(self) -> None:
         """Take everything off the canvas: it is switched off, or no longer suits what is shown."""
 
@@ -237,6 +246,11 @@ class OverlayStack:
         return frozenset(
             overlay.name for overlay in self.suited if self.chosen.get(overlay.name, overlay.begins_on)
         )
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is still to come."""
+        return all(self._drawn[name].is_settled for name in self.on)
 
     def switch(self, name: str, on: bool) -> None:
         """Draw an overlay from now on, here and over what is shown later, or do not."""
@@ -308,9 +322,12 @@ class Drawing(QObject):
     -------
     levelsChanged()
         The ends of the colours are other ones.
+    overlaySettled()
+        An overlay has ended what it did beside the window's thread.
     """
 
     levelsChanged = Signal()
+    overlaySettled = Signal()
 
     def __init__(self, canvas: PlotCanvas, bar: ColourBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -346,6 +363,9 @@ class Drawing(QObject):
         #: Names of the switches of kinds that are on.
         self.switched: set[str] = set()
         self.overlays = OverlayStack(self)
+        self.marks = USUAL_MARKS
+        #: Arrays on the grid of another one, and what they were looked for by.
+        self._others: tuple[tuple[object, ...], tuple[ArrayNode, ...]] = (), ()
         self._looked_at, self._looked_complete = 0, False
         self._told_levels: Levels | None = None
         self._timer = one_shot(self, FRAME, self.draw)
@@ -398,7 +418,41 @@ class Drawing(QObject):
         """Return what is known of the slice that is drawn."""
         assert self.shown is not None
         assert self.slice is not None
-        return DrawnSlice(self.shown, self.slice, self.coordinates, self.auxiliary, self.mapping)
+        others, mapping = self.others(), self.mapping
+        return DrawnSlice(self.shown, self.slice, self.coordinates, self.auxiliary, others, mapping)
+
+    def others(self) -> tuple[ArrayNode, ...]:
+        """Return other arrays that lie on the grid of the one that is drawn."""
+        state, hierarchy = self.slice, None if self.source is None else self.source.hierarchy
+        if state is None or self.shown is None or hierarchy is None or len(state.axes) != 2:
+            return ()
+        key = (self.shown.node, hierarchy, state.names, state.axes)
+        is_same = len(self._others[0]) == len(key) and all(map(operator.is_, self._others[0][:2], key))
+        if not is_same or self._others[0][2:] != key[2:]:
+            self._others = key, tuple(arrays_on(hierarchy, self.shown.node, state))
+        return self._others[1]
+
+    def on_grid(self, path: str) -> ArrayNode | None:
+        """Return an array by its path, where it lies on the grid of the one that is drawn, or is that."""
+        shown = () if self.shown is None else (self.shown.node,)
+        return next((array for array in (*shown, *self.others()) if array.path == path), None)
+
+    def components(self) -> Components | None:
+        """Return of which components arrows are drawn: as the user chose, else the likeliest."""
+        if self.shown is None:
+            return None
+        found = components_among([self.shown.node, *self.others()])
+        chosen = self.marks.arrows
+        if all(chosen) and all(self.on_grid(path) is not None for path in chosen):
+            same = (each for each in found if (each.across, each.upwards) == chosen)
+            return next(same, Components(*chosen))
+        return next(iter(found), None)
+
+    def set_marks(self, marks: Marks) -> None:
+        """Draw other lines and arrows over the picture."""
+        self.marks = marks
+        self.overlays.set_slice()
+        self.draw()
 
     def set_slice(
         self, state: SliceState, coordinates: Sequence[Coordinate], shown: Interpretation, label: str

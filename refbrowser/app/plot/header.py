@@ -17,6 +17,7 @@ from refbrowser.app.widgets.small_widgets import plain_label, tool_button
 from refbrowser.app.widgets.switch_row import SwitchRow
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.plot.element_parts import COMPONENTS, LENGTH, part_node, parts_of
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
@@ -104,6 +105,8 @@ class PlotOptions:
         The ends of the colours are the least and the greatest value, not percentiles.
     scale
         How colours are laid over the values.
+    marks
+        Of what lines and arrows over the picture are.
     map_title
         Of the colour map.
     switches, switched
@@ -123,6 +126,7 @@ class PlotOptions:
     log: bool = False
     extremes: bool = False
     scale: Scale = USUAL_SCALE
+    marks: Marks = USUAL_MARKS
     histogram: bool = False
     aspect: bool = False
     reverse: bool = False

@@ -11,6 +11,7 @@ from refbrowser.app.plot.header import PlotOptions
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import Quantity, quantity_of
 from refbrowser.views.plot.levels import BY_USER, USUAL_SCALE, Levels, Scale
@@ -32,6 +33,7 @@ class _Kept:
     fitted: Levels | None = None
     scale: Scale = USUAL_SCALE
     ends: tuple[str, str] = BY_USER
+    marks: Marks = USUAL_MARKS
 
 
 class Look(QObject):
@@ -88,6 +90,7 @@ class Look(QObject):
         elif kept.fitted is not None:
             self._drawing.keeper.begin_with(kept.fitted)
         self._drawing.keeper.set_scale(kept.scale, None)
+        self._drawing.marks = kept.marks
         self._use_map(self._maps[self._quantity])
 
     # As a value
@@ -106,6 +109,7 @@ class Look(QObject):
             levels=None if levels is None else (levels.low, levels.high),
             are_levels_set=keeper.by_user,
             scale=keeper.scale.said(),
+            marks=drawing.marks.said(),
             extremes=keeper.extremes,
             histogram=self._histogram,
             aspect=drawing.proportional[False],
@@ -126,6 +130,7 @@ class Look(QObject):
             state.in_colour,
             fitted or None,
             Scale.of(state.scale),
+            marks=Marks.of(state.marks),
         )
         self._put(_key(document, node), kept)
         if state.colour_map in all_maps():
@@ -190,6 +195,12 @@ class Look(QObject):
     def set_reverse(self, reverse: bool) -> None:
         """Run through the colour map from its other end."""
         self._drawing.set_map(self._drawing.palette.map_title, reverse)
+        self._tell()
+
+    def set_marks(self, marks: Marks) -> None:
+        """Draw other lines and arrows over the picture."""
+        self._drawing.set_marks(marks)
+        self._keep()
         self._tell()
 
     def set_levels(self, levels: Levels, ends: tuple[str, str] = BY_USER) -> None:
@@ -268,6 +279,7 @@ class Look(QObject):
             colour,
             scale=keeper.scale,
             ends=keeper.ends,
+            marks=self._drawing.marks,
         )
         self._put(_key(document, node), kept)
 
@@ -299,6 +311,7 @@ class Look(QObject):
             log=drawing.log,
             extremes=drawing.keeper.extremes,
             scale=drawing.keeper.scale,
+            marks=drawing.marks,
             histogram=self._histogram,
             aspect=drawing.aspect_locked,
             reverse=drawing.palette.reverse,

@@ -385,6 +385,7 @@ class Stage(QObject):
         self.loader.ended.connect(self._ended)
         self.refiner.changed.connect(self._refined)
         self.refiner.ended.connect(self.tell_settled)
+        self.drawing.overlaySettled.connect(self.tell_settled)
 
     def clear(self) -> None:
         """Show no picture, and stop reading."""
@@ -411,6 +412,8 @@ class Stage(QObject):
         """Whether nothing is still being read for what is shown."""
         charts = self._pane.charts
         if self._page is charts and not charts.is_settled():
+            return False
+        if self._page is self._pane.canvas and not self.drawing.overlays.is_settled:
             return False
         return not (self.loader.is_reading or self.refiner.is_reading or self._coordinates.waits)
 

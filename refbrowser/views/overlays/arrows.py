@@ -18,7 +18,7 @@ _TOLD = 0.95
 #: Shorter ones, in pixels, are dots.
 _LEAST = 1.0
 #: A head is so long beside its arrow, at most so long in pixels, and this far open to each side, in radians.
-_HEAD, _HEAD_MOST, _OPEN = 0.35, 7.0, 0.45
+_HEAD, _HEAD_MOST, _OPEN = 0.35, 6.0, 0.42
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +100,3 @@ def _unit(directions: _Floats) -> _Floats:
     lengths = np.hypot(directions[:, 0], directions[:, 1])
     with np.errstate(divide="ignore", invalid="ignore"):
         return directions / lengths[:, None]
-
-
-def thinned(part: range, pixels: float, apart: float = APART) -> range:
-    """Return which of the elements along an axis have arrows, where `part` of them is `pixels` long."""
-    if not len(part):
-        return part
-    step = max(1, int(np.ceil(apart * len(part) / max(1.0, pixels))))
-    # The same ones wherever the view is moved.
-    first = part.start + -part.start % step + (step // 2 if step > 1 else 0)
-    return range(first, part.stop, step)

@@ -89,6 +89,10 @@ class Spacing:
         return tuple(nice_numbers(levels.low, levels.high, USUAL)[0])
 
 
+#: Lines follow the field.
+FOLLOWING = Spacing()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Contours:
     """Lines of equal values, in pieces.
@@ -178,7 +182,7 @@ def _pieces(values: _Floats, value: float, rows: Any, columns: Any) -> _Floats:
 
 
 def thinned_contours(values: _Floats, at: Sequence[float]) -> Contours:
-    """Return lines in at most `SEGMENTS_MOST` pieces: of a field with more, of every second element, and so on."""
+    """Return lines in at most `SEGMENTS_MOST` pieces: else those of every second element, and so on."""
     step = 1
     while True:
         found = contours_of(values[::step, ::step], at)
@@ -191,7 +195,7 @@ def thinned_contours(values: _Floats, at: Sequence[float]) -> Contours:
 
 # Names of lines
 
-#: A line has a name about this often, in pixels, where it is at least so long there, and names are so far apart.
+#: A line has a name about this often, in pixels, where it is so long at least; names are so far apart.
 _OFTEN, _LONG, _APART = 170.0, 45.0, 46.0
 #: The direction of a name is that of its line so far around it, in pixels.
 _AROUND = 12.0
@@ -241,7 +245,7 @@ def line_names(segments: _Floats, lines: npt.NDArray[np.int64], size: tuple[floa
         return []
     cells = np.floor(middles / _OFTEN).astype(np.int64)
     keys = (lines * 10_000 + cells[:, 0]) * 10_000 + cells[:, 1]
-    found, which = np.unique(keys, return_inverse=True)
+    _found, which = np.unique(keys, return_inverse=True)
     long = np.bincount(which, lengths)
     names: list[LineName] = []
     for place in np.argsort(-long, kind="stable"):
@@ -256,6 +260,15 @@ def line_names(segments: _Floats, lines: npt.NDArray[np.int64], size: tuple[floa
         near = members[np.hypot(*(middles[members] - middles[chosen]).T) < _AROUND]
         names.append(LineName(int(lines[chosen]), x, y, _direction(along[near])))
     return names
+
+
+def beside_name(segments: _Floats, name: LineName, width: float, height: float) -> npt.NDArray[np.bool_]:
+    """Return which pieces, (n, 2, 2) in pixels, lie under a name of a size."""
+    away = segments.mean(axis=1) - np.array([name.x, name.y])
+    cos, sin = np.cos(np.radians(name.angle)), np.sin(np.radians(name.angle))
+    along, across = away[:, 0] * cos + away[:, 1] * sin, away[:, 1] * cos - away[:, 0] * sin
+    found: npt.NDArray[np.bool_] = (np.abs(along) < width / 2) & (np.abs(across) < height / 2)
+    return found
 
 
 def _direction(along: _Floats) -> float:

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from refbrowser.views.maps.earth_grids import may_lie_on_earth
 from refbrowser.views.overlays.overlay import Overlay
+from refbrowser.views.overlays.same_grid import components_among
 from refbrowser.views.plot.drawn_slice import DrawnSlice
 
 _LINES = "refbrowser.app.plot.maps.drawn_lines"
+_MARKS = "refbrowser.app.plot.overlays"
+
+
+def _has_lines(drawn: DrawnSlice) -> bool:
+    """Whether there are values between which lines run: no flags, no colours of bands."""
+    return drawn.shown.flags is None and drawn.state.bands is None
+
+
+def _has_components(drawn: DrawnSlice) -> bool:
+    return bool(components_among([drawn.shown.node, *drawn.others]))
+
 
 #: In the order of the menu.
 OVERLAYS: tuple[Overlay, ...] = (
@@ -31,6 +43,20 @@ OVERLAYS: tuple[Overlay, ...] = (
         tip="Lines of round longitudes and latitudes",
         suits=may_lie_on_earth,
         drawn_by=f"{_LINES}:Graticule",
+    ),
+    Overlay(
+        name="contours",
+        text="Contours",
+        tip="Lines of equal values, of this array or of another one on its grid",
+        suits=_has_lines,
+        drawn_by=f"{_MARKS}.contour_overlay:DrawnContours",
+    ),
+    Overlay(
+        name="arrows",
+        text="Arrows",
+        tip="Arrows of two components, such as those of wind",
+        suits=_has_components,
+        drawn_by=f"{_MARKS}.arrow_overlay:DrawnArrows",
     ),
 )
 

@@ -41,11 +41,13 @@ def slice_on(node: ArrayNode, state: SliceState) -> SliceState | None:
 
 
 def arrays_on(hierarchy: Hierarchy, node: ArrayNode, state: SliceState) -> list[ArrayNode]:
-    """Return other arrays that lie on the grid of the one that is shown, the nearest in the hierarchy first."""
+    """Return other arrays that lie on the grid of the one that is shown, those nearby first."""
     found: dict[str, ArrayNode] = {}
     groups = groups_above(hierarchy, node.path)
+    if not groups:
+        return []
     looked = 0
-    for group in (*groups, *_below(groups[-1] if groups else hierarchy.root)):
+    for group in (*groups, *_below(groups[-1])):
         for array in group.arrays.values():
             looked += 1
             if looked > _LOOKED_AT or len(found) >= _OFFERED:

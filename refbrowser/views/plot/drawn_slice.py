@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.reading import ElementCoordinate
@@ -26,6 +27,8 @@ class DrawnSlice:
         One for each dimension of the array, as far as they have come.
     auxiliary
         Coordinates of single elements, once they are read.
+    others
+        Other arrays that lie on its grid.
     mapping
         Attributes of the array's grid mapping; empty where it has none.
     """
@@ -34,4 +37,5 @@ class DrawnSlice:
     state: SliceState
     coordinates: Sequence[Coordinate]
     auxiliary: Sequence[ElementCoordinate] = ()
+    others: Sequence[ArrayNode] = ()
     mapping: Mapping[str, Any] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.limits import LIMITS
+from refbrowser.views.overlays.marks import Marks
 from refbrowser.views.plot.levels import Scale
 from refbrowser.views.plot_states.json_fields import (
     JsonValue,
@@ -38,6 +39,10 @@ def _box(value: Any) -> tuple[float, ...]:
 
 def _scale(value: Any) -> dict[str, Any]:
     return Scale.of(value).said()
+
+
+def _marks(value: Any) -> dict[str, str]:
+    return Marks.of(value).said()
 
 
 def _axes(value: Any) -> tuple[int, ...]:
@@ -101,6 +106,8 @@ class PlotState(JsonValue):
         Whether the user chose the level of a multiscale image; else the one that fills the view is shown.
     overlays
         What is drawn over pictures (true) or is not (false) as the user chose, by name.
+    marks
+        Of what lines and arrows over pictures are, where not as usual: the members that `Marks.said` has.
     projection, centre
         Name of the map projection (empty for the grid as it is), and longitude and latitude of its centre in
         degrees; None for the usual one.
@@ -133,6 +140,7 @@ class PlotState(JsonValue):
     size_choice: str = json_field(choice_of("", "middle", "sampled", "all"), "")
     is_level_fixed: bool = json_field(is_on, False)
     overlays: Mapping[str, bool] = json_field(named(is_on, _NAMES), {})
+    marks: Mapping[str, str] = json_field(_marks, {})
     projection: str = json_field(_name, "")
     centre: tuple[float, float] | None = json_field(maybe(numbers_of(2)), None)
     view: tuple[float, float, float, float] | None = json_field(maybe(_box), None)

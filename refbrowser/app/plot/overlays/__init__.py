@@ -1,0 +1,1 @@
+"""What is drawn over a picture: lines of equal values, and arrows."""

@@ -1,0 +1,211 @@
+"""What is drawn over a picture in pixels of the screen, whatever the view is zoomed to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from pyqtgraph import GraphicsObject
+from pyqtgraph.functions import arrayToQPath
+from PySide6.QtCore import QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+
+from refbrowser.app.plot.reader import PictureLoader
+from refbrowser.views.overlays.same_grid import slice_on
+from refbrowser.views.plot.colouring import decimation, window
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import Picture, have_values
+from refbrowser.views.plot.plan import plan_view, sampled_plan
+
+if TYPE_CHECKING:
+    from refbrowser.app.plot.canvas import View
+    from refbrowser.app.plot.drawing import Drawing
+    from refbrowser.model.nodes import ArrayNode
+
+Floats = npt.NDArray[np.float64]
+#: Dark on light, so that they are seen on every colour.
+DARK, LIGHT = QColor(16, 21, 29, 235), QColor(255, 255, 255, 150)
+#: A text has so much light around it, in pixels.
+_AROUND_TEXT = 2.0
+
+
+class SceneItem(GraphicsObject):
+    """Draws in pixels, from the top left of the plot; exported pictures have the same, larger."""
+
+    def __init__(self, drawing: Drawing, z: float) -> None:
+        super().__init__()
+        self.setZValue(z)
+        self._box = drawing.canvas.box
+        self._box.addItem(self, ignoreBounds=True)
+        self.font = QFont(drawing.canvas.font())
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(self.viewRect())
+
+    def viewTransformChanged(self) -> None:
+        self.prepareGeometryChange()
+        self.moved()
+        self.update()
+
+    def moved(self) -> None:
+        """Take note that places of the plot lie elsewhere in the view."""
+
+    def in_pixels(self, places: Floats) -> Floats:
+        """Return places of the plot, (..., 2), as pixels of the scene."""
+        transform = self.sceneTransform()
+        x, y = places[..., 0], places[..., 1]
+        across = transform.m11() * x + transform.m21() * y + transform.dx()
+        down = transform.m12() * x + transform.m22() * y + transform.dy()
+        return np.stack([across, down], axis=-1)
+
+    def area(self) -> QRectF:
+        """Return what is seen of the plot, in pixels of the scene."""
+        return self._box.mapRectToScene(self._box.rect())
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        to_scene, invertible = self.sceneTransform().inverted()
+        if not invertible:
+            return
+        painter.save()
+        painter.setTransform(to_scene * painter.transform())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self.font)
+        self.paint_pixels(painter)
+        painter.restore()
+
+    def paint_pixels(self, painter: QPainter) -> None:
+        """Draw; the painter is in pixels of the scene."""
+        raise NotImplementedError
+
+
+def draw_pieces(painter: QPainter, pieces: Floats, width: float) -> None:
+    """Draw lines between pairs of pixels, (n, 2, 2), dark on light."""
+    # As one path: where pieces meet, what is light is not lighter.
+    path = arrayToQPath(pieces[..., 0].ravel(), pieces[..., 1].ravel(), connect="pairs")
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for color, more in ((LIGHT, 1.8), (DARK, 0.0)):
+        painter.setPen(QPen(color, width + more))
+        painter.drawPath(path)
+
+
+def draw_text(painter: QPainter, text: str, box: QRectF, flags: Any) -> None:
+    """Draw a text with light around it."""
+    painter.setPen(QColor(255, 255, 255, 200))
+    for across in (-_AROUND_TEXT / 2, 0.0, _AROUND_TEXT / 2):
+        for down in (-_AROUND_TEXT / 2, 0.0, _AROUND_TEXT / 2):
+            painter.drawText(box.translated(across, down), flags, text)
+    painter.setPen(DARK)
+    painter.drawText(box, flags, text)
+
+
+def text_size(font: QFont, text: str) -> tuple[float, float]:
+    """Return width and height of a text, in pixels."""
+    metrics = QFontMetricsF(font)
+    return metrics.horizontalAdvance(text), metrics.height()
+
+
+class SeenPart:
+    """The elements of a picture that are looked at for a view: about one for so many pixels.
+
+    Parameters
+    ----------
+    rows, columns
+        Positions in the values of the picture.
+    """
+
+    def __init__(self, picture: Picture, rows: range, columns: range) -> None:
+        self.picture, self.rows, self.columns = picture, rows, columns
+        self.key = (id(picture), rows, columns, picture.arrived)
+
+    @classmethod
+    def of(cls, picture: Picture, drawing: Drawing, view: View, cell: float) -> SeenPart:
+        """Return the part of a picture for a view, an element for about `cell` pixels, and more around it."""
+        seen = drawing.visible_window()
+        found = []
+        for taken, part, pixels in zip(picture.plan.ranges, seen, reversed(view[2]), strict=True):
+            ends = part.start, max(part.start, part.stop - 1)
+            low, high = ((end - taken.start) / taken.step for end in ends)
+            step = decimation(int(high - low) + 1, int(pixels / cell))
+            found.append(window(low, high, len(taken), step))
+        return cls(picture, found[0], found[1])
+
+    def numbers(self, shown: Interpretation) -> Floats:
+        """Return the numbers of the elements, (rows, columns), NaN where there is none."""
+        picture = self.picture
+        states = picture.states.copy()
+        parts = self.rows, self.columns
+        at = [np.arange(part.start, part.stop, part.step, dtype=np.int64) for part in parts]
+        raw = picture.values[
+            self.rows.start : self.rows.stop : self.rows.step,
+            self.columns.start : self.columns.stop : self.columns.step,
+        ]
+        numbers = shown.numbers(np.ascontiguousarray(raw)).astype(np.float64)
+        numbers[~have_values(picture.element_states(at, states))] = np.nan
+        return numbers
+
+    def places(self, rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
+        """Return fractional positions among the elements as those along the axes of the slice."""
+        ranges = self.picture.plan.ranges
+        found = []
+        for at, part, taken in zip((rows, columns), (self.rows, self.columns), ranges, strict=True):
+            found.append(taken.start + (part.start + at * part.step) * taken.step)
+        return found[0], found[1]
+
+
+class OtherField(QObject):
+    """The picture of another array that lies on the grid of the one that is drawn, at the same slice.
+
+    Signals
+    -------
+    changed()
+        Another picture is there, or more of it.
+    """
+
+    changed = Signal()
+
+    def __init__(self, drawing: Drawing, what: str) -> None:
+        super().__init__(drawing)
+        self._drawing = drawing
+        self._loader = PictureLoader(what, self, "Overlay")
+        self._loader.shown.connect(self.changed)
+        self._loader.filled.connect(self.changed)
+        self._loader.ended.connect(drawing.overlaySettled)
+        self._asked: tuple[object, ...] = ()
+        self.shown: Interpretation | None = None
+
+    @property
+    def picture(self) -> Picture | None:
+        """What has come of the newest slice; the one before stays for a moment."""
+        return self._loader.current
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether anything is still to come."""
+        return self._loader.is_reading
+
+    def follow(self, node: ArrayNode | None) -> None:
+        """Read an array under the slice that is drawn, unless it is here; None: nothing."""
+        drawing = self._drawing
+        state = None if node is None or drawing.slice is None else slice_on(node, drawing.slice)
+        if node is None or state is None or drawing.source is None or drawing.shown is None:
+            self.drop()
+            return
+        asked = drawing.source, node, state, drawing.shown.decoded
+        if asked == self._asked:
+            return
+        if self.shown is None or self.shown.node is not node or self.shown.decoded != drawing.shown.decoded:
+            self._loader.clear()
+            self.shown = Interpretation(node, drawing.shown.decoded)
+        self._asked = asked
+        plan = plan_view(node, state)
+        self._loader.request(drawing.source, node, sampled_plan(node, state) if plan.too_large else plan)
+
+    def drop(self) -> None:
+        """Let go of it, and stop reading."""
+        self._asked = ()
+        self.shown = None
+        self._loader.clear()

@@ -1,0 +1,154 @@
+"""Contours and arrows over a picture: where they are, which way they point, what they follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from plot_memory import MemoryDocument, array
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app.plot.overlays.arrow_overlay import DrawnArrows
+from refbrowser.app.plot.overlays.contour_overlay import DrawnContours
+from refbrowser.app.plot.plot_pane import PlotPane
+from refbrowser.views.overlays.contours import Spacing
+from refbrowser.views.overlays.marks import Marks
+
+Plotted = Callable[..., MemoryDocument]
+LATITUDES, LONGITUDES = np.linspace(60, -60, 31), np.linspace(0, 348, 30)
+DIMENSIONS = ("time", "lat", "lon")
+
+
+def fields(**more: Any) -> list[tuple[Any, np.ndarray]]:
+    """Return a temperature that falls southwards, both components of a wind, and coordinates."""
+    ones = np.ones((3, 31, 30))
+    warm = ones * LATITUDES[:, None] + np.array([0, 10, 20])[:, None, None]
+    east = {"standard_name": "eastward_wind", "units": "m s-1"}
+    north = {"standard_name": "northward_wind", "units": "m s-1"}
+    return [
+        array("/t", warm, DIMENSIONS, (1, 31, 30), units="K", **more),
+        array("/wind_e", ones * np.array([10, 0, -10])[:, None, None], DIMENSIONS, (1, 31, 30), **east),
+        array("/wind_n", ones * np.array([0, 10, 0])[:, None, None], DIMENSIONS, (1, 31, 30), **north),
+        array("/height", ones[0] * LONGITUDES, ("lat", "lon"), units="m"),
+        array("/lat", LATITUDES, ("lat",), units="degrees_north"),
+        array("/lon", LONGITUDES, ("lon",), units="degrees_east"),
+    ]
+
+
+def drawn(pane: PlotPane, name: str) -> Any:
+    return pane._presenter.drawing.overlays._drawn[name]
+
+
+@pytest.fixture
+def shown(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> PlotPane:
+    plotted(*fields())
+    pane.look().set_overlay("coastlines", False)
+    qtbot.waitUntil(pane.is_settled)
+    return pane
+
+
+def test_contours_lie_where_the_values_are(shown: PlotPane, qtbot: QtBot) -> None:
+    shown.look().set_marks(Marks(spacing=Spacing((0.0, 30.0))))
+    shown.look().set_overlay("contours", True)
+    assert not shown.is_settled()
+    qtbot.waitUntil(shown.is_settled)
+    contours: DrawnContours = drawn(shown, "contours")
+    item = contours.item
+    assert item.texts == ["0", "30"]
+    # Rows are 4 degrees apart, from the north.
+    rows = item.segments[..., 1]
+    np.testing.assert_allclose(np.unique(rows.round(6)), [(60 - 30) / 4, 60 / 4])
+    shown.set_index(0, 1)
+    qtbot.waitUntil(shown.is_settled)
+    np.testing.assert_allclose(np.unique(item.segments[..., 1].round(6)), [(70 - 30) / 4, 70 / 4])
+    shown.canvas.grab()
+    assert item.names
+    assert all(abs(name.angle) < 1 for name in item.names)
+    shown.look().set_overlay("contours", False)
+    assert len(item.segments) == 0
+
+
+def test_contours_of_another_array(shown: PlotPane, qtbot: QtBot) -> None:
+    shown.look().set_marks(Marks(contours_of="/height", spacing=Spacing(every=100)))
+    shown.look().set_overlay("contours", True)
+    qtbot.waitUntil(shown.is_settled)
+    item = drawn(shown, "contours").item
+    assert item.texts == ["0", "100", "200", "300"]
+    np.testing.assert_allclose(np.unique(item.segments[..., 0].round(3))[-3:], [8.333, 16.667, 25])
+    before = item.segments
+    shown.set_index(0, 2)
+    qtbot.waitUntil(shown.is_settled)
+    assert item.segments is before, "it has no time: nothing is made anew"
+    shown.look().set_marks(Marks(contours_of="/not/there"))
+    qtbot.waitUntil(shown.is_settled)
+    assert len(item.segments) == 0
+
+
+def test_contours_leave_out_what_is_missing(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    values = np.tile(np.arange(40.0), (30, 1))
+    values[:, :20] = -999
+    plotted(array("/a", values, ("y", "x"), missing_value=-999.0))
+    pane.look().set_marks(Marks(spacing=Spacing((10.5, 30.5))))
+    pane.look().set_overlay("contours", True)
+    qtbot.waitUntil(pane.is_settled)
+    assert set(np.unique(drawn(pane, "contours").item.segments[..., 0])) == {30.5}
+
+
+def test_arrows_point_where_the_wind_goes(shown: PlotPane, qtbot: QtBot) -> None:
+    shown.look().set_overlay("arrows", True)
+    qtbot.waitUntil(shown.is_settled)
+    arrows: DrawnArrows = drawn(shown, "arrows")
+    item = arrows.item
+    assert item.told == "10 m s-1"
+    count = len(item.feet)
+    assert 10 < count < 31 * 30
+    for time, way in ((0, (1, 0)), (1, (0, -1)), (2, (-1, 0))):
+        # On the screen, downwards is positive; latitudes fall with the index, and north is up.
+        shown.set_index(0, time)
+        qtbot.waitUntil(shown.is_settled)
+        pieces, dots = item.pieces()
+        shafts = (pieces[:, 1] - pieces[:, 0])[: len(item.feet)]
+        assert not len(dots)
+        np.testing.assert_allclose(shafts / np.hypot(*shafts.T)[:, None], np.tile(way, (count, 1)), atol=1e-6)
+        # Their middles are where the values are.
+        np.testing.assert_allclose(pieces[:count].mean(axis=1), item.in_pixels(item.feet))
+
+
+def test_arrows_are_offered_where_there_are_components(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot
+) -> None:
+    t, *_rest = fields()
+    plotted(t)
+    assert "arrows" not in {overlay.name for overlay in pane.look().options.overlays}
+    plotted(*fields())
+    assert "arrows" in {overlay.name for overlay in pane.look().options.overlays}
+    flags = {"flag_values": [0, 1], "flag_meanings": "a b"}
+    plotted(array("/flags", np.zeros((20, 30), np.int8), ("y", "x"), **flags))
+    assert "contours" not in {overlay.name for overlay in pane.look().options.overlays}
+
+
+def test_components_that_the_user_chose(shown: PlotPane, qtbot: QtBot) -> None:
+    shown.look().set_overlay("arrows", True)
+    shown.look().set_marks(replace(Marks(), arrows=("/wind_n", "/wind_e")))
+    qtbot.waitUntil(shown.is_settled)
+    item = drawn(shown, "arrows").item
+    pieces, _dots = item.pieces()
+    shafts = (pieces[:, 1] - pieces[:, 0])[: len(item.feet)]
+    # What blows to the east is drawn as what blows to the north.
+    assert (shafts[:, 1] < 0).all()
+    np.testing.assert_allclose(shafts[:, 0], 0, atol=1e-6)
+
+
+def test_they_are_remembered_with_their_array(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    document = plotted(*fields())
+    marks = Marks("/height", Spacing(every=50), ("/wind_n", "/wind_e"))
+    pane.look().set_marks(marks)
+    pane.set_array(document, document.hierarchy.find("/wind_e"))  # type: ignore[arg-type]
+    assert pane.look().options.marks == Marks()
+    pane.set_array(document, document.hierarchy.find("/t"))  # type: ignore[arg-type]
+    qtbot.waitUntil(pane.is_settled)
+    assert pane.look().options.marks == marks
+    assert Marks.of(marks.said()) == marks
