@@ -57,6 +57,7 @@ LAYERS = [
 WITHOUT_QT = {
     "refbrowser.app.plot.palette": "colours of the theme, and of the tables that the bar has",
     "refbrowser.app.actions.action_spec": "an action as a value",
+    "refbrowser.app.actions.data_menu": "an action as a value",
     "refbrowser.app.commands.groups": "which groups of commands a window has",
     "refbrowser.app.plot.kinds.line_kind": "draws with the layers of the canvas",
     "refbrowser.app.actions.menus": "what menus hold, as values: help and the list of shortcuts read it",

@@ -74,3 +74,7 @@ class ActionSpec(NamedTuple):
     menu: str = ""
     after: str = ""
     apart: bool = False
+
+
+#: Where a menu has the actions that formats add.
+OF_FORMATS = ActionSpec("", "")

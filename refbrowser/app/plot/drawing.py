@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -22,7 +21,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.overlays.overlay_table import suited
-from refbrowser.views.overlays.same_grid import Components, arrays_on, components_among
+from refbrowser.views.overlays.same_grid import GridArrays
 from refbrowser.views.plot.coordinates import (
     AxisScale,
     Coordinate,
@@ -364,8 +363,7 @@ class Drawing(QObject):
         self.switched: set[str] = set()
         self.overlays = OverlayStack(self)
         self.marks = USUAL_MARKS
-        #: Arrays on the grid of another one, and what they were looked for by.
-        self._others: tuple[tuple[object, ...], tuple[ArrayNode, ...]] = (), ()
+        self._neighbours = GridArrays()
         self._looked_at, self._looked_complete = 0, False
         self._told_levels: Levels | None = None
         self._timer = one_shot(self, FRAME, self.draw)
@@ -423,30 +421,10 @@ class Drawing(QObject):
 
     def others(self) -> tuple[ArrayNode, ...]:
         """Return other arrays that lie on the grid of the one that is drawn."""
-        state, hierarchy = self.slice, None if self.source is None else self.source.hierarchy
-        if state is None or self.shown is None or hierarchy is None or len(state.axes) != 2:
+        hierarchy = None if self.source is None else self.source.hierarchy
+        if self.slice is None or self.shown is None or hierarchy is None:
             return ()
-        key = (self.shown.node, hierarchy, state.names, state.axes)
-        is_same = len(self._others[0]) == len(key) and all(map(operator.is_, self._others[0][:2], key))
-        if not is_same or self._others[0][2:] != key[2:]:
-            self._others = key, tuple(arrays_on(hierarchy, self.shown.node, state))
-        return self._others[1]
-
-    def on_grid(self, path: str) -> ArrayNode | None:
-        """Return an array by its path, where it lies on the grid of the one that is drawn, or is that."""
-        shown = () if self.shown is None else (self.shown.node,)
-        return next((array for array in (*shown, *self.others()) if array.path == path), None)
-
-    def components(self) -> Components | None:
-        """Return of which components arrows are drawn: as the user chose, else the likeliest."""
-        if self.shown is None:
-            return None
-        found = components_among([self.shown.node, *self.others()])
-        chosen = self.marks.arrows
-        if all(chosen) and all(self.on_grid(path) is not None for path in chosen):
-            same = (each for each in found if (each.across, each.upwards) == chosen)
-            return next(same, Components(*chosen))
-        return next(iter(found), None)
+        return self._neighbours.of(hierarchy, self.shown.node, self.slice)
 
     def set_marks(self, marks: Marks) -> None:
         """Draw other lines and arrows over the picture."""

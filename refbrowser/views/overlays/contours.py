@@ -14,8 +14,8 @@ from refbrowser.views.plot.levels import FARTHEST, Levels
 
 #: About so many lines are drawn where nobody says which; at most so many in any case.
 USUAL, LEVELS_MOST = 10, 60
-#: Pieces of all lines together: of more, every second row and column is left out, and so on.
-SEGMENTS_MOST = 20_000
+#: Strokes of all lines together: of more, every second row and column is left out, and so on.
+STROKES_MOST = 20_000
 #: A cell that is looked at is about so wide, in pixels.
 CELL = 3.0
 _Floats = npt.NDArray[np.float64]
@@ -95,20 +95,20 @@ FOLLOWING = Spacing()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contours:
-    """Lines of equal values, in pieces.
+    """Lines of equal values, in strokes.
 
     Attributes
     ----------
     values
         The value of each line, rising.
-    segments
-        The ends of each piece: shape (n, 2, 2), (row, column) of its first and its second end.
+    strokes
+        The ends of each stroke: shape (n, 2, 2), (row, column) of its first and its second end.
     lines
-        Which of `values` each piece is of, shape (n,).
+        Which of `values` each stroke is of, shape (n,).
     """
 
     values: tuple[float, ...]
-    segments: _Floats
+    strokes: _Floats
     lines: npt.NDArray[np.int64]
 
     @property
@@ -140,16 +140,16 @@ def contours_of(values: _Floats, at: Sequence[float]) -> Contours:
         least, most = np.where(known, least, np.inf), np.where(known, most, -np.inf)
         for number, value in enumerate(at):
             rows, columns = np.nonzero((least < value) & (most >= value))
-            pieces = _pieces(values, value, rows, columns)
-            found.append(pieces)
-            lines.append(np.full(len(pieces), number))
+            strokes = _strokes(values, value, rows, columns)
+            found.append(strokes)
+            lines.append(np.full(len(strokes), number))
     if not found:
         return Contours(tuple(at), np.zeros((0, 2, 2)), np.zeros(0, np.int64))
     return Contours(tuple(at), np.concatenate(found), np.concatenate(lines))
 
 
-def _pieces(values: _Floats, value: float, rows: Any, columns: Any) -> _Floats:
-    """Return the pieces of one line in the cells that it crosses."""
+def _strokes(values: _Floats, value: float, rows: Any, columns: Any) -> _Floats:
+    """Return the strokes of one line in the cells that it crosses."""
     corners = np.stack(
         [
             values[rows, columns],
@@ -182,15 +182,15 @@ def _pieces(values: _Floats, value: float, rows: Any, columns: Any) -> _Floats:
 
 
 def thinned_contours(values: _Floats, at: Sequence[float]) -> Contours:
-    """Return lines in at most `SEGMENTS_MOST` pieces: else those of every second element, and so on."""
+    """Return lines in at most `STROKES_MOST` strokes: else those of every second element, and so on."""
     step = 1
     while True:
         found = contours_of(values[::step, ::step], at)
-        if len(found.lines) <= SEGMENTS_MOST or min(values.shape) <= 4 * step:
+        if len(found.lines) <= STROKES_MOST or min(values.shape) <= 4 * step:
             break
         step *= 2
-    kept = slice(SEGMENTS_MOST)
-    return Contours(found.values, found.segments[kept] * step, found.lines[kept])
+    kept = slice(STROKES_MOST)
+    return Contours(found.values, found.strokes[kept] * step, found.lines[kept])
 
 
 # Names of lines
@@ -222,20 +222,20 @@ class LineName:
     angle: float
 
 
-def line_names(segments: _Floats, lines: npt.NDArray[np.int64], size: tuple[float, float]) -> list[LineName]:
+def line_names(strokes: _Floats, lines: npt.NDArray[np.int64], size: tuple[float, float]) -> list[LineName]:
     """Return where lines are named in a view, the longest first.
 
     Parameters
     ----------
-    segments
+    strokes
         In pixels from the top left, (n, 2, 2): (x, y) of each end.
     lines
         Which line each is of.
     size
         Width and height of the view.
     """
-    middles = segments.mean(axis=1)
-    along = segments[:, 1] - segments[:, 0]
+    middles = strokes.mean(axis=1)
+    along = strokes[:, 1] - strokes[:, 0]
     lengths = np.hypot(along[:, 0], along[:, 1])
     inside = np.isfinite(middles).all(axis=1) & (lengths > 0)
     for axis in (0, 1):
@@ -262,9 +262,9 @@ def line_names(segments: _Floats, lines: npt.NDArray[np.int64], size: tuple[floa
     return names
 
 
-def beside_name(segments: _Floats, name: LineName, width: float, height: float) -> npt.NDArray[np.bool_]:
-    """Return which pieces, (n, 2, 2) in pixels, lie under a name of a size."""
-    away = segments.mean(axis=1) - np.array([name.x, name.y])
+def beside_name(strokes: _Floats, name: LineName, width: float, height: float) -> npt.NDArray[np.bool_]:
+    """Return which strokes, (n, 2, 2) in pixels, lie under a name of a size."""
+    away = strokes.mean(axis=1) - np.array([name.x, name.y])
     cos, sin = np.cos(np.radians(name.angle)), np.sin(np.radians(name.angle))
     along, across = away[:, 0] * cos + away[:, 1] * sin, away[:, 1] * cos - away[:, 0] * sin
     found: npt.NDArray[np.bool_] = (np.abs(along) < width / 2) & (np.abs(across) < height / 2)
@@ -272,7 +272,7 @@ def beside_name(segments: _Floats, name: LineName, width: float, height: float) 
 
 
 def _direction(along: _Floats) -> float:
-    """Return the mean direction of pieces, whichever way each runs, in degrees from -90 to 90."""
+    """Return the mean direction of strokes, whichever way each runs, in degrees from -90 to 90."""
     angles = 2 * np.arctan2(along[:, 1], along[:, 0])
     weights = np.hypot(along[:, 0], along[:, 1])
     mean = np.arctan2((np.sin(angles) * weights).sum(), (np.cos(angles) * weights).sum()) / 2

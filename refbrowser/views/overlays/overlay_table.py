@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from refbrowser.views.maps.earth_grids import may_lie_on_earth
+from refbrowser.views.overlays.arrows import components_among
 from refbrowser.views.overlays.overlay import Overlay
-from refbrowser.views.overlays.same_grid import components_among
 from refbrowser.views.plot.drawn_slice import DrawnSlice
 
 _LINES = "refbrowser.app.plot.maps.drawn_lines"
@@ -47,7 +47,7 @@ OVERLAYS: tuple[Overlay, ...] = (
     Overlay(
         name="contours",
         text="Contours",
-        tip="Lines of equal values, of this array or of another one on its grid",
+        tip="Lines of equal values, of this array or of others on its grid",
         suits=_has_lines,
         drawn_by=f"{_MARKS}.contour_overlay:DrawnContours",
     ),

@@ -1,10 +1,8 @@
-"""Other arrays on the grid of the one that is shown, and which of them are components of one vector."""
+"""Other arrays on the grid of the one that is shown."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.views.plot.coordinates import attribute_text
@@ -14,8 +12,6 @@ from refbrowser.views.plot.slicing import SliceState, dimension_names
 
 #: Arrays that are looked at, and those that are offered.
 _LOOKED_AT, _OFFERED = 5_000, 500
-#: Names are looked through so far.
-_NAME_LENGTH = 200
 
 
 def slice_on(node: ArrayNode, state: SliceState) -> SliceState | None:
@@ -58,6 +54,23 @@ def arrays_on(hierarchy: Hierarchy, node: ArrayNode, state: SliceState) -> list[
     return list(found.values())
 
 
+class GridArrays:
+    """Keeps what was found of one array, whose slices follow each other."""
+
+    def __init__(self) -> None:
+        self._hierarchy: Hierarchy | None = None
+        self._node: ArrayNode | None = None
+        self._axes: tuple[int, ...] = ()
+        self._found: tuple[ArrayNode, ...] = ()
+
+    def of(self, hierarchy: Hierarchy, node: ArrayNode, state: SliceState) -> tuple[ArrayNode, ...]:
+        """Return other arrays on the grid of an array, as `arrays_on` does."""
+        if self._hierarchy is not hierarchy or self._node is not node or self._axes != state.axes:
+            self._hierarchy, self._node, self._axes = hierarchy, node, state.axes
+            self._found = tuple(arrays_on(hierarchy, node, state))
+        return self._found
+
+
 def _below(group: GroupNode) -> Iterator[GroupNode]:
     waiting = [group]
     while waiting:
@@ -69,81 +82,3 @@ def title_of(node: ArrayNode) -> str:
     """Return what an array is called in a list."""
     long = attribute_text(node.attributes, "long_name")
     return f"{node.name}   {long}" if long and long != node.name else node.name
-
-
-# Components
-
-
-@dataclass(frozen=True, slots=True)
-class Components:
-    """Two arrays that are the components of one vector.
-
-    Attributes
-    ----------
-    across, upwards
-        Paths of the component along x or eastwards, and of that along y or northwards.
-    on_earth
-        They point east and north, not along the axes of the grid.
-    """
-
-    across: str
-    upwards: str
-    on_earth: bool = False
-
-
-#: Parts of standard names that tell of the first component, and what is in the same place of the other.
-_STANDARD = (
-    (re.compile(r"(?<![a-z])eastward(?![a-z])"), "northward", True),
-    (re.compile(r"(?<![a-z])x(?![a-z])"), "y", False),
-)
-#: The same of names of arrays: a letter by itself, or at an end, alone or before a number, `wind`, `vel`...
-_NAMED = tuple(
-    (re.compile(pattern, re.IGNORECASE), {"u": "v", "U": "V", "x": "y", "X": "Y"})
-    for pattern in (
-        r"^(u)(?=$|[-_\d.]|as$|a$|o$|grd|gos|wnd|wind|vel|ice|flx|comp)",
-        r"(?<=[-_])(u)(?=$|[-_\d])",
-        r"(?<=[-_a-z])(x)$",
-        r"^(x)(?=[-_]|wind|vel)",
-        r"(?<=[-_])(x)(?=[-_])",
-    )
-)
-
-
-def components_among(arrays: Sequence[ArrayNode]) -> list[Components]:
-    """Return which arrays are components of one vector, by their standard names, else by their names."""
-    found: dict[tuple[str, str], Components] = {}
-    by_standard: dict[tuple[str, tuple[str | None, ...]], ArrayNode] = {}
-    by_name: dict[tuple[str, str], ArrayNode] = {}
-    for array in arrays:
-        standard = attribute_text(array.attributes, "standard_name")[:_NAME_LENGTH]
-        by_standard.setdefault((standard, array.dimensions), array)
-        by_name.setdefault((array.path.rpartition("/")[0], array.name), array)
-    for array in arrays:
-        standard = attribute_text(array.attributes, "standard_name")[:_NAME_LENGTH]
-        for pattern, other, on_earth in _STANDARD:
-            if pattern.search(standard):
-                key = pattern.sub(other, standard, count=1), array.dimensions
-                _take(found, array, by_standard.get(key), on_earth=on_earth)
-    for array in arrays:
-        for pattern, letters in _NAMED:
-            match = pattern.search(array.name[:_NAME_LENGTH])
-            if match is not None:
-                other_name = f"{array.name[: match.start(1)]}{letters[match[1]]}{array.name[match.end(1) :]}"
-                _take(found, array, by_name.get((array.path.rpartition("/")[0], other_name)))
-    return list(found.values())
-
-
-def _take(
-    found: dict[tuple[str, str], Components],
-    one: ArrayNode,
-    other: ArrayNode | None,
-    *,
-    on_earth: bool = False,
-) -> None:
-    if other is None or other is one or other.shape != one.shape:
-        return
-    if attribute_text(other.attributes, "units") != attribute_text(one.attributes, "units"):
-        return
-    if not any(one.path in key or other.path in key for key in found):
-        # Called u and v alone, they may be along the axes: of a map these are east and north.
-        found[one.path, other.path] = Components(one.path, other.path, on_earth)

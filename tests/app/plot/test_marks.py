@@ -59,16 +59,16 @@ def test_contours_lie_where_the_values_are(shown: PlotPane, qtbot: QtBot) -> Non
     item = contours.item
     assert item.texts == ["0", "30"]
     # Rows are 4 degrees apart, from the north.
-    rows = item.segments[..., 1]
+    rows = item.strokes[..., 1]
     np.testing.assert_allclose(np.unique(rows.round(6)), [(60 - 30) / 4, 60 / 4])
     shown.set_index(0, 1)
     qtbot.waitUntil(shown.is_settled)
-    np.testing.assert_allclose(np.unique(item.segments[..., 1].round(6)), [(70 - 30) / 4, 70 / 4])
+    np.testing.assert_allclose(np.unique(item.strokes[..., 1].round(6)), [(70 - 30) / 4, 70 / 4])
     shown.canvas.grab()
     assert item.names
     assert all(abs(name.angle) < 1 for name in item.names)
     shown.look().set_overlay("contours", False)
-    assert len(item.segments) == 0
+    assert len(item.strokes) == 0
 
 
 def test_contours_of_another_array(shown: PlotPane, qtbot: QtBot) -> None:
@@ -77,14 +77,14 @@ def test_contours_of_another_array(shown: PlotPane, qtbot: QtBot) -> None:
     qtbot.waitUntil(shown.is_settled)
     item = drawn(shown, "contours").item
     assert item.texts == ["0", "100", "200", "300"]
-    np.testing.assert_allclose(np.unique(item.segments[..., 0].round(3))[-3:], [8.333, 16.667, 25])
-    before = item.segments
+    np.testing.assert_allclose(np.unique(item.strokes[..., 0].round(3))[-3:], [8.333, 16.667, 25])
+    before = item.strokes
     shown.set_index(0, 2)
     qtbot.waitUntil(shown.is_settled)
-    assert item.segments is before, "it has no time: nothing is made anew"
+    assert item.strokes is before, "it has no time: nothing is made anew"
     shown.look().set_marks(Marks(contours_of="/not/there"))
     qtbot.waitUntil(shown.is_settled)
-    assert len(item.segments) == 0
+    assert len(item.strokes) == 0
 
 
 def test_contours_leave_out_what_is_missing(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
@@ -94,7 +94,7 @@ def test_contours_leave_out_what_is_missing(plotted: Plotted, pane: PlotPane, qt
     pane.look().set_marks(Marks(spacing=Spacing((10.5, 30.5))))
     pane.look().set_overlay("contours", True)
     qtbot.waitUntil(pane.is_settled)
-    assert set(np.unique(drawn(pane, "contours").item.segments[..., 0])) == {30.5}
+    assert set(np.unique(drawn(pane, "contours").item.strokes[..., 0])) == {30.5}
 
 
 def test_arrows_point_where_the_wind_goes(shown: PlotPane, qtbot: QtBot) -> None:
@@ -109,12 +109,12 @@ def test_arrows_point_where_the_wind_goes(shown: PlotPane, qtbot: QtBot) -> None
         # On the screen, downwards is positive; latitudes fall with the index, and north is up.
         shown.set_index(0, time)
         qtbot.waitUntil(shown.is_settled)
-        pieces, dots = item.pieces()
-        shafts = (pieces[:, 1] - pieces[:, 0])[: len(item.feet)]
+        strokes, dots = item.strokes()
+        shafts = (strokes[:, 1] - strokes[:, 0])[: len(item.feet)]
         assert not len(dots)
         np.testing.assert_allclose(shafts / np.hypot(*shafts.T)[:, None], np.tile(way, (count, 1)), atol=1e-6)
         # Their middles are where the values are.
-        np.testing.assert_allclose(pieces[:count].mean(axis=1), item.in_pixels(item.feet))
+        np.testing.assert_allclose(strokes[:count].mean(axis=1), item.in_pixels(item.feet))
 
 
 def test_arrows_are_offered_where_there_are_components(
@@ -135,8 +135,8 @@ def test_components_that_the_user_chose(shown: PlotPane, qtbot: QtBot) -> None:
     shown.look().set_marks(replace(Marks(), arrows=("/wind_n", "/wind_e")))
     qtbot.waitUntil(shown.is_settled)
     item = drawn(shown, "arrows").item
-    pieces, _dots = item.pieces()
-    shafts = (pieces[:, 1] - pieces[:, 0])[: len(item.feet)]
+    strokes, _dots = item.strokes()
+    shafts = (strokes[:, 1] - strokes[:, 0])[: len(item.feet)]
     # What blows to the east is drawn as what blows to the north.
     assert (shafts[:, 1] < 0).all()
     np.testing.assert_allclose(shafts[:, 0], 0, atol=1e-6)

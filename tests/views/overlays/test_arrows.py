@@ -8,24 +8,24 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.views.overlays.arrows import ArrowScale, arrow_pieces
+from refbrowser.views.overlays.arrows import ArrowScale, Components, arrow_strokes, components_among
 from refbrowser.views.overlays.marks import Marks
-from refbrowser.views.overlays.same_grid import Components, components_among, slice_on
+from refbrowser.views.overlays.same_grid import slice_on
 from refbrowser.views.plot.slicing import SliceState
 
 EAST, NORTH = np.array([[3.0, 0.0]]), np.array([[0.0, -0.1]])
 
 
 def shaft(u: float, v: float, east: np.ndarray = EAST, north: np.ndarray = NORTH) -> np.ndarray:
-    pieces, _dots = arrow_pieces(
+    strokes, _dots = arrow_strokes(
         np.array([[50.0, 60.0]]), east, north, np.array([u]), np.array([v]), ArrowScale(2.0, 10.0)
     )
-    assert len(pieces) == 3
-    np.testing.assert_allclose(pieces[0].mean(axis=0), [50, 60])
-    np.testing.assert_allclose(pieces[1:, 0], [pieces[0, 1]] * 2)
+    assert len(strokes) == 3
+    np.testing.assert_allclose(strokes[0].mean(axis=0), [50, 60])
+    np.testing.assert_allclose(strokes[1:, 0], [strokes[0, 1]] * 2)
     # Both sides of the head lie behind the tip.
-    way = pieces[0, 1] - pieces[0, 0]
-    assert ((pieces[1:, 1] - pieces[1:, 0]) @ way < 0).all()
+    way = strokes[0, 1] - strokes[0, 0]
+    assert ((strokes[1:, 1] - strokes[1:, 0]) @ way < 0).all()
     return way
 
 
@@ -44,8 +44,8 @@ def test_short_ones_are_dots_and_unknown_ones_nothing() -> None:
     ways = np.tile(EAST, (4, 1)), np.tile(NORTH, (4, 1))
     u, v = np.array([0.0, np.nan, 1, 0.1]), np.zeros(4)
     feet[2, 0] = np.nan
-    pieces, dots = arrow_pieces(feet, *ways, u, v, ArrowScale(2.0, 1.0))
-    assert len(pieces) == 0
+    strokes, dots = arrow_strokes(feet, *ways, u, v, ArrowScale(2.0, 1.0))
+    assert len(strokes) == 0
     np.testing.assert_array_equal(dots, [[0, 1], [6, 7]])
 
 

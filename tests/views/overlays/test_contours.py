@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from refbrowser.views.overlays.contours import (
     LEVELS_MOST,
-    SEGMENTS_MOST,
+    STROKES_MOST,
     Spacing,
     beside_name,
     contours_of,
@@ -23,24 +23,24 @@ def test_circles_lie_where_they_are() -> None:
     y, x = np.mgrid[-60:61, -60:61] / 20
     at = np.array([1.03, 2.02])
     found = contours_of(np.hypot(x, y), at.tolist())
-    places = found.segments / 20 - 3
+    places = found.strokes / 20 - 3
     radii = np.hypot(places[..., 0], places[..., 1])
     np.testing.assert_allclose(radii - at[found.lines][:, None], 0, atol=2e-3)
-    # Each end of a piece is that of another one: lines are closed.
+    # Each end of a stroke is that of another one: lines are closed.
     for line in (0, 1):
         ends, counts = np.unique(
-            found.segments[found.lines == line].reshape(-1, 2).round(9), axis=0, return_counts=True
+            found.strokes[found.lines == line].reshape(-1, 2).round(9), axis=0, return_counts=True
         )
         assert set(counts) == {2}
         assert len(ends) > 50
 
 
 def test_a_saddle_joins_the_corners_that_its_middle_is_like() -> None:
-    low = contours_of(np.array([[1.0, 0.0], [0.0, 1.0]]), [0.6]).segments
+    low = contours_of(np.array([[1.0, 0.0], [0.0, 1.0]]), [0.6]).strokes
     np.testing.assert_allclose(sorted(map(tuple, low.mean(axis=1))), [(0.2, 0.2), (0.8, 0.8)])
-    high = contours_of(np.array([[1.0, 0.0], [0.0, 1.0]]), [0.4]).segments
+    high = contours_of(np.array([[1.0, 0.0], [0.0, 1.0]]), [0.4]).strokes
     np.testing.assert_allclose(sorted(map(tuple, high.mean(axis=1))), [(0.2, 0.8), (0.8, 0.2)])
-    other = contours_of(np.array([[0.0, 1.0], [1.0, 0.0]]), [0.6]).segments
+    other = contours_of(np.array([[0.0, 1.0], [1.0, 0.0]]), [0.6]).strokes
     np.testing.assert_allclose(sorted(map(tuple, other.mean(axis=1))), [(0.2, 0.8), (0.8, 0.2)])
 
 
@@ -51,7 +51,7 @@ def test_the_field_has_the_value_on_each_end(seed: int, at: float) -> None:
     field = random.normal(size=tuple(random.integers(2, 8, 2)))
     field[random.random(field.shape) < 0.1] = np.nan
     found = contours_of(field, [at])
-    for row, column in found.segments.reshape(-1, 2):
+    for row, column in found.strokes.reshape(-1, 2):
         top, left = int(row), int(column)
         bottom, right = min(top + 1, len(field) - 1), min(left + 1, field.shape[1] - 1)
         # On a side one of the two is whole.
@@ -67,11 +67,11 @@ def test_nothing_is_drawn_where_there_is_nothing() -> None:
     assert len(contours_of(np.array([[0.0, 1.0], [np.inf, 1.0]]), [0.5]).lines) == 0
 
 
-def test_of_too_many_pieces_some_elements_are_left_out() -> None:
+def test_of_too_many_strokes_some_elements_are_left_out() -> None:
     noise = np.random.default_rng(3).normal(size=(300, 300))
     found = thinned_contours(noise, [0.0])
-    assert 1_000 < len(found.lines) <= SEGMENTS_MOST
-    assert found.segments.max() > 290
+    assert 1_000 < len(found.lines) <= STROKES_MOST
+    assert found.strokes.max() > 290
 
 
 def test_the_values_of_lines() -> None:
@@ -92,9 +92,9 @@ def test_names_lie_along_their_lines_and_apart() -> None:
     x = np.linspace(0, 600, 301)
     slope = np.stack([x, x / 2 + 20], axis=1)
     level = np.stack([x, np.full(301, 360.0)], axis=1)
-    segments = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in (slope, level)])
+    strokes = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in (slope, level)])
     lines = np.repeat([0, 1], 300)
-    names = line_names(segments, lines, (600.0, 400.0))
+    names = line_names(strokes, lines, (600.0, 400.0))
     assert {name.line for name in names} == {0, 1}
     assert all(
         name.angle == pytest.approx(np.degrees(np.arctan(0.5)) if name.line == 0 else 0, abs=0.1)
@@ -103,6 +103,6 @@ def test_names_lie_along_their_lines_and_apart() -> None:
     assert all(
         np.hypot(one.x - two.x, one.y - two.y) > 40 for one in names for two in names if one is not two
     )
-    under = beside_name(segments, next(name for name in names if name.line == 1), 40, 14)
+    under = beside_name(strokes, next(name for name in names if name.line == 1), 40, 14)
     assert 15 < under.sum() < 30
-    assert line_names(segments[:5], lines[:5], (600.0, 400.0)) == []
+    assert line_names(strokes[:5], lines[:5], (600.0, 400.0)) == []

@@ -15,16 +15,22 @@ from refbrowser.app.plot.overlays.scene_item import (
     OtherField,
     SceneItem,
     SeenPart,
-    draw_pieces,
+    draw_strokes,
     text_size,
 )
-from refbrowser.views.overlays.arrows import APART, ARROWS_MOST, ArrowScale, arrow_pieces
+from refbrowser.views.overlays.arrows import (
+    APART,
+    ARROWS_MOST,
+    ArrowScale,
+    arrow_strokes,
+    chosen_components,
+)
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.canvas import View
     from refbrowser.app.plot.drawing import Drawing
-    from refbrowser.views.overlays.same_grid import Components
+    from refbrowser.views.overlays.arrows import Components
 
 _WIDTH = 1.2
 #: Around the arrow that is told, in pixels; it is at most so long.
@@ -52,18 +58,18 @@ class ArrowItem(SceneItem):
         self.scale = ArrowScale.of(np.hypot(*values)) if len(feet) else None
         self.update()
 
-    def pieces(self) -> tuple[Floats, Floats]:
-        """Return the pieces of the arrows in pixels, and the places of those that are too short."""
+    def strokes(self) -> tuple[Floats, Floats]:
+        """Return the strokes of the arrows in pixels, and the places of those that are too short."""
         assert self.scale is not None
         feet = self.in_pixels(self.feet)
         east, north = self.in_pixels(self._east) - feet, self.in_pixels(self._north) - feet
-        return arrow_pieces(feet, east, north, *self._values, self.scale)
+        return arrow_strokes(feet, east, north, *self._values, self.scale)
 
     def paint_pixels(self, painter: QPainter) -> None:
         if self.scale is None:
             return
-        pieces, dots = self.pieces()
-        draw_pieces(painter, pieces, _WIDTH)
+        strokes, dots = self.strokes()
+        draw_strokes(painter, strokes, _WIDTH)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(DARK)
         for x, y in dots.tolist():
@@ -90,8 +96,8 @@ class ArrowItem(SceneItem):
         foot = np.array([[box.left() + _MARGIN + length / 2, box.center().y()]])
         one, other = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
         number = np.array([length / scale.pixels])
-        pieces, _dots = arrow_pieces(foot, one, other, number, np.zeros(1), scale)
-        draw_pieces(painter, pieces, _WIDTH)
+        strokes, _dots = arrow_strokes(foot, one, other, number, np.zeros(1), scale)
+        draw_strokes(painter, strokes, _WIDTH)
         painter.setPen(DARK)
         beside = box.adjusted(length + 2 * _MARGIN, 0, 0, 0)
         painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.told)
@@ -118,10 +124,12 @@ class DrawnArrows(DrawnOverlay):
     def set_slice(self) -> None:
         self._is_on = True
         drawing = self._drawing
-        found = self._components = drawing.components()
+        assert drawing.shown is not None
+        arrays = [drawing.shown.node, *drawing.others()]
+        found = self._components = chosen_components(arrays, drawing.marks.arrows)
         paths = ("", "") if found is None else (found.across, found.upwards)
         for field, path in zip(self._fields, paths, strict=True):
-            field.follow(drawing.on_grid(path) if path else None)
+            field.follow(path)
 
     def clear(self) -> None:
         self._is_on = False

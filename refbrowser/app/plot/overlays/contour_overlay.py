@@ -15,7 +15,7 @@ from refbrowser.app.plot.overlays.scene_item import (
     OtherField,
     SceneItem,
     SeenPart,
-    draw_pieces,
+    draw_strokes,
     draw_text,
     text_size,
 )
@@ -34,28 +34,28 @@ if TYPE_CHECKING:
 
 #: Lines of the slice before stay for so long, in milliseconds, until those of the next have come.
 _STALE = 400
-#: A piece that is so many times as long as nearly all others goes around a seam.
+#: A stroke that is so many times as long as nearly all others goes around a seam.
 _AROUND = 20.0
 _WIDTH = 1.1
 
 
 class ContourItem(SceneItem):
-    """Lines in pieces, with names."""
+    """Lines in strokes, with names."""
 
     def __init__(self, drawing: Drawing) -> None:
         super().__init__(drawing, 4.0)
         small = QFont(self.font)
         small.setPointSizeF(max(6.0, small.pointSizeF() - 1.5))
         self.font = small
-        self.segments: Floats = np.zeros((0, 2, 2))
+        self.strokes: Floats = np.zeros((0, 2, 2))
         self._lines: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.texts: list[str] = []
         self._pixels: Floats | None = None
         self.names: list[LineName] = []
 
-    def set_lines(self, segments: Floats, lines: npt.NDArray[np.int64], texts: list[str]) -> None:
-        """Show pieces (n, 2, 2) between places of the plot, of lines that are called so."""
-        self.segments, self._lines, self.texts = segments, lines, texts
+    def set_lines(self, strokes: Floats, lines: npt.NDArray[np.int64], texts: list[str]) -> None:
+        """Show strokes (n, 2, 2) between places of the plot, of lines that are called so."""
+        self.strokes, self._lines, self.texts = strokes, lines, texts
         self.moved()
         self.update()
 
@@ -63,16 +63,16 @@ class ContourItem(SceneItem):
         self._pixels = None
 
     def lay_out(self) -> Floats:
-        """Return the pieces in pixels, and find where lines are named."""
+        """Return the strokes in pixels, and find where lines are named."""
         if self._pixels is None:
             area = self.area()
-            self._pixels = self.in_pixels(self.segments)
+            self._pixels = self.in_pixels(self.strokes)
             inside = self._pixels - np.array([area.left(), area.top()])
             self.names = line_names(inside, self._lines, (area.width(), area.height()))
         return self._pixels
 
     def paint_pixels(self, painter: QPainter) -> None:
-        if not len(self.segments):
+        if not len(self.strokes):
             return
         pixels, area = self.lay_out(), self.area()
         sizes = {name: text_size(self.font, self.texts[name.line]) for name in self.names}
@@ -81,7 +81,7 @@ class ContourItem(SceneItem):
         seen = np.ones(len(pixels), bool)
         for name, (width, height) in sizes.items():
             seen &= ~beside_name(pixels - corner, name, width + 6, height - 2)
-        draw_pieces(painter, pixels[seen], _WIDTH)
+        draw_strokes(painter, pixels[seen], _WIDTH)
         for name in self.names:
             text = self.texts[name.line]
             width, height = sizes[name]
@@ -115,9 +115,8 @@ class DrawnContours(DrawnOverlay):
 
     def set_slice(self) -> None:
         self._is_on = True
-        path = self._drawing.marks.contours_of
         before = self._other.shown
-        self._other.follow(self._drawing.on_grid(path) if path else None)
+        self._other.follow(self._drawing.marks.contours_of)
         if before is None or self._other.shown is not before:
             self._keeper.forget()
 
@@ -129,8 +128,8 @@ class DrawnContours(DrawnOverlay):
         self._asked = ()
         self._show(np.zeros((0, 2, 2)), np.zeros(0, np.int64), [])
 
-    def _show(self, segments: Floats, lines: npt.NDArray[np.int64], texts: list[str]) -> None:
-        self.item.set_lines(segments, lines, texts)
+    def _show(self, strokes: Floats, lines: npt.NDArray[np.int64], texts: list[str]) -> None:
+        self.item.set_lines(strokes, lines, texts)
 
     def _other_came(self) -> None:
         if self._is_on:
@@ -156,7 +155,7 @@ class DrawnContours(DrawnOverlay):
         """Show no lines while there is no field."""
         self._latest.cancel()
         self._stale.stop()
-        if len(self.item.segments):
+        if len(self.item.strokes):
             self._show(np.zeros((0, 2, 2)), np.zeros(0, np.int64), [])
 
     def _give_up(self) -> None:
@@ -193,13 +192,13 @@ class DrawnContours(DrawnOverlay):
 
         def work(_control: TaskControl) -> tuple[Floats, npt.NDArray[np.int64], list[str]]:
             found = thinned_contours(part.numbers(shown), at)
-            rows, columns = part.places(found.segments[..., 0], found.segments[..., 1])
-            segments = np.stack(where(rows, columns), axis=-1)
-            lengths = np.hypot(*(segments[:, 1] - segments[:, 0]).T)
+            rows, columns = part.places(found.strokes[..., 0], found.strokes[..., 1])
+            strokes = np.stack(where(rows, columns), axis=-1)
+            lengths = np.hypot(*(strokes[:, 1] - strokes[:, 0]).T)
             kept = np.isfinite(lengths)
             if kept.any():
                 kept &= lengths <= _AROUND * float(np.quantile(lengths[kept], 0.9)) + 1e-300
-            return segments[kept], found.lines[kept], found.texts
+            return strokes[kept], found.lines[kept], found.texts
 
         def done(found: tuple[Floats, npt.NDArray[np.int64], list[str]]) -> None:
             self._stale.stop()

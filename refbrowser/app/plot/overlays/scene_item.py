@@ -22,7 +22,6 @@ from refbrowser.views.plot.plan import plan_view, sampled_plan
 if TYPE_CHECKING:
     from refbrowser.app.plot.canvas import View
     from refbrowser.app.plot.drawing import Drawing
-    from refbrowser.model.nodes import ArrayNode
 
 Floats = npt.NDArray[np.float64]
 #: Dark on light, so that they are seen on every colour.
@@ -82,10 +81,10 @@ class SceneItem(GraphicsObject):
         raise NotImplementedError
 
 
-def draw_pieces(painter: QPainter, pieces: Floats, width: float) -> None:
+def draw_strokes(painter: QPainter, strokes: Floats, width: float) -> None:
     """Draw lines between pairs of pixels, (n, 2, 2), dark on light."""
-    # As one path: where pieces meet, what is light is not lighter.
-    path = arrayToQPath(pieces[..., 0].ravel(), pieces[..., 1].ravel(), connect="pairs")
+    # As one path: where strokes meet, what is light is not lighter.
+    path = arrayToQPath(strokes[..., 0].ravel(), strokes[..., 1].ravel(), connect="pairs")
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for color, more in ((LIGHT, 1.8), (DARK, 0.0)):
         painter.setPen(QPen(color, width + more))
@@ -187,9 +186,11 @@ class OtherField(QObject):
         """Whether anything is still to come."""
         return self._loader.is_reading
 
-    def follow(self, node: ArrayNode | None) -> None:
-        """Read an array under the slice that is drawn, unless it is here; None: nothing."""
+    def follow(self, path: str) -> None:
+        """Read an array under the slice that is drawn, unless it is here; nothing where it is not there."""
         drawing = self._drawing
+        arrays = () if drawing.shown is None else (drawing.shown.node, *drawing.others())
+        node = next((array for array in arrays if array.path == path), None)
         state = None if node is None or drawing.slice is None else slice_on(node, drawing.slice)
         if node is None or state is None or drawing.source is None or drawing.shown is None:
             self.drop()
