@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from refbrowser.app.plot.palette import Palette
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.loading import load
-from refbrowser.model.multiscales.axis_transform import IndexMap
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.overlays.overlay import Overlay
@@ -34,6 +32,7 @@ from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plot_kind import Control, PlotKind, Sought
 from refbrowser.views.plot.plot_kinds import best
 from refbrowser.views.plot.reading import ElementCoordinate
+from refbrowser.views.plot.resolution import Backdrop
 from refbrowser.views.plot.slicing import SliceState
 
 #: Between two drawings while the user zooms or pans, in milliseconds.
@@ -294,24 +293,6 @@ class OverlayStack:
         """Bring the canvas up to date."""
         for name in self.on:
             self._drawn[name].draw(view)
-
-
-@dataclass(frozen=True, slots=True)
-class Backdrop:
-    """The picture of a coarser level, behind a part of a finer one.
-
-    Attributes
-    ----------
-    shown
-        What its elements mean.
-    rows, columns
-        Where its elements are along the axes of the slice that is drawn.
-    """
-
-    picture: Picture
-    shown: Interpretation
-    rows: IndexMap
-    columns: IndexMap
 
 
 class Drawing(QObject):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSize, Signal
 
-from refbrowser.app.plot.drawing import Backdrop, Drawing
+from refbrowser.app.plot.drawing import Drawing
 from refbrowser.app.plot.reader import PictureLoader, PlotSource
 from refbrowser.model.multiscales.axis_transform import IndexMap, element_at
 from refbrowser.model.multiscales.conventions import multiscale_of
@@ -19,6 +19,7 @@ from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plan import plan_view, widened
 from refbrowser.views.plot.resolution import (
+    Backdrop,
     LevelView,
     TurnedPlace,
     level_node,

@@ -16,6 +16,8 @@ from refbrowser.model.nodes import ArrayNode, Hierarchy, changed_array
 from refbrowser.model.selection import Selection
 from refbrowser.views.multiscale_words import level_size
 from refbrowser.views.plot.coordinates import LONGEST_COORDINATE, AxisRole, Coordinate, role_of
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.slicing import SliceState, dimension_names
 from refbrowser.views.words import one_line
 
@@ -250,3 +252,21 @@ def _coordinate(
         units=axis.units,
         label=label,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Backdrop:
+    """The picture of a coarser level, behind a part of a finer one.
+
+    Attributes
+    ----------
+    shown
+        What its elements mean.
+    rows, columns
+        Where its elements are along the axes of the slice that is drawn.
+    """
+
+    picture: Picture
+    shown: Interpretation
+    rows: IndexMap
+    columns: IndexMap
