@@ -16,7 +16,12 @@ _WINGS = "refbrowser.wings"
 #: Where uvx keeps the environments of what it runs.
 _UVX = "archive-v0"
 #: What packages are called whose modules have another name.
-_PACKAGES = {"PySide6": "PySide6-Essentials", "backports": "backports.zstd", "google": "protobuf"}
+_PACKAGES = {
+    "PySide6": "PySide6-Essentials",
+    "backports": "backports.zstd",
+    "google": "protobuf",
+    "PIL": "pillow",
+}
 
 
 def load(name: str) -> Any:

@@ -537,6 +537,8 @@ JOBS = {
     "refbrowser.wings.ncstream.window.stream_dialogs": "writes a stream",
     "refbrowser.tools.audit.window.commands": "writes a file",
     "refbrowser.tools.figure.window.commands": "writes files, which do not end each other",
+    "refbrowser.tools.figure.window.film_job": "writes films, which do not end each other",
+    "refbrowser.tools.figure.window.off_screen": "writes one film, and waits for it",
     "refbrowser.app.shell.drops": "loads libraries, which stay",
     "refbrowser.app.shell.following": "looks for lost edits, once",
     "refbrowser.app.shell.main_window": "has names of Qt asked for, once",

@@ -147,7 +147,10 @@ BUILT_IN = (
         name="figure",
         heading=Heading.READ,
         words="draw an array as a figure for a paper (PDF, SVG, PNG), or as a film",
-        examples=("refbrowser figure sea_surface.json::/ocean/sst -o sst.pdf --size 85mm",),
+        examples=(
+            "refbrowser figure sea_surface.json::/ocean/sst -o sst.pdf --size 85mm",
+            "refbrowser figure sea_surface.json /ocean/sst --along time -o frames --size 640x400",
+        ),
         verb="refbrowser.tools.figure.verb",
         request="refbrowser.tools.figure.request:FigureRequest",
         commands="refbrowser.tools.figure.window.commands:FigureCommands",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.model.selection import Selection
     from refbrowser.views.plot.coordinates import Coordinate
+    from refbrowser.views.plot.levels import Levels
     from refbrowser.views.plot.picture import Picture
     from refbrowser.views.plot.plot_kind import PlotKind
     from refbrowser.views.plot.slicing import SliceState
@@ -287,6 +288,18 @@ class PlotPane(QWidget):
     def asked(self) -> tuple[PlotSource, ArrayNode] | None:
         """Return the array that was to be shown, and its document; of an image another level may be seen."""
         return self._asked
+
+    def levels(self) -> Levels | None:
+        """Return the levels of the colours; None before there are any."""
+        return self._presenter.drawing.keeper.levels
+
+    def stepped(self) -> int | None:
+        """Return the dimension that the keyboard steps along, and frames play."""
+        return self._presenter.stepped
+
+    def refine(self) -> None:
+        """Read what is seen in more detail at once, where there is more."""
+        self._presenter.refine()
 
     def redraw(self) -> None:
         """Draw everything again at once, in the colours that are in force."""

@@ -598,6 +598,12 @@ class Presenter(QObject):
         self.stage.controlsChanged.emit()
         self.pointing.say()
 
+    def refine(self) -> None:
+        """Read at once what a view that stands still is read in."""
+        if self._idle_timer.isActive():
+            self._idle_timer.stop()
+            self._idle()
+
     def _idle(self) -> None:
         subject, base = self.subject, self.drawing.base
         document, node, state = subject.document, subject.node, subject.slice

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.views.figures.film_plan import FilmLevels, FilmPlan, indices_of
+from refbrowser.views.plot.slicing import dimension_names
 from refbrowser.views.plot_states.plot_state import PlotState
 
 if TYPE_CHECKING:
@@ -42,6 +44,23 @@ def state_of(array: Array, select: str, asked: FigureRequest, token: CancelToken
         overlays={name: name in asked.overlays for name in known} if asked.overlays else {},
         projection=asked.projection,
     )
+
+
+def plan_of(array: Array, asked: FigureRequest) -> FilmPlan:
+    """Return the frames of a film along a dimension.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: there is no such dimension, or no such frames.
+    """
+    names = dimension_names(array.node)
+    if asked.along not in names:
+        message = f"there is no dimension {quoted(asked.along)}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"there are {', '.join(names)}")
+    dimension = names.index(asked.along)
+    indices = indices_of(asked.frames, array.shape[dimension])
+    return FilmPlan(dimension, indices, asked.rate, FilmLevels(asked.levels_of))
 
 
 def _by_position(array: Array, select: str, token: CancelToken) -> str:

@@ -28,7 +28,7 @@ def figure(
     target: Path,
     select: str = "",
     *,
-    size: str = "page",
+    size: str = "",
     dpi: int | None = None,
     points: float | None = None,
     scheme: str = "light",
@@ -44,6 +44,10 @@ def figure(
     raw: bool = False,
     projection: str = "",
     overlays: Sequence[str] = (),
+    along: str = "",
+    frames: str = "",
+    rate: float = 10.0,
+    levels_of: str = "shown",
     force: bool = False,
     allow: Iterable[str] = (),
     progress: Progress | None = None,
@@ -57,13 +61,15 @@ def figure(
     array
         Path of the array.
     target
-        The file to be made: ``.pdf`` and ``.svg``, whose words are text, or ``.png``.
+        The file to be made: ``.pdf`` and ``.svg``, whose words are text, or ``.png``. Of a film ``.gif``,
+        ``.mp4``, or a folder of pictures.
     select
         What of the array is drawn, as ``--select`` takes it: ``time=2024-03,lat=40:60``. Without it, what the
         window shows first.
     size
         Width, or width and height: ``85mm``, ``170x120mm``, ``7x5in``, ``1920x1080px``, or one of ``column``,
-        ``page``, ``a4``, ``a4-upright`` and ``slide``. Without a height it is as high as it needs to be.
+        ``page``, ``a4``, ``a4-upright`` and ``slide``. Without a height it is as high as it needs to be. When
+        empty, ``page``, and ``slide`` for a film.
     dpi, points
         Dots per inch of what is made of pixels, and size of the letters; what suits the size when None.
     scheme
@@ -84,6 +90,14 @@ def figure(
         The map projection, as the window calls it.
     overlays
         Names of what is drawn over it; what the window draws where none is given.
+    along
+        The dimension along which a film runs; empty for a figure.
+    frames, rate
+        Of a film: a slice of the indices along its dimension, ``0:100:5``, all when empty; and frames per
+        second.
+    levels_of
+        Of a film: the colours have the levels of the first frame (``shown``), of ``all``, or of ``each``
+        frame.
     force
         Replace the target.
     allow
@@ -128,6 +142,10 @@ def figure(
         raw=raw,
         projection=projection,
         overlays=tuple(overlays),
+        along=along,
+        frames=frames,
+        rate=rate,
+        levels_of=levels_of,
     )
     with dataset_of(dataset, allow) as opened:
         return write_figure(
@@ -138,7 +156,7 @@ def figure(
 def write_figure(
     array: Array, select: str, target: str, asked: FigureRequest, control: JobControl, *, force: bool
 ) -> FigureReport:
-    """Draw an array, and write that to a file.
+    """Draw an array, and write that to a file; or a film of it.
 
     Raises
     ------
@@ -148,32 +166,42 @@ def write_figure(
     from dataclasses import replace
 
     from refbrowser.io.files.atomic import write_atomically
-    from refbrowser.tools.figure.figure_states import state_of
+    from refbrowser.tools.figure.figure_states import plan_of, state_of
 
-    suffix = suffix_of(target, force=force)
-    form = asked.form
+    check_target(target, asked, force=force)
     state = state_of(array, select, asked, control.token)
+    what = array.dataset, os.path.basename(array.dataset.path.rstrip("/\\")) or "dataset", state
+    if asked.along:
+        film = load("refbrowser.tools.figure.window.off_screen:film")
+        made: FigureReport = film(*what, plan_of(array, asked), asked.form, asked.words, target, control)
+        return made
     draw = load("refbrowser.tools.figure.window.off_screen:draw")
-    document = os.path.basename(array.dataset.path.rstrip("/\\")) or "dataset"
-    data, report = draw(array.dataset, document, state, form, asked.words, suffix, control)
+    suffix = os.path.splitext(target)[1].lower()
+    data, report = draw(*what, asked.form, asked.words, suffix, control)
     write_atomically(target, [data], cancel=control.token)
     return replace(report, target=target)
 
 
-def suffix_of(target: str, *, force: bool) -> str:
-    """Return the suffix of a target, which says what is written.
+def check_target(target: str, asked: FigureRequest, *, force: bool) -> None:
+    """Make sure that what is asked can be written, before it is drawn.
 
     Raises
     ------
     RefbrowserError
         `E_USAGE`: nothing is written so. `E_IO`: it is there.
+    NotInstalledError
+        What writes it is not installed.
     """
+    if asked.along:
+        from refbrowser.tools.figure.film_files import check_target as check_film
+
+        check_film(target, force=force)
+        return
     suffix, place = os.path.splitext(target)[1].lower(), Place(path=target)
     if suffix not in FIGURES:
         message = f"a figure cannot be written as {suffix or 'a file without a suffix'}"
-        raise RefbrowserError(ErrorKind.USAGE, message, place, f"give {either(FIGURES)}")
+        advice = f"give {either(FIGURES)}; a film runs along a dimension: --along DIM"
+        raise RefbrowserError(ErrorKind.USAGE, message, place, advice)
     if os.path.lexists(target) and not force:
-        raise TargetExistsError(
-            ErrorKind.IO, "the target exists already", place, "give --force to replace it"
-        )
-    return suffix
+        message = "the target exists already"
+        raise TargetExistsError(ErrorKind.IO, message, place, "give --force to replace it")

@@ -21,6 +21,7 @@ from refbrowser.views.figures.figure_size import (
     FigureSize,
     parse_size,
 )
+from refbrowser.views.figures.film_plan import LEAST_RATE, MOST_RATE, FilmLevels
 
 
 def _points(text: str) -> float:
@@ -32,6 +33,17 @@ def _points(text: str) -> float:
         message = f"{quoted(text)} is no size of letters: {LEAST_POINTS:g} to {MOST_POINTS:g} points"
         raise RefbrowserError(ErrorKind.USAGE, message)
     return points
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not LEAST_RATE <= rate <= MOST_RATE:
+        message = f"{quoted(text)} frames per second are not {LEAST_RATE:g} to {MOST_RATE:g}"
+        raise RefbrowserError(ErrorKind.USAGE, message)
+    return rate
 
 
 def _levels(text: str) -> tuple[float, float]:
@@ -51,11 +63,11 @@ class FigureRequest:
     """How a figure looks."""
 
     size: str = field(
-        default="page",
+        default="",
         metadata=option(
             "--size SIZE",
             "85mm, 170x120mm, 7x5in, 1920x1080px; column, page, a4, a4-upright or slide; "
-            "without a height it is as high as it needs to be",
+            "without a height it is as high as it needs to be; page without it, slide for a film",
             about="Width, or width and height: ``85mm``, ``170x120mm``, ``7x5in``, ``1920x1080px``, or one "
             "of ``column``, ``page``, ``a4``, ``a4-upright`` and ``slide``.",
         ),
@@ -141,6 +153,38 @@ class FigureRequest:
         ),
     )
 
+    along: str = field(
+        default="",
+        metadata=option(
+            "--along DIM",
+            "a film along this dimension: .gif, .mp4, or a folder of pictures",
+            about="The dimension along which a film runs; none for a figure.",
+        ),
+    )
+    frames: str = field(
+        default="",
+        metadata=option(
+            "--frames START:STOP:STEP",
+            "of a film: these indices along its dimension; all without it",
+            about="Of a film: a slice of the indices along its dimension, ``0:100:5``; all when empty.",
+        ),
+    )
+    rate: float = field(
+        default=10.0, metadata=option("--rate N", "of a film: frames per second", parse=_rate)
+    )
+    levels_of: str = field(
+        default=FilmLevels.SHOWN.value,
+        metadata=option(
+            "--levels-of WHICH",
+            "of a film: the levels of its first frame (shown), of all frames, or of each its own",
+            kind=Kind.CHOICE,
+            items=tuple(Item(levels.value, levels.value) for levels in FilmLevels),
+            parse=one_of("choice of levels", tuple(levels.value for levels in FilmLevels)),
+            about="Of a film: the colours have the levels of the first frame (``shown``), of ``all``, or of "
+            "``each`` frame.",
+        ),
+    )
+
     @property
     def form(self) -> FigureForm:
         """What it looks like.
@@ -150,10 +194,11 @@ class FigureRequest:
         RefbrowserError
             `E_USAGE`: the size is none.
         """
-        size: FigureSize = parse_size(self.size)
+        name = self.size.strip().lower() or ("slide" if self.along else "page")
+        size: FigureSize = parse_size(name)
         usual = FigureForm()
         dpi = PIXELS_DPI if size.unit == "px" else usual.dpi
-        named = NAMED_SIZES.get(self.size.strip().lower(), (size, dpi, usual.points))
+        named = NAMED_SIZES.get(name, (size, dpi, usual.points))
         return FigureForm(
             size=size,
             dpi=self.dpi or named[1],

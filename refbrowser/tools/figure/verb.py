@@ -1,7 +1,7 @@
 """Draw an array as the window does, as a figure: PDF or SVG, whose words are text, or PNG.
 
-It needs Qt, but no display. What of it cannot be read is marked in the figure and told; the exit code is 4
-then.
+With --along DIM it is a film: .gif, .mp4, or a folder of pictures. It needs Qt, but no display. What cannot
+be read is marked and told; the exit code is 4 then.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ from refbrowser.cli.options import (
 from refbrowser.io.cancel import CancelToken
 from refbrowser.tools.read.verb import add_computing, array_of
 
+#: Frames that are told one by one.
+_TOLD = 20
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
@@ -40,7 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_select(parser)
     add_computing(parser)
     parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="the figure to be made: .pdf, .svg or .png"
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
+        help="the figure to be made: .pdf, .svg or .png; a film: .gif, .mp4, or a folder",
     )
     parser.add_argument("--force", action="store_true", help="replace FILE")
     add_request(parser, FigureRequest)
@@ -52,11 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Draw the array, write the figure, and report."""
-    from refbrowser.tools.figure.public import suffix_of, write_figure
+    from refbrowser.tools.figure.public import check_target, write_figure
     from refbrowser.tools.figure.request import FigureRequest
 
-    suffix_of(arguments.output, force=arguments.force)
     asked = request_of(arguments, FigureRequest)
+    check_target(arguments.output, asked, force=arguments.force)
     with ExitStack() as opened:
         found = array_of(arguments, token, opened)
         tell_damage(found.array.damage)
@@ -68,6 +75,10 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         found.tell_warnings()
     for loss in report.losses:
         tell(f"refbrowser: warning: {plain(loss)}")
+    if report.failed_frames:
+        listed = ", ".join(map(str, report.failed_frames[:_TOLD]))
+        more = f" and {len(report.failed_frames) - _TOLD} more" if len(report.failed_frames) > _TOLD else ""
+        tell(f"refbrowser: warning: marked as incomplete: frames {listed}{more}")
     if arguments.json:
         write_json(report.as_json())
     else:

@@ -60,7 +60,7 @@ DESKTOP = QSize(1904, 1040)
 ASKING = (
     *("open_url", "open_remote", "compare", "export", "make_references", "fold_references", "move_files"),
     *("compare_with", "merge", "show_readers", "show_expectation", "compute_array", "rename_node"),
-    *("combine_files", "append_files", "export_figure"),
+    *("combine_files", "append_files", "export_figure", "export_film"),
     *("preferences", "colour_scale"),
     *("template_values", "review_trust", "command_palette", "go_to_key", "manual", "shortcuts", "about"),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -19,44 +18,6 @@ from refbrowser.cli.program import main
 from refbrowser.errors import RefbrowserError
 
 pytestmark = pytest.mark.usefixtures("qapp")
-
-
-@pytest.fixture
-def document(tmp_path: Path) -> Callable[..., str]:
-    """Make a document with an array `/t` of numbers; names and values that are no chunks can be said."""
-
-    def make(
-        values: np.ndarray, name: str = "t", long_name: str = "Temperature", lost: tuple[str, ...] = ()
-    ) -> str:
-        attributes = {"long_name": long_name, "units": "K", "_ARRAY_DIMENSIONS": ["time", "y", "x"]}
-        chunks = (1, values.shape[1], values.shape[2])
-        refs: dict[str, object] = {
-            ".zgroup": '{"zarr_format": 2}',
-            f"{name}/.zattrs": json.dumps(attributes),
-            f"{name}/.zarray": json.dumps(
-                {
-                    "zarr_format": 2,
-                    "shape": values.shape,
-                    "chunks": chunks,
-                    "dtype": values.dtype.str,
-                    "compressor": None,
-                    "filters": None,
-                    "fill_value": None,
-                    "order": "C",
-                }
-            ),
-        }
-        for time in range(len(values)):
-            data = tmp_path / f"{time}.bin"
-            data.write_bytes(values[time].tobytes())
-            refs[f"{name}/{time}.0.0"] = [data.name]
-        for key in lost:
-            refs[f"{name}/{key}"] = ["gone.bin"]
-        path = tmp_path / "made.json"
-        path.write_text(json.dumps({"version": 1, "refs": refs}))
-        return str(path)
-
-    return make
 
 
 @pytest.fixture

@@ -10,12 +10,14 @@ from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.copying import shown_by
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
+from refbrowser.errors import RefbrowserError
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.tools.figure.window.film_job import FilmOrder
     from refbrowser.views.plot_states.plot_state import PlotState
 
 
@@ -32,16 +34,35 @@ class FigureCommands(CommandGroup):
             menu="&File",
             after="export",
         ),
+        ActionSpec(
+            "export_film",
+            "Export fil&m…",
+            when="has_frames",
+            tip="Write what a slider steps through as MP4, GIF or single pictures",
+            menu="&File",
+            after="export_figure",
+        ),
+        ActionSpec(
+            "copy_figure",
+            "Copy fi&gure",
+            when="has_figure",
+            tip="Copy the plot as a figure: as a picture, SVG and PDF",
+            menu="&Edit",
+            after="copy_picture",
+        ),
     )
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name(self.export_figure)
+        return by_name(self.export_figure, self.export_film, self.copy_figure)
 
     def conditions(self) -> dict[str, bool]:
         """Return whether there is something to draw."""
         plot = self._workspace.centre.plot
-        return {"has_figure": plot is not None and plot.look().options.has_plot}
+        return {
+            "has_figure": plot is not None and plot.look().options.has_plot,
+            "has_frames": plot is not None and plot.tools.can_series,
+        }
 
     def export_figure(self) -> None:
         """Show the sheet with the plots that are seen."""
@@ -59,6 +80,52 @@ class FigureCommands(CommandGroup):
         sheet.told.connect(workspace.say)
         sheet.drawn.connect(self._write)
         sheet.open()
+
+    def export_film(self) -> None:
+        """Show the sheet of a film of the plot that is in use."""
+        from refbrowser.tools.figure.window.film_sheet import FilmSheet
+
+        plot = self._workspace.centre.plot
+        if plot is None:
+            return
+        plot.tools.animation.pause()
+        shown = _shown(plot)
+        if shown is None:
+            return
+        workspace = self._workspace
+        sheet = FilmSheet(shown, _folder(plot), _name(plot), workspace.settings, workspace.window())
+        sheet.ordered.connect(self.make_film)
+        sheet.open()
+
+    def make_film(self, order: FilmOrder) -> None:
+        """Have a film made, while the window goes on."""
+        from refbrowser.tools.figure.window.film_job import FilmJob
+
+        workspace, job = self._workspace, FilmJob(order, self)
+
+        def failed(error: BaseException) -> None:
+            job.close()
+            workspace.show_error(f"{order.target} was not made", error, lambda: self.make_film(order))
+
+        def done(told: str) -> None:
+            job.close()
+            workspace.say(one_line(told))
+
+        job.done.connect(done)
+        job.failed.connect(failed)
+        try:
+            job.start(workspace.tasks)
+        except RefbrowserError as error:
+            failed(error)
+
+    def copy_figure(self) -> None:
+        """Put the figure that the sheet would show on the clipboard."""
+        from refbrowser.tools.figure.window.figure_sheet import FigureCopy
+
+        shown = [found for plot in self._plots() if (found := _shown(plot)) is not None]
+        if shown:
+            copy = FigureCopy(shown, self._workspace.settings, self)
+            copy.told.connect(self._workspace.say)
 
     def _write(self, path: str, data: Callable[[], bytes]) -> None:
         """Write a figure; another one to another file goes on beside it."""
@@ -78,8 +145,10 @@ class FigureCommands(CommandGroup):
         )
 
     def _plots(self) -> list[PlotPane]:
-        plot = self._workspace.centre.plot
-        return [] if plot is None else [plot]
+        """Return the plots that are seen, that in use where none is."""
+        centre = self._workspace.centre
+        seen = [plot for plot in centre.plots() if plot.isVisible() and plot.look().options.has_plot]
+        return seen or [plot for plot in (centre.plot,) if plot is not None]
 
 
 def _shown(plot: PlotPane) -> tuple[Dataset, str, PlotState] | None:

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QIODevice,
+    QMarginsF,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    QSizeF,
+    Qt,
+)
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -52,6 +63,10 @@ _TITLE_LINES = 2
 _CAPTION_LINES = 6
 #: A plot is at least so wide and high, in points: less is for nobody to see.
 _LEAST_PLOT = 60.0
+#: A line that tells of a loss is so many times as high as its letters.
+_LOSS_LINE = 1.35
+#: From this size of the letters on, in points, the bar of colours grows with them.
+_BAR_POINTS = 10.0
 #: Flags that are listed beside a plot.
 _FLAGS = 24
 
@@ -74,10 +89,15 @@ class FigureDrawing:
     ----------
     plots
         At least one; all have come.
+    spare_lines
+        Free below, for what is to be said of other frames of a film.
     """
 
-    def __init__(self, plots: Sequence[FigurePlot], form: FigureForm, words: FigureWords) -> None:
+    def __init__(
+        self, plots: Sequence[FigurePlot], form: FigureForm, words: FigureWords, spare_lines: int = 0
+    ) -> None:
         self._plots, self._form, self._words = plots, form, words
+        self._spare_lines = spare_lines
         self._dots = QGuiApplication.primaryScreen().logicalDotsPerInch()
         self._appearance = theme.Appearance(_COLORS[form.scheme], _figure_font(form.points))
         self._places: list[_Place] = []
@@ -143,7 +163,9 @@ class FigureDrawing:
         self._title_lines = self._wrapped(self.title, self._heading, room, _TITLE_LINES) if form.title else []
         below = self._below(room)
         top = gap + self._height_of(self._title_lines, self._heading)
-        bottom = gap + sum(height for _words, _font, height in below)
+        spare = self._spare_lines * QFontMetricsF(self._small).height() * _LOSS_LINE
+        self._bottom = spare + sum(height for _words, _font, height in below)
+        bottom = gap + self._bottom
         count = len(self._plots)
         columns = min(count, _ACROSS)
         rows = ceil(count / columns)
@@ -171,6 +193,16 @@ class FigureDrawing:
             plot.resize(size.toSize(), form.dpi / dots)
         self._below_words = below
 
+    def rewrite(self) -> None:
+        """Take what plots show now, in the same places, and the words for it."""
+        with theme.drawn_as(self._appearance):
+            for plot in self._plots:
+                plot.pane.redraw()
+            room = self._size.width() - 2 * self._gap
+            if self._title_lines:
+                self._title_lines = self._wrapped(self.title, self._heading, room, len(self._title_lines))
+            self._below_words = self._below(room)
+
     def _wanted_height(self, plot: FigurePlot, width: float) -> float:
         """Return how high a plot of some width wants to be."""
         canvas = plot.canvas
@@ -191,13 +223,17 @@ class FigureDrawing:
         if strip is None:
             return 0.0
         ticks = [metrics.horizontalAdvance(text) for _value, text in strip.ticks()]
-        named = metrics.height() + 6 if strip.title else 0
-        return 30 + max(ticks, default=0.0) + named + self._gap
+        named = metrics.height() + 6 * self._bar_scale if strip.title else 0
+        return 30 * self._bar_scale + max(ticks, default=0.0) + named + self._gap
+
+    @property
+    def _bar_scale(self) -> float:
+        return max(1.0, self._form.points / _BAR_POINTS)
 
     def _below(self, room: float) -> list[tuple[str, QFont, float]]:
         """Return the lines below the plots, each with its font and height."""
         metrics = QFontMetricsF(self._small)
-        lines = [("", self._small, metrics.height() * 1.35) for _loss in self.losses()]
+        lines = [("", self._small, metrics.height() * _LOSS_LINE) for _loss in self.losses()]
         notes = dict.fromkeys(plot.note for plot in self._plots if plot.note)
         texts = [*notes, *(self.caption.split("\n") if self._form.caption and self.caption else ())]
         for text in texts:
@@ -368,14 +404,20 @@ class FigureDrawing:
         if flags:
             self._draw_flags(painter, QRectF(left, box.top(), place.beside - self._gap, box.height()), flags)
         elif strip is not None:
-            shown, top = strip.beside(plot.canvas.box_rect())
-            shown.setFont(self._small)
+            # With large letters the bar is as much larger than that of the window.
+            scale, canvas_box = self._bar_scale, plot.canvas.box_rect()
+            high = QRect(0, 0, 1, round(canvas_box.height() / scale))
+            shown, top = strip.beside(high)
+            font = QFont(self._small)
+            font.setPointSizeF(font.pointSizeF() / scale)
+            shown.setFont(font)
             shown.histogram = None
             if self._words.bar is not None:
                 shown.title = self._words.bar
-            shown.resize(ceil(place.beside - self._gap) + 4, shown.height())
+            shown.resize(ceil((place.beside - self._gap) / scale) + 4, shown.height())
             painter.save()
-            painter.translate(left, place.canvas.top() + top)
+            painter.translate(left, place.canvas.top() + canvas_box.top() + top * scale)
+            painter.scale(scale, scale)
             shown.draw(painter)
             painter.restore()
 
@@ -423,8 +465,7 @@ class FigureDrawing:
         for line in self._title_lines:
             self._draw_line(painter, QRectF(left, top, room, metrics.lineSpacing()), line, self._heading)
             top += metrics.lineSpacing()
-        heights = sum(height for _words, _font, height in self._below_words)
-        top = self._size.height() - self._gap - heights
+        top = self._size.height() - self._gap - self._bottom
         losses = iter(self.losses())
         for number, (text, font, height) in enumerate(self._below_words):
             if text:

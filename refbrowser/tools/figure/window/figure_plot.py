@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
@@ -15,6 +16,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nodes import Hierarchy
 from refbrowser.views.figures.figure_form import FigureForm, FigureWords, caption_of
 from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.levels import Levels
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState
 from refbrowser.views.plot.table import TableLayout
 from refbrowser.views.plot_states.plot_state import PlotState
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.colour_bar import ColourStrip
 
 #: It is looked whether everything has come so often, in milliseconds; and at rest it is, after so many looks.
-_LOOK, _CALM = 15, 3
+_LOOK, _CALM = 5, 3
 #: States of chunks that a figure tells of.
 _TOLD = (ChunkState.PENDING, ChunkState.MISSING, ChunkState.FILLED, ChunkState.FAILED)
 
@@ -83,7 +85,9 @@ class FigurePlot(QObject):
         canvas.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         canvas.setFrameShape(canvas.Shape.NoFrame)
         canvas.show()
-        self._calm = 0
+        self._has_overlays = True
+        self._overlaid: Iterable[str] = ()
+        self._calm, self._is_refined = 0, False
         self._timer = QTimer(self)
         self._timer.setInterval(_LOOK)
         self._timer.timeout.connect(self._look)
@@ -108,7 +112,7 @@ class FigurePlot(QObject):
 
     def wait(self) -> None:
         """Wait until all has come that is wanted."""
-        self._calm = 0
+        self._calm, self._is_refined = 0, False
         self._timer.start()
 
     def set_index(self, dimension: int, index: int) -> None:
@@ -124,10 +128,31 @@ class FigurePlot(QObject):
             self._calm = 0
             return
         at_rest = self.pane.is_settled() and not self.source.tasks.busy()
+        if at_rest and not self._is_refined:
+            # What a window reads a little later, when the view stands still.
+            self._is_refined = True
+            self.pane.refine()
+            return
         self._calm = self._calm + 1 if at_rest else 0
         if self._calm >= _CALM:
             self._timer.stop()
             self.ready.emit()
+
+    # Levels
+
+    def own_levels(self) -> Levels | None:
+        """Return the levels that the picture has by itself; None where it has none."""
+        look = self.pane.look()
+        if not self.is_drawn or not look.options.has_levels:
+            return None
+        look.auto_levels()
+        return self.pane.levels()
+
+    def hold_levels(self) -> None:
+        """Keep the levels as they are, whatever is shown."""
+        levels = self.pane.levels()
+        if levels is not None and self.pane.look().options.has_levels:
+            self.pane.look().set_levels(levels)
 
     # What is said of it
 
@@ -182,6 +207,11 @@ class FigurePlot(QObject):
         found = next((error for error in errors if isinstance(error, RefbrowserError)), None)
         return found or RefbrowserError(ErrorKind.USAGE, self.failure())
 
+    def colours(self) -> list[list[int]]:
+        """Return the colours that values have, as (red, green, blue); none where values are colours."""
+        strip = self.strip()
+        return [] if strip is None else strip.colours[:-1, :3].tolist()
+
     def strip(self) -> ColourStrip | None:
         """Return the colours that tell what values they are; None where there are none."""
         bar = self.pane.bar
@@ -210,9 +240,21 @@ class FigurePlot(QObject):
         pane, canvas = self.pane, self.canvas
         for axis, label in ((canvas.across, words.across), (canvas.upwards, words.upwards)):
             axis.rename(label if form.labels else "")
+        self._switch_overlays(form.overlays)
         canvas.message.setFont(font)
         canvas.restyle()
         pane.redraw()
+
+    def _switch_overlays(self, on: bool) -> None:
+        """Draw over the picture what the pane had over it, or nothing."""
+        look = self.pane.look()
+        if on == self._has_overlays:
+            return
+        self._has_overlays = on
+        if not on:
+            self._overlaid = look.options.overlaid
+        for name in self._overlaid:
+            look.set_overlay(name, on)
 
     def resize(self, size: QSize, density: float) -> None:
         """Take a size in pixels of the screen, each of which is so many of the figure."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QMimeData, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QMimeData, QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QGuiApplication, QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -262,11 +262,6 @@ class FigureSheet(QDialog):
         self._unit = combo_box("figureUnit", "Unit of the size")
         self._unit.addItems([*UNITS])
         self._unit.activated.connect(self._unit_chosen)
-        sides = QHBoxLayout()
-        sides.setSpacing(theme.SMALL)
-        for part in (self._width, plain_label("×", wrap=False), self._height, self._unit):
-            sides.addWidget(part)
-        sides.addStretch(1)
         self._dpi = QSpinBox()
         self._dpi.setObjectName("figureDpi")
         self._dpi.setAccessibleName("Dots per inch")
@@ -280,15 +275,16 @@ class FigureSheet(QDialog):
         for scheme in SCHEMES:
             self._scheme.addItem(f"{scheme.capitalize()} ground", scheme)
         self._scheme.activated.connect(self._changed)
-        looks = QHBoxLayout()
-        looks.setSpacing(theme.SMALL)
-        for part in (self._dpi, self._points):
-            looks.addWidget(part)
-        looks.addStretch(1)
-        rows = (("Size", self._named), ("", sides), ("Look", looks), ("", self._scheme))
-        for row, (label, part) in enumerate(rows):
+        sides = _in_line(self._width, plain_label("×", wrap=False), self._height, self._unit)
+        rows = (
+            ("Size", _in_line(self._named)),
+            ("", sides),
+            ("Look", _in_line(self._dpi, self._points)),
+            ("", _in_line(self._scheme)),
+        )
+        for row, (label, line) in enumerate(rows):
             grid.addWidget(plain_label(label, wrap=False), row, 0)
-            grid.addLayout(part, row, 1) if isinstance(part, QHBoxLayout) else grid.addWidget(part, row, 1)
+            grid.addLayout(line, row, 1)
         self._ticks: dict[str, QCheckBox] = {}
         self._fields: dict[str, QLineEdit] = {}
         self._defaults: dict[str, str] = {}
@@ -315,17 +311,17 @@ class FigureSheet(QDialog):
         self._copy.setToolTip("Put the figure on the clipboard")
         self._export = push_button("&Export…", "figureExportButton", self._ask_where)
         self._export.setDefault(True)
-        line = QHBoxLayout()
-        line.setSpacing(theme.MEDIUM)
-        line.addWidget(self._copy)
-        line.addStretch(1)
-        line.addWidget(push_button("Cancel", "figureCancelButton", self.reject))
-        line.addWidget(self._export)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.MEDIUM)
+        buttons.addWidget(self._copy)
+        buttons.addStretch(1)
+        buttons.addWidget(push_button("Cancel", "figureCancelButton", self.reject))
+        buttons.addWidget(self._export)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(*[theme.HUGE] * 4)
         layout.setSpacing(theme.LARGE)
         layout.addLayout(across, 1)
-        layout.addLayout(line)
+        layout.addLayout(buttons)
         self._enable()
 
     def _add_words(self, grid: QGridLayout, row: int, name: str, label: str, switch: str) -> None:
@@ -518,7 +514,53 @@ class FigureSheet(QDialog):
         self.accept()
 
 
+class FigureCopy(QObject):
+    """Puts a figure of some plots on the clipboard, in the form of the last one, as soon as it has come.
+
+    Signals
+    -------
+    told(str)
+        What was done.
+    """
+
+    told = Signal(str)
+
+    def __init__(
+        self, shown: Sequence[tuple[Dataset, str, PlotState]], settings: Settings, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._form = kept_form(settings)
+        self._plots: list[FigurePlot] = []
+        self._waiting = len(shown)
+        for dataset, document, state in shown:
+            plot = FigurePlot(FigureSource(dataset, self), document, self)
+            plot.ready.connect(self._ready)
+            self._plots.append(plot)
+            plot.show(state)
+
+    def _ready(self) -> None:
+        self._waiting -= 1
+        if self._waiting:
+            return
+        drawing = FigureDrawing(self._plots, self._form, FigureWords())
+        QGuiApplication.clipboard().setMimeData(mime_data(drawing))
+        for plot in self._plots:
+            plot.close()
+            plot.source.close()
+        self.told.emit("Figure copied")
+        self.deleteLater()
+
+
 _SIDES = (("figureWidth", "Width of the figure"), ("figureHeight", "Height of the figure; 0: as needed"))
+
+
+def _in_line(*parts: QWidget) -> QHBoxLayout:
+    line = QHBoxLayout()
+    line.setSpacing(theme.SMALL)
+    for part in parts:
+        line.addWidget(part)
+    line.addStretch(1)
+    return line
 
 
 def mime_data(drawing: FigureDrawing) -> QMimeData:

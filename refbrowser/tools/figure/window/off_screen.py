@@ -7,19 +7,24 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.tools.figure.figure_report import FigureReport
+from refbrowser.tools.figure.film_files import write_film
 from refbrowser.tools.figure.window.figure_drawing import FigureDrawing, png_bytes
 from refbrowser.tools.figure.window.figure_plot import FigurePlot, FigureSource
+from refbrowser.tools.figure.window.film_recorder import FilmRecorder
 from refbrowser.views.figures.figure_form import FigureForm, FigureWords
+from refbrowser.views.figures.film_plan import FilmPlan
 from refbrowser.views.plot.picture import ChunkState
 from refbrowser.views.plot_states.plot_state import PlotState
 
@@ -69,6 +74,74 @@ def draw(
             losses=tuple(text for _state, text in drawing.losses()),
             is_lossy=any(loss in (ChunkState.FAILED, ChunkState.PENDING) for loss, _text in drawing.losses()),
         )
+
+
+def film(
+    dataset: Dataset,
+    document: str,
+    state: PlotState,
+    plan: FilmPlan,
+    form: FigureForm,
+    words: FigureWords,
+    target: str,
+    control: JobControl,
+) -> FigureReport:
+    """Write a film of what a state tells, and return what is to be said of it.
+
+    Raises
+    ------
+    RefbrowserError
+        There is no such array, its dimension is on an axis, or the film cannot be written.
+    """
+    with shown(dataset, document, state, control) as plot:
+        layout = plot.layout
+        if layout is not None and plan.dimension not in layout.slice.sliders:
+            name = layout.slice.names[plan.dimension]
+            message = f"the dimension {quoted(name)} is on an axis of the plot: no film runs along it"
+            raise RefbrowserError(ErrorKind.USAGE, message)
+        recorder = FilmRecorder(plot, plan, form, words, None)
+        return record(recorder, plan, plot, target, control)
+
+
+def record(
+    recorder: FilmRecorder, plan: FilmPlan, plot: FigurePlot, target: str, control: JobControl
+) -> FigureReport:
+    """Have a film drawn here and written by another thread; return when it is there."""
+    loop, errors = QEventLoop(), list[BaseException]()
+    reports: list[FigureReport] = []
+    recorder.began.connect(reports.append)
+
+    def write(own: JobControl) -> None:
+        write_film(
+            target, recorder.frames(control.token), plan.rate, len(plan.indices), plot.colours(), "", own
+        )
+
+    tasks = Tasks()
+
+    def failed(error: BaseException) -> None:
+        errors.append(error)
+        loop.quit()
+
+    timer = QTimer()
+    timer.setInterval(_LOOK)
+    timer.timeout.connect(lambda: loop.quit() if control.token.cancelled else None)
+    timer.start()
+    recorder.start()
+    tasks.run("film", f"Write {target}", write, lambda _none: loop.quit(), failed)
+    loop.exec()
+    timer.stop()
+    recorder.stop()
+    tasks.close()
+    control.check()
+    if errors:
+        raise errors[0]
+    return replace(
+        reports[0],
+        target=target,
+        losses=tuple(recorder.losses),
+        failed_frames=tuple(recorder.failed),
+        is_lossy=bool(recorder.failed),
+    )
 
 
 @contextmanager
