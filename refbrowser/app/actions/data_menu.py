@@ -137,6 +137,14 @@ DATA: tuple[ActionSpec | None, ...] = (
         tip="Show the values of each element that is clicked along the slider's dimension",
     ),
     ActionSpec(
+        "toggle_region",
+        "Re&gion",
+        when="can_region",
+        check="is_region",
+        plot_key="G",
+        tip="Mean, spread, extremes and quantiles of a part of the picture, and their series",
+    ),
+    ActionSpec(
         "play",
         "Pla&y",
         when="can_series",
@@ -145,9 +153,26 @@ DATA: tuple[ActionSpec | None, ...] = (
         tip="Animate the slices along the slider's dimension",
     ),
     ActionSpec(
-        "export_profile", "Export profile…", when="is_profile", tip="Write the profile to a file (CSV)"
+        "export_profile",
+        "&Profile…",
+        submenu="Expo&rt below the picture",
+        when="is_profile",
+        tip="Write the profile to a file (CSV)",
     ),
-    ActionSpec("export_series", "Export series…", when="is_series", tip="Write the series to a file (CSV)"),
+    ActionSpec(
+        "export_series",
+        "&Series…",
+        submenu="Expo&rt below the picture",
+        when="is_series",
+        tip="Write the series to a file (CSV)",
+    ),
+    ActionSpec(
+        "export_region",
+        "Re&gion…",
+        submenu="Expo&rt below the picture",
+        when="is_region",
+        tip="Write the statistics or the series of the regions to a file (CSV)",
+    ),
     None,
     OF_FORMATS,
 )

@@ -116,7 +116,10 @@ _CONDITIONS = {
 }
 
 
-_EXPLORED = ("can_profile", "is_profile", "can_series", "is_series", "is_playing")
+_EXPLORED = (
+    *("can_profile", "is_profile", "can_series", "is_series"),
+    *("can_region", "is_region", "is_playing"),
+)
 
 
 class ExploreCommands(CommandGroup):
@@ -129,8 +132,8 @@ class ExploreCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        switches = (self.toggle_profile, self.series_here, self.toggle_series, self.play)
-        return by_name(*switches, self.export_profile, self.export_series)
+        switches = (self.toggle_profile, self.series_here, self.toggle_series, self.toggle_region, self.play)
+        return by_name(*switches, self.export_profile, self.export_series, self.export_region)
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be explored, and what is."""
@@ -149,6 +152,10 @@ class ExploreCommands(CommandGroup):
         """Show the series of what is clicked, or no longer."""
         self._use(lambda tools: tools.toggle_series())
 
+    def toggle_region(self) -> None:
+        """Show the statistics of a part of the picture, or no longer."""
+        self._use(lambda tools: tools.toggle_region())
+
     def play(self) -> None:
         """Play or pause."""
         self._use(lambda tools: tools.play())
@@ -161,8 +168,12 @@ class ExploreCommands(CommandGroup):
         """Ask where to write the series."""
         self._export("series")
 
+    def export_region(self) -> None:
+        """Ask where to write the statistics of the regions."""
+        self._export("region")
+
     def write(self, what: str, path: str) -> None:
-        """Write ``profile`` or ``series`` to a file, as comma-separated values."""
+        """Write ``profile``, ``series`` or ``region`` to a file, as comma-separated values."""
         rows = self._rows(what)
         if rows is not None:
             self._write([*rows], path)
@@ -184,7 +195,7 @@ class ExploreCommands(CommandGroup):
         )
 
     def copy(self, what: str) -> None:
-        """Put ``profile`` or ``series`` on the clipboard, tabs between the cells."""
+        """Put ``profile``, ``series`` or ``region`` on the clipboard, tabs between the cells."""
         rows = self._rows(what)
         if rows is None:
             return
@@ -232,7 +243,7 @@ class ExploreCommands(CommandGroup):
         tools = self._tools()
         if tools is None:
             return None
-        return tools.profile().rows() if what == "profile" else tools.series().rows()
+        return tools.rows(what)
 
     def _tools(self) -> PlotTools | None:
         plot = self._centre.plot

@@ -233,8 +233,9 @@ class PlotHeader(QWidget):
         self.aspect = self._switch("aspectButton", "Equal scale on both axes (A)")
         self.profile = self._switch("profileButton", "Profile: values along a line across the image (P)")
         self.series = self._switch("seriesButton", "Series: values along a slider where you click (S)")
-        self.profile.hide()
-        self.series.hide()
+        self.region = self._switch("regionButton", "Region: statistics of a part of the picture (G)")
+        for button in (self.profile, self.series, self.region):
+            button.hide()
         self.overlays = tool_button("overlaysButton", "What is drawn over the picture")
         self.overlays.setText("Overlays")
         self.overlays.setMenu(QMenu(self.overlays))
@@ -274,6 +275,7 @@ class PlotHeader(QWidget):
         self.aspect.setIcon(icons.icon("aspect"))
         self.profile.setIcon(icons.icon("profile"))
         self.series.setIcon(icons.icon("series"))
+        self.region.setIcon(icons.icon("region"))
 
     def set_title(self, title: str, path: str) -> None:
         """Show what the array is called, and its path."""
@@ -430,6 +432,7 @@ class PlotHeader(QWidget):
             self.aspect,
             self.profile,
             self.series,
+            self.region,
             self.reset,
         )
         for widget in left:

@@ -571,7 +571,7 @@ class PlotPane(QWidget):
         self.sliders.playAsked.connect(self._play)
         self.tools.animation.changed.connect(self._show_playing)
         self.tools.changed.connect(self.optionsChanged)
-        self.tools.connect_buttons(self.header.profile, self.header.series)
+        self.tools.connect_buttons(self.header.profile, self.header.series, self.header.region)
         self.bar.levelsEdited.connect(look.set_levels)
         self.bar.autoRequested.connect(look.auto_levels)
         self.bar.extremesWanted.connect(look.set_extremes)
@@ -613,6 +613,7 @@ class PlotPane(QWidget):
         tools, keys = self.tools, self.keys
         keys.add(Qt.Key.Key_P, tools.toggle_profile)
         keys.add(Qt.Key.Key_S, lambda: tools.series_here(extend=self.canvas.extends))
+        keys.add(Qt.Key.Key_G, tools.toggle_region)
         keys.add(Qt.Key.Key_Space, tools.play)
         keys.add(Qt.Key.Key_Escape, tools.escape)
         self.canvas.shift_keys.add(Qt.Key.Key_S)

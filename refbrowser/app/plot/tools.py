@@ -1,13 +1,15 @@
-"""What explores beyond the picture: profile, series and animation; each is made when it is first wanted."""
+"""What explores beyond the picture: profile, series, regions, animation; made when they are first wanted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QWidget
 
 from refbrowser.app.plot.animation import Animation, AnimationBar
+from refbrowser.loading import load
 from refbrowser.views.plot.plot_kind import Control
 from refbrowser.views.plot.series import choices
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.profile import ProfileTool
     from refbrowser.app.plot.series import SeriesTool
 
+#: What makes the regions: they stand above plots.
+_REGIONS = "refbrowser.app.regions.region_tool:region_tool"
 #: The part of the height that charts take at first.
 _SHARE = 0.44
 #: Picture and charts together are at least so wide and high, in pixels.
@@ -34,12 +38,15 @@ class PlotTools(QObject):
     changed()
         A tool was switched, or can be used otherwise.
     copyRequested(str), exportRequested(str)
-        The values of ``profile`` or ``series`` are to be put on the clipboard, or into a file.
+        The values of ``profile``, ``series`` or ``region`` are to be put on the clipboard, or into a file.
+    pythonRequested(object)
+        Lines of Python are to be copied for a region.
     """
 
     changed = Signal()
     copyRequested = Signal(str)
     exportRequested = Signal(str)
+    pythonRequested = Signal(object)
 
     def __init__(self, presenter: Presenter, split: QSplitter, parent: QWidget) -> None:
         super().__init__(parent)
@@ -51,13 +58,14 @@ class PlotTools(QObject):
         split.addWidget(self.below)
         self._profile: ProfileTool | None = None
         self._series: SeriesTool | None = None
+        self._region: Any = None
         self.animation = Animation(presenter, self)
         self.bar = AnimationBar(self.animation)
         self._buttons: dict[str, QToolButton] = {}
         self._told: tuple[bool, ...] = ()
         #: The document that is shown, by its name among the jobs; and which charts others had.
         self._shown = ""
-        self._kept: dict[str, tuple[bool, bool]] = {}
+        self._kept: dict[str, tuple[bool, bool, bool]] = {}
         presenter.changed.connect(self._follow_document)
         self.animation.changed.connect(self._tell)
         presenter.changed.connect(self._tell)
@@ -75,6 +83,19 @@ class PlotTools(QObject):
     def is_series(self) -> bool:
         """Whether series are shown."""
         return self._series is not None and self._series.is_on
+
+    @property
+    def is_region(self) -> bool:
+        """Whether regions are shown."""
+        return self._region is not None and bool(self._region.is_on)
+
+    @property
+    def can_region(self) -> bool:
+        """Whether there are numbers to make statistics of."""
+        subject = self._presenter.subject
+        state = subject.slice
+        shown = self._presenter.stage.shows_picture and subject.is_drawn
+        return shown and state is not None and bool(state.axes) and state.bands is None
 
     @property
     def can_profile(self) -> bool:
@@ -104,6 +125,11 @@ class PlotTools(QObject):
         """Show the series of elements that are clicked, or no longer."""
         if self.can_series or self.is_series:
             self.series().set_on(not self.is_series)
+
+    def toggle_region(self) -> None:
+        """Show a region of the picture with its statistics, or no longer."""
+        if self.can_region or self.is_region:
+            self.region().set_on(not self.is_region)
 
     def series_here(self, *, extend: bool = False) -> None:
         """Show the series of the element under the cursor, which is put on one where it points at none."""
@@ -152,10 +178,27 @@ class PlotTools(QObject):
             pane.exportRequested.connect(lambda: self.exportRequested.emit("series"))
         return self._series
 
+    def region(self) -> Any:
+        """Return the regions (a `RegionTool`), which are made now if they were not."""
+        if self._region is None:
+            self._region = load(_REGIONS)(self._presenter, self)
+            pane = self._region.pane
+            self._add(pane, self.below.count())
+            self._region.toggled.connect(self._tell)
+            self._region.pythonAsked.connect(self.pythonRequested)
+            pane.copyRequested.connect(lambda: self.copyRequested.emit("region"))
+            pane.exportRequested.connect(lambda: self.exportRequested.emit("region"))
+        return self._region
+
+    def rows(self, what: str) -> Iterator[list[str]] | None:
+        """Return the values of ``profile``, ``series`` or ``region`` as rows of text; None for nothing."""
+        made = {"profile": self._profile, "series": self._series, "region": self._region}[what]
+        return None if made is None else made.rows()
+
     def restyle(self) -> None:
         """Take the colours of the theme."""
         self.bar.restyle()
-        for tool in (self._profile, self._series):
+        for tool in (self._profile, self._series, self._region):
             if tool is not None:
                 tool.restyle()
 
@@ -165,11 +208,12 @@ class PlotTools(QObject):
             if tool is not None:
                 tool.refresh()
 
-    def connect_buttons(self, profile: QToolButton, series: QToolButton) -> None:
-        """Let two switches show and change what is shown."""
-        self._buttons = {"profile": profile, "series": series}
+    def connect_buttons(self, profile: QToolButton, series: QToolButton, region: QToolButton) -> None:
+        """Let three switches show and change what is shown."""
+        self._buttons = {"profile": profile, "series": series, "region": region}
         profile.clicked.connect(lambda _checked=False: self.toggle_profile())
         series.clicked.connect(lambda _checked=False: self.toggle_series())
+        region.clicked.connect(lambda _checked=False: self.toggle_region())
         self._tell()
 
     def _follow_document(self) -> None:
@@ -178,13 +222,15 @@ class PlotTools(QObject):
         name = self._shown if document is None else document.owner("plot")
         if name == self._shown:
             return
-        self._kept[self._shown] = self.is_profile, self.is_series
+        self._kept[self._shown] = self.is_profile, self.is_series, self.is_region
         self._shown = name
-        profile, series = self._kept.get(name, (False, False))
+        profile, series, region = self._kept.get(name, (False, False, False))
         if profile != self.is_profile:
             self.profile().set_on(profile)
         if series != self.is_series:
             self.series().set_on(series)
+        if region != self.is_region:
+            self.region().set_on(region)
 
     def _add(self, pane: QWidget, place: int) -> None:
         pane.hide()
@@ -196,14 +242,15 @@ class PlotTools(QObject):
 
     def _tell(self) -> None:
         """Show what is on, and tell others."""
-        on = (self.is_profile, self.is_series)
+        on = (self.is_profile, self.is_series, self.is_region)
         shows = self._presenter.stage.shows_picture and self._presenter.subject.is_drawn and any(on)
         if shows and self.below.isHidden():
             self._split.setSizes(self._first_sizes())
         self.below.setVisible(shows)
         self.fit()
-        now = (*on, self.can_profile, self.can_series, self.is_playing)
-        for (name, button), is_on, can in zip(self._buttons.items(), now[:2], now[2:4], strict=False):
+        can_be = (self.can_profile, self.can_series, self.can_region)
+        now = (*on, *can_be, self.is_playing)
+        for (name, button), is_on, can in zip(self._buttons.items(), on, can_be, strict=False):
             button.setVisible(can or (is_on and self._presenter.stage.shows_picture))
             button.setChecked(is_on)
             button.setAccessibleName(button.toolTip() or name)

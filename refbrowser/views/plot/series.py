@@ -14,6 +14,7 @@ from refbrowser.io.access.access import storage_url
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.selection import Selection
 from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.interpretation import (
     Interpretation,
@@ -99,21 +100,38 @@ def cost_of(session: Session, access: Access, node: ArrayNode, plan: ViewPlan) -
     RefbrowserError
         The array is not readable.
     """
-    if plan.chunks > LIMITS.view_chunks:
-        return SeriesCost(plan.chunks, None, None, _is_remote(access, _some_urls(node, plan)))
-    found = session.plan(node, access, plan.selection)
-    requests = found.requests
+    return cost_of_selections(session, access, node, [plan.selection])
+
+
+def cost_of_selections(
+    session: Session, access: Access, node: ArrayNode, selections: Sequence[Selection]
+) -> SeriesCost:
+    """Return what reading parts of an array takes; nothing is read.
+
+    Raises
+    ------
+    RefbrowserError
+        The array is not readable.
+    """
+    chunks = sum(node.grid.count(selection) for selection in selections)
+    if chunks > LIMITS.view_chunks:
+        return SeriesCost(chunks, None, None, _is_remote(access, _some_urls(node, selections)))
+    chunks = stored = 0
     size: int | None = 0
-    for request in requests:
-        size = None if size is None or request.stop is None else size + request.stop - request.start
-    stored = found.chunks - found.missing_chunks - found.inline_chunks - found.faulty_chunks
-    return SeriesCost(found.chunks, stored, size, _is_remote(access, {request.url for request in requests}))
+    urls: set[str] = set()
+    for selection in selections:
+        found = session.plan(node, access, selection)
+        for request in found.requests:
+            size = None if size is None or request.stop is None else size + request.stop - request.start
+            urls.add(request.url)
+        chunks += found.chunks
+        stored += found.chunks - found.missing_chunks - found.inline_chunks - found.faulty_chunks
+    return SeriesCost(chunks, stored, size, _is_remote(access, urls))
 
 
-def _some_urls(node: ArrayNode, plan: ViewPlan) -> AbstractSet[str]:
+def _some_urls(node: ArrayNode, selections: Sequence[Selection]) -> AbstractSet[str]:
     """Return the URLs of the first chunk and the last: of very many chunks not each is looked at."""
-    state = plan.slice
-    ends = [state.with_index(state.x, at).indices for at in (0, state.shape[state.x] - 1)]
+    ends = [[part[end] for part in selection.axes] for selection in selections for end in (0, -1)]
     coords = np.array([node.grid.chunk_of(end) for end in ends])
     return set(node.manifest.columns(coords).urls)
 

@@ -17,6 +17,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.views.plot.coordinates import role_of
 from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import Picture, have_values
 from refbrowser.views.plot.reading import (
     auxiliary_nodes,
     coordinate_nodes,
@@ -114,6 +115,41 @@ def region_of_array(
     cells = RegionCells(grid, region, beside, weighting.weights)
     boxes = tuple(boxes_of(grid.reach(region), selection.axes))
     return RegionOfArray(dataset, node, shown, region, selection.axes, boxes, cells, weighting)
+
+
+def inside_picture(ready: RegionOfArray, picture: Picture, most: int) -> tuple[Mask, tuple[range, range]]:
+    """Return which elements of a picture are in a region, of at most about `most` along each of its axes.
+
+    Returns
+    -------
+    inside
+        In the order of the picture: (rows, columns).
+    ranges
+        The indices of these rows and columns.
+    """
+    state = picture.plan.slice
+    rows, columns = (part[:: max(1, len(part) // most)] for part in picture.plan.ranges)
+    ranges = {state.axes[0]: rows, state.axes[1]: columns}
+    box = tuple(ranges.get(axis, range(at, at + 1)) for axis, at in enumerate(state.indices))
+    steps = tuple(
+        part.step // taken.step for part, taken in zip((rows, columns), picture.plan.ranges, strict=True)
+    )
+    values = picture.values[:: steps[0], :: steps[1]]
+    numbers = ready.shown.numbers(values).astype(np.float64)
+    numbers[~have_values(_states(picture, steps))] = np.nan
+    turned = numbers if state.axes[0] < state.axes[1] else numbers.T
+    inside, _lost = ready.cells.inside(box, turned.reshape([len(part) for part in box]), None)
+    whole = np.broadcast_to(True if inside is None else inside, [len(part) for part in box])
+    flat = whole.reshape(turned.shape)
+    return (flat if state.axes[0] < state.axes[1] else flat.T), (rows, columns)
+
+
+def _states(picture: Picture, steps: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+    places = [
+        np.arange(0, size, step, dtype=np.int64)
+        for size, step in zip(picture.values.shape, steps, strict=True)
+    ]
+    return picture.element_states(places)
 
 
 def _element_places(dataset: Dataset, node: ArrayNode, token: CancelToken) -> list[ElementPlaces]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from refbrowser.views.plot.coordinates import Coordinate
 
 Floats = npt.NDArray[np.float64]
+#: A number, how many, or words.
+Value: TypeAlias = float | int | str
 
 #: Quantiles that are told where none are asked for, and bars of a histogram.
 QUANTILES, BARS = (0.05, 0.25, 0.5, 0.75, 0.95), 48
@@ -124,34 +126,30 @@ class RegionStatistics:
             text = "Not weighted: no cell areas or latitudes are known"
         return f"{text}; {self.note}" if self.note else text
 
-    def counts(self) -> Iterator[tuple[str, int]]:
-        """Yield what became of the elements, with their number; what is always told first."""
-        yield "with a value", self.valid
-        yield "missing", self.missing
-        for name, count in (("in chunks not stored", self.not_stored), ("could not be read", self.failed)):
+    def rows(self) -> Iterator[tuple[str, Value, str]]:
+        """Yield what is told, as name, value and what else there is to it; what is lost comes first."""
+        for name, count in (("could not be read", self.failed), ("in chunks not stored", self.not_stored)):
             if count:
-                yield name, count
-
-    def rows(self) -> Iterator[tuple[str, str, str]]:
-        """Yield what is told, as name, value and what else there is to it."""
-        yield "elements", str(self.elements), ""
-        for name, count in self.counts():
-            yield name, str(count), ""
-        if self.filled:
-            yield "of these not stored: fill value", str(self.filled), ""
+                yield name, count, "elements"
         if self.weighted is not None:
-            yield "weighted mean", _text(self.weighted.mean), f"by {self.weighted.by}"
-            yield f"weighted {DEVIATION}", _text(self.weighted.deviation), "divided by the sum of weights"
-            if self.weighted.units:
-                yield "sum of weights", _text(self.weighted.total), self.weighted.units
-        yield "mean", _text(self.mean), "each value counts alike" if self.weighted is not None else ""
-        yield DEVIATION, _text(self.deviation), "divided by n"
+            yield "weighted mean", self.weighted.mean, f"by {self.weighted.by}"
+            yield "weighted deviation", self.weighted.deviation, f"{DEVIATION}, divided by the sum of weights"
+        yield "mean", self.mean, "each value counts alike" if self.weighted is not None else ""
+        yield DEVIATION, self.deviation, "divided by n"
         for name, found in (("minimum", self.least), ("maximum", self.greatest)):
             if found is not None:
-                yield name, _text(found.value), f"{found.place} [{','.join(map(str, found.index))}]"
+                yield name, found.value, ""
+                yield f"{name} at", found.place, f"[{','.join(map(str, found.index))}]"
         for part, value, error in self.quantiles:
-            yield quantile_name(part), _text(value), f"to within {value_text(error, 2)}" if error else ""
-        yield "sum", _text(self.total), ""
+            yield quantile_name(part), value, f"to within {value_text(error, 2)}" if error else ""
+        yield "sum", self.total, ""
+        if self.weighted is not None and self.weighted.units:
+            yield "sum of weights", self.weighted.total, self.weighted.units
+        yield "elements", self.elements, ""
+        yield "with a value", self.valid, ""
+        yield "missing", self.missing, ""
+        if self.filled:
+            yield "fill value, not stored", self.filled, "they count as values"
 
     def lines(self) -> Iterator[str]:
         """Yield it as lines of text."""
@@ -159,10 +157,10 @@ class RegionStatistics:
         yield f"region: {self.region or 'everywhere'}"
         yield f"selection: {self.selection or 'all'}"
         yield self.weighting_text
-        names = [*self.rows()]
-        wide = max(len(name) for name, _value, _more in names)
-        for name, value, more in names:
-            yield f"  {name:<{wide}}  {value}{f'  ({more})' if more else ''}"
+        rows = [*self.rows()]
+        wide = max(len(name) for name, _value, _more in rows)
+        for name, value, more in rows:
+            yield f"  {name:<{wide}}  {exact_text(value)}{f'  ({more})' if more else ''}"
         for error in self.errors:
             yield f"  could not be read: {error}"
         if self.series is not None:
@@ -211,8 +209,9 @@ class RegionStatistics:
         }
 
 
-def _text(number: float) -> str:
-    return f"{number:.12g}"
+def exact_text(value: Value) -> str:
+    """Return what a row tells, with the digits that mean something."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _or_none(number: float) -> float | None:
@@ -288,7 +287,7 @@ class RegionSeries:
         ]
         columns = [self.of(name) for name in MEASURES]
         for number, index in enumerate(self.indices):
-            texts = ["" if np.isnan(each[number]) else _text(each[number]) for each in columns]
+            texts = ["" if np.isnan(each[number]) else exact_text(float(each[number])) for each in columns]
             lost = str(self.lost[number])
             yield [coordinate_text(self.coordinate, index), *texts, str(self.count[number]), lost]
 
@@ -399,8 +398,8 @@ def _statistics(
 def _extremum(ready: RegionOfArray, found: ExtremeValue | None) -> Extremum | None:
     if found is None:
         return None
-    pairs = zip(ready.cells.grid.coordinates, found.index, strict=True)
-    told = [(coordinate, index) for coordinate, index in pairs if coordinate.size > 1]
+    pairs = zip(ready.cells.grid.coordinates, found.index, ready.wanted, strict=True)
+    told = [(coordinate, index) for coordinate, index, wanted in pairs if len(wanted) > 1]
     place = element_text([each for each, _index in told], [index for _each, index in told])
     return Extremum(found.value, found.index, place)
 

@@ -1,0 +1,269 @@
+"""What of regions is drawn over a picture: outlines, handles of one of them, and what is outside in shade."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from pyqtgraph import ImageItem, PlotCurveItem, TargetItem, mkBrush, mkPen
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+
+from refbrowser.app.plot.drawing import Drawing, DrawnKind
+from refbrowser.app.widgets import theme
+from refbrowser.views.regions.region_drawing import Corner, DrawnShape
+
+#: Handles of a shape with more corners than these are left out.
+HANDLES = 40
+_SIZE = 11
+#: How much of what is outside is covered: 0 to 255.
+_SHADE = 118
+#: A rectangle is drawn by a drag of at least so many pixels, or by two clicks.
+_DRAG = 6
+
+
+def is_flat(kind: DrawnKind) -> bool:
+    """Whether rows and columns are drawn as a plain grid, at their indices."""
+    rows, columns = np.array([0.0, 1.0]), np.array([0.0, 2.0])
+    try:
+        across, upwards = kind.where(rows, columns)
+    except NotImplementedError:
+        return False
+    return bool(np.array_equal(across, columns) and np.array_equal(upwards, rows))
+
+
+class RegionItems(QObject):
+    """Items on the picture.
+
+    Signals
+    -------
+    dragged(int, float, float)
+        A handle was dragged to a place of the slice: its number, row and column.
+    """
+
+    dragged = Signal(int, float, float)
+
+    def __init__(self, drawing: Drawing, parent: QObject) -> None:
+        super().__init__(parent)
+        self._drawing = drawing
+        self._box = drawing.canvas.box
+        self._lines: list[tuple[PlotCurveItem, PlotCurveItem]] = []
+        self._handles: list[TargetItem] = []
+        self._shade = ImageItem(axisOrder="row-major")
+        self._shade.setZValue(12)
+        self._shade.hide()
+        self._box.addItem(self._shade, ignoreBounds=True)
+
+    def show_outlines(self, rings: Sequence[tuple[str, Sequence[npt.NDArray[np.float64]]]]) -> None:
+        """Draw rings around regions, each in a colour; arrays of (row, column)."""
+        while len(self._lines) < len(rings):
+            pair = PlotCurveItem(connect="finite"), PlotCurveItem(connect="finite", antialias=True)
+            for depth, item in enumerate(pair):
+                item.setZValue(21 + depth)
+                self._box.addItem(item, ignoreBounds=True)
+            self._lines.append(pair)
+        for number, pair in enumerate(self._lines):
+            color, parts = rings[number] if number < len(rings) else ("", ())
+            across, upwards = self._path(parts)
+            for item in pair:
+                item.setVisible(bool(len(across)))
+                item.setData(across, upwards)
+            if color:
+                pair[0].setPen(mkPen("#10151d", width=4))
+                pair[1].setPen(mkPen(color, width=1.8))
+
+    def _path(
+        self, rings: Sequence[npt.NDArray[np.float64]]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return rings as one line with gaps."""
+        gap = np.full((1, 2), np.nan)
+        whole = np.concatenate([part for ring in rings for part in (ring, gap)] or [np.zeros((0, 2))])
+        if not len(whole):
+            return np.zeros(0), np.zeros(0)
+        across, upwards = self._drawing.kind.where(whole[:, 0], whole[:, 1])
+        return np.asarray(across, np.float64), np.asarray(upwards, np.float64)
+
+    def show_handles(self, shape: DrawnShape | None) -> None:
+        """Show where a shape is dragged, or nothing."""
+        corners = () if shape is None or len(shape.handles) > HANDLES else shape.handles
+        if not is_flat(self._drawing.kind):
+            corners = ()
+        while len(self._handles) < len(corners):
+            self._add_handle(len(self._handles))
+        for number, handle in enumerate(self._handles):
+            handle.setVisible(number < len(corners))
+            if number < len(corners) and not handle.moving:
+                handle.blockSignals(True)
+                handle.setPos(corners[number][1], corners[number][0])
+                handle.blockSignals(False)
+
+    def _add_handle(self, number: int) -> None:
+        handle = TargetItem(size=_SIZE, symbol="s", movable=True)
+        handle.setZValue(30)
+        handle.sigPositionChanged.connect(
+            lambda item: self.dragged.emit(number, float(item.pos().y()), float(item.pos().x()))
+        )
+        self._box.addItem(handle, ignoreBounds=True)
+        self._handles.append(handle)
+        self.restyle()
+
+    def show_shade(
+        self, inside: npt.NDArray[np.bool_] | None, ranges: tuple[range, range] | None = None
+    ) -> None:
+        """Cover what is not inside, (rows, columns) at indices; None: cover nothing."""
+        is_shown = inside is not None and ranges is not None and is_flat(self._drawing.kind)
+        self._shade.setVisible(is_shown and not bool(np.all(inside)))
+        if inside is None or ranges is None or not is_shown:
+            return
+        ground = (13, 17, 23) if theme.colors().dark else (255, 255, 255)
+        table = np.array([[*ground, _SHADE], [0, 0, 0, 0]], np.uint8)
+        self._shade.setImage(inside.astype(np.uint8), autoLevels=False, levels=(0, 1), lut=table)
+        rows, columns = ranges
+        top, left = rows.start - 0.5, columns.start - 0.5
+        self._shade.setRect(QRectF(left, top, len(columns) * columns.step, len(rows) * rows.step))
+
+    def hide(self) -> None:
+        """Draw nothing."""
+        self.show_outlines(())
+        self.show_handles(None)
+        self.show_shade(None)
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        for handle in self._handles:
+            handle.setPen(mkPen("#10151d", width=1.5))
+            handle.setHoverPen(mkPen(theme.colors().accent, width=3))
+            handle.setBrush(mkBrush("#ffffff"))
+            handle.setHoverBrush(mkBrush("#ffffff"))
+
+
+class RegionPencil(QObject):
+    """Takes clicks and drags of the picture while a region is drawn.
+
+    Signals
+    -------
+    drawn(object)
+        What was drawn: a `DrawnShape`.
+    changed(object)
+        What is drawn so far; None for nothing.
+    ended()
+        Drawing is over, whatever came of it.
+    """
+
+    drawn = Signal(object)
+    changed = Signal(object)
+    ended = Signal()
+
+    def __init__(self, drawing: Drawing, parent: QObject) -> None:
+        super().__init__(parent)
+        self._drawing = drawing
+        self._is_rectangle = True
+        self._corners: list[Corner] = []
+        self._pressed: tuple[float, float] | None = None
+        self.is_on = False
+
+    def begin(self, *, is_rectangle: bool) -> None:
+        """Let the next clicks draw a rectangle, or a polygon."""
+        canvas = self._drawing.canvas
+        if not self.is_on:
+            canvas.viewport().installEventFilter(self)
+            canvas.installEventFilter(self)
+        canvas.viewport().setCursor(Qt.CursorShape.CrossCursor)
+        self._is_rectangle, self._corners, self.is_on = is_rectangle, [], True
+        canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def end(self) -> None:
+        """Draw no more; what is not complete is forgotten."""
+        if self.is_on:
+            canvas = self._drawing.canvas
+            self.is_on = False
+            canvas.viewport().removeEventFilter(self)
+            canvas.removeEventFilter(self)
+            canvas.viewport().unsetCursor()
+            self._corners = []
+            self.changed.emit(None)
+            self.ended.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not self.is_on:
+            return False
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            return self._key(event)
+        if not isinstance(event, QMouseEvent) or watched is self._drawing.canvas:
+            return False
+        kind = event.type()
+        if kind == QEvent.Type.MouseMove:
+            place = self._place(event)
+            if place is not None and self._corners:
+                self._tell(place)
+            return bool(event.buttons() & Qt.MouseButton.LeftButton)
+        if event.button() != Qt.MouseButton.LeftButton:
+            return False
+        if kind == QEvent.Type.MouseButtonDblClick:
+            self._close()
+        elif kind == QEvent.Type.MouseButtonPress:
+            self._press(event)
+        elif kind == QEvent.Type.MouseButtonRelease:
+            self._release(event)
+        return True
+
+    def _press(self, event: QMouseEvent) -> None:
+        place = self._place(event)
+        if place is None:
+            return
+        self._pressed = event.position().x(), event.position().y()
+        self._corners.append(place)
+        if self._is_rectangle and len(self._corners) == 2:
+            self._close()
+        else:
+            self._tell(place)
+
+    def _release(self, event: QMouseEvent) -> None:
+        if self._pressed is None or not self._is_rectangle or len(self._corners) != 1:
+            return
+        far = max(abs(event.position().x() - self._pressed[0]), abs(event.position().y() - self._pressed[1]))
+        place = self._place(event)
+        if far >= _DRAG and place is not None:
+            self._corners.append(place)
+            self._close()
+
+    def _key(self, event: QKeyEvent) -> bool:
+        key = event.key()
+        if key == Qt.Key.Key_Escape:
+            self.end()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._close()
+        elif key == Qt.Key.Key_Backspace and self._corners:
+            self._corners.pop()
+            self.changed.emit(self._shape(self._corners))
+        else:
+            return False
+        return True
+
+    def _place(self, event: QMouseEvent) -> Corner | None:
+        found = self._drawing.canvas.position_of(event)
+        if found is None or self._drawing.slice is None:
+            return None
+        sizes = [self._drawing.slice.shape[axis] for axis in self._drawing.slice.axes]
+        held = [
+            min(max(place, -0.5), size - 0.5) for place, size in zip((found[1], found[0]), sizes, strict=True)
+        ]
+        return held[0], held[1]
+
+    def _tell(self, place: Corner) -> None:
+        self.changed.emit(self._shape([*self._corners, place]))
+
+    def _shape(self, corners: Sequence[Corner]) -> DrawnShape | None:
+        if len(corners) < 2:
+            return None
+        if self._is_rectangle:
+            return DrawnShape((corners[0], corners[-1]), is_rectangle=True)
+        return DrawnShape(tuple(corners), is_rectangle=False)
+
+    def _close(self) -> None:
+        corners = list(dict.fromkeys(self._corners))
+        shape = self._shape(corners) if len(corners) >= (2 if self._is_rectangle else 3) else None
+        self.end()
+        if shape is not None:
+            self.drawn.emit(shape)
