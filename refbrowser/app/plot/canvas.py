@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from pyqtgraph import ImageItem, InfiniteLine, PlotDataItem, mkPen
 from PySide6.QtCore import QEvent, QMargins, QRectF, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QGraphicsRectItem, QWidget
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainterPath, QResizeEvent
+from PySide6.QtWidgets import QGraphicsPathItem, QGraphicsRectItem, QWidget
 
 from refbrowser.app.plot.axes.axes_view import ARROWS, AxesView
 from refbrowser.app.plot.colours.colour_maps import Table
@@ -365,7 +365,7 @@ class PlotCanvas(AxesView):
         self.ground.setPen(mkPen(None))
         self.box.addItem(self.ground, ignoreBounds=True)
         #: A light dashed line over a dark one, as the cross.
-        self._outline = tuple(QGraphicsRectItem() for _ in range(2))
+        self._outline = tuple(QGraphicsPathItem() for _ in range(2))
         for frame in self._outline:
             self.box.addItem(frame, ignoreBounds=True)
             frame.setZValue(15)
@@ -411,15 +411,20 @@ class PlotCanvas(AxesView):
         self.box.invertX(across.scale.runs_backwards(vertical=False))
         self.box.invertY(upwards.scale.runs_backwards(vertical=True))
 
-    def set_limits(self, across: Extent | None, upwards: Extent | None) -> None:
-        """Hold panning and zooming inside these ranges; None: without limits, as the values of a line are."""
+    def set_limits(self, across: Extent | None, upwards: Extent | None, cell: float = 1.0) -> None:
+        """Hold panning and zooming inside these ranges; None: without limits, as the values of a line are.
+
+        Parameters
+        ----------
+        cell
+            Nearer than this an image is not seen.
+        """
         limits: dict[str, float | None] = {}
         for name, extent in (("x", across), ("y", upwards)):
             low, high = (None, None) if extent is None else extent
             least = None if low is None or high is None else (high - low) * 1e-9
             if across is not None and upwards is not None:
-                # A cell of an image.
-                least = 1.0
+                least = cell
             limits |= {f"{name}Min": low, f"{name}Max": high, f"min{name.upper()}Range": least}
         self.box.setLimits(**limits)
 
@@ -541,15 +546,15 @@ class PlotCanvas(AxesView):
         self.ground.setRect(part or QRectF())
         self.ground.setVisible(part is not None)
 
-    def set_outline(self, part: QRectF | None) -> None:
+    def set_outline(self, part: QPainterPath | None) -> None:
         """Draw a frame around a part of the picture, or none."""
         for frame in self._outline:
-            frame.setRect(part or QRectF())
+            frame.setPath(part or QPainterPath())
             frame.setVisible(part is not None)
 
     def outline(self) -> QRectF | None:
         """Return the part of the picture that has a frame, or None."""
-        return self._outline[0].rect() if self._outline[0].isVisible() else None
+        return self._outline[0].path().boundingRect() if self._outline[0].isVisible() else None
 
     def _box_resized(self, *_arguments: Any) -> None:
         self._place_message()

@@ -16,6 +16,9 @@ from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.loading import load
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.maps.earth_grids import may_lie_on_earth
+from refbrowser.views.maps.layouts import ChosenProjection, suited_projections
+from refbrowser.views.maps.projections import MapProjection
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.overlays.overlay_table import suited
@@ -70,8 +73,11 @@ class DrawnKind:
     def draw(self, view: View) -> None:
         """Bring the canvas up to date."""
 
-    def edges(self, picture: Picture) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the chunks of a picture begin and end: from the bottom up, and across."""
+    def edges(self, picture: Picture) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return where the chunks of a picture begin and end: from the bottom up, and across.
+
+        None where they are no rectangles: then `draw` marks those that did not come.
+        """
         return picture.chunk_edges(0), picture.chunk_edges(1)
 
     @property
@@ -118,8 +124,8 @@ class DrawnKind:
     def outline(self, window: Sequence[range]) -> None:
         """Draw a frame around a part of the slice."""
 
-    def place(self, element: tuple[int, ...], picture: Picture | None) -> tuple[float, float]:
-        """Return where an element is drawn."""
+    def place(self, element: tuple[int, ...], picture: Picture | None) -> tuple[float, float] | None:
+        """Return where an element is drawn; None where it is not seen."""
         raise NotImplementedError
 
     def where(
@@ -133,6 +139,10 @@ class DrawnKind:
             Positions along its axes, of one shape; whole numbers at the centres of elements.
         """
         raise NotImplementedError
+
+    def moves(self, element: tuple[int, ...], across: int, upwards: int) -> tuple[int, ...]:
+        """Return by how many indices along the axes an element is moved by cells on the screen."""
+        return (across,) if len(element) == 1 else (upwards, across)
 
     def element_at(self, across: float, upwards: float) -> tuple[int, ...] | None:
         """Return the element at a position, by its indices along the axes of the slice; None outside."""
@@ -164,6 +174,21 @@ class DrawnKind:
     def seam(self) -> float | None:
         """The meridian at which lines on the Earth are cut; None where they are cut at none."""
         return None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether more of it is drawn in a moment, though no more is read."""
+        return False
+
+    @property
+    def middle(self) -> tuple[float, float] | None:
+        """The longitude and latitude in the middle of a map; None where it has none that can be set."""
+        return None
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether positions on the canvas are indices of elements."""
+        return True
 
     @property
     def place_key(self) -> object:
@@ -304,10 +329,13 @@ class Drawing(QObject):
         The ends of the colours are other ones.
     overlaySettled()
         An overlay has ended what it did beside the window's thread.
+    placed()
+        It is drawn elsewhere, or it is known now where all of it is.
     """
 
     levelsChanged = Signal()
     overlaySettled = Signal()
+    placed = Signal()
 
     def __init__(self, canvas: PlotCanvas, bar: ColourBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -322,12 +350,15 @@ class Drawing(QObject):
         self.slice: SliceState | None = None
         #: What axes and bar were laid out for, beside the slice.
         self._meaning: tuple[object, ...] = ()
+        self._label = ""
         self.shown: Interpretation | None = None
         self.coordinates: Sequence[Coordinate] = ()
         #: Coordinates of single elements, once they are read.
         self.auxiliary: Sequence[ElementCoordinate] = ()
         self.across = AxisScale(plain_coordinate("", 1))
         self.upwards: AxisScale | None = None
+        #: The maps that the user chose, of arrays that lie on the Earth and of others.
+        self.chosen_projections = {True: ChosenProjection(), False: ChosenProjection()}
         #: Whose array is drawn, and the attributes of its grid mapping.
         self.source: PlotSource | None = None
         self.mapping: Mapping[str, Any] = {}
@@ -430,6 +461,7 @@ class Drawing(QObject):
 
     def _lay_out(self, state: SliceState, shown: Interpretation, label: str) -> None:
         """Choose what draws the slice, and let it and the bar show their axes."""
+        self._label = label
         note = shown.units or (shown.dates.note if shown.dates is not None else "")
         units = f"{label} [{note}]" if note else label
         self._turn_to(best(Sought(shown, state)))
@@ -451,6 +483,37 @@ class Drawing(QObject):
         if saw_all and before != self.kind.lie:
             self.reset_view()
             self.draw()
+
+    def suited_projections(self) -> tuple[MapProjection, ...]:
+        """Return the projections among which there is a choice for what is drawn."""
+        is_known = self.slice is not None and self.shown is not None
+        return suited_projections(self.drawn_slice()) if is_known else ()
+
+    @property
+    def chosen_projection(self) -> ChosenProjection:
+        """The map that was chosen for what is drawn."""
+        is_known = self.slice is not None and self.shown is not None
+        return self.chosen_projections[is_known and may_lie_on_earth(self.drawn_slice())]
+
+    def choose_projection(self, choice: ChosenProjection) -> None:
+        """Draw by another projection, here and for what is shown later of its kind."""
+        if self.slice is None or self.shown is None or choice == self.chosen_projection:
+            return
+        window = None if self.sees_whole() else self.visible_window()
+        self.chosen_projections[may_lie_on_earth(self.drawn_slice())] = choice
+        self.lay_out_again(window)
+
+    def lay_out_again(self, window: Sequence[range] | None) -> None:
+        """Draw it elsewhere; a window of it stays visible, or the whole."""
+        if self.slice is None or self.shown is None:
+            return
+        self._lay_out(self.slice, self.shown, self._label)
+        self.kind.set_pictures(self.base, self.detail)
+        self.mark_chunks(self.base)
+        self.reset_view(window)
+        self.overlays.set_slice()
+        self.draw()
+        self.placed.emit()
 
     def reset_view(self, window: Sequence[range] | None = None) -> None:
         """Make the whole slice visible, or a window of it (indices along the axes)."""
@@ -500,7 +563,7 @@ class Drawing(QObject):
 
     def visible_window(self) -> list[range]:
         """Return the indices that are visible along the axes of the slice."""
-        return [_indices(scale, span) for scale, span in self.kind.spans(self.canvas.view())]
+        return [scale.indices(span) for scale, span in self.kind.spans(self.canvas.view())]
 
     def extent(self, scale: AxisScale, indices: range) -> Extent:
         """Return from where to where elements reach, with something around them."""
@@ -668,19 +731,11 @@ class Drawing(QObject):
 
     def mark_chunks(self, picture: Picture | None) -> None:
         """Mark what did not come of a picture."""
-        self.canvas.states.set_picture(picture, None if picture is None else self.kind.edges(picture))
+        edges = None if picture is None else self.kind.edges(picture)
+        self.canvas.states.set_picture(None if edges is None else picture, edges)
 
     @staticmethod
     def wider(extent: Extent, part: float) -> Extent:
         """Return an extent with a part of it more on each side."""
         margin = (extent[1] - extent[0]) * part
         return extent[0] - margin, extent[1] + margin
-
-
-def _indices(scale: AxisScale, span: tuple[float, float]) -> range:
-    size = scale.coordinate.size
-    if scale.by_value:
-        ends = sorted(scale.coordinate.nearest(value) for value in span)
-        return range(max(0, ends[0] - 1), min(size, ends[1] + 2))
-    low, high = sorted(span)
-    return range(max(0, int(np.floor(low + 0.5))), min(size, int(np.ceil(high + 0.5))))

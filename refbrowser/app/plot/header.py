@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app.plot.colours.colour_maps import MapChoice
+from refbrowser.app.plot.maps.projection_button import ProjectionButton
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
@@ -17,6 +18,8 @@ from refbrowser.app.widgets.small_widgets import plain_label, tool_button
 from refbrowser.app.widgets.switch_row import SwitchRow
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.maps.layouts import ChosenProjection
+from refbrowser.views.maps.projections import MapProjection
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.plot.element_parts import COMPONENTS, LENGTH, part_node, parts_of
@@ -113,6 +116,9 @@ class PlotOptions:
         What the kind of plot alone has, and the names of those that are on.
     overlays, overlaid
         What can be drawn over the picture, and the names of those that are.
+    projections, projection, middle
+        Among which there is a choice, what was chosen, and the longitude and latitude in the middle of the
+        map that is drawn; None where it has no such place.
     """
 
     has_plot: bool = False
@@ -135,6 +141,14 @@ class PlotOptions:
     switched: frozenset[str] = frozenset()
     overlays: tuple[Overlay, ...] = ()
     overlaid: frozenset[str] = frozenset()
+    projections: tuple[MapProjection, ...] = ()
+    projection: ChosenProjection = field(default_factory=ChosenProjection)
+    middle: tuple[float, float] | None = None
+
+    @property
+    def has_middle(self) -> bool:
+        """Whether the middle of the map can be set."""
+        return self.middle is not None
 
 
 _LINE = "none (a line)"
@@ -185,6 +199,8 @@ class PlotHeader(QWidget):
         A switch of the kind of plot was pressed: its name, and whether it is on.
     overlayToggled(str, bool)
         Something is to be drawn over the picture, by its name, or is not.
+    projectionChosen(object)
+        The user chose a `ChosenProjection`.
     resetRequested()
         The whole picture is to be seen again.
     """
@@ -201,6 +217,7 @@ class PlotHeader(QWidget):
     aspectToggled = Signal(bool)
     switchToggled = Signal(str, bool)
     overlayToggled = Signal(str, bool)
+    projectionChosen = Signal(object)
     resetRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -242,6 +259,7 @@ class PlotHeader(QWidget):
         self.overlays.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.overlays.hide()
         self._overlays: tuple[Overlay, ...] = ()
+        self.projection = ProjectionButton()
         self.map = MapChoice()
         self.reset = tool_button("resetViewButton", "Show the whole picture (R)")
         self.reset.setAccessibleName("Show the whole picture")
@@ -264,12 +282,14 @@ class PlotHeader(QWidget):
         self.histogram.clicked.connect(self.histogramToggled)
         self.aspect.clicked.connect(self.aspectToggled)
         self.map.chosen.connect(self.mapChosen)
+        self.projection.chosen.connect(self.projectionChosen)
         self.reset.clicked.connect(self._reset_clicked)
         self.restyle()
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
         self.reset.setIcon(icons.icon("retry"))
+        self.projection.restyle()
         self.log.setIcon(icons.icon("log"))
         self.histogram.setIcon(icons.icon("histogram"))
         self.aspect.setIcon(icons.icon("aspect"))
@@ -375,6 +395,7 @@ class PlotHeader(QWidget):
             button.setChecked(name in options.switched)
 
         self._show_overlays(options)
+        self.projection.show_choice(options.projections, options.projection, options.middle)
 
     def _show_overlays(self, options: PlotOptions) -> None:
         self.overlays.setVisible(bool(options.overlays))
@@ -426,6 +447,7 @@ class PlotHeader(QWidget):
         right = (
             self.colour,
             self.overlays,
+            self.projection,
             self.coding,
             self.log,
             self.histogram,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.colours.colour_maps import DEFAULT_MAP, SPECIAL_MAPS, all_maps
@@ -11,6 +12,8 @@ from refbrowser.app.plot.header import PlotOptions
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.maps.layouts import ChosenProjection
+from refbrowser.views.maps.projections import INDEX
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import Quantity, quantity_of
@@ -67,6 +70,7 @@ class Look(QObject):
         self._histogram = False
         self.options = PlotOptions()
         stage.controlsChanged.connect(self._tell)
+        stage.drawing.placed.connect(self._tell)
 
     def set_defaults(self, colour_map: str, decoded: bool) -> None:
         """Use a colour map from now on, and the coding for arrays that were not shown before."""
@@ -98,7 +102,7 @@ class Look(QObject):
     def told(self, state: PlotState) -> PlotState:
         """Return a state of the plot with how it looks."""
         drawing, keeper = self._drawing, self._drawing.keeper
-        levels = keeper.levels
+        levels, choice = keeper.levels, self._drawing.chosen_projection
         return replace(
             state,
             in_colour=None if self._subject.bands is None else self._shows_bands(),
@@ -116,6 +120,8 @@ class Look(QObject):
             map_aspect=drawing.proportional[True],
             switches=tuple(sorted(drawing.switched)),
             overlays=dict(drawing.overlays.chosen),
+            projection="" if choice.name == INDEX else choice.name,
+            centre=choice.centre,
         )
 
     def expect(self, document: PlotSource, node: ArrayNode, state: PlotState) -> None:
@@ -141,6 +147,8 @@ class Look(QObject):
         self._drawing.switched = set(state.switches)
         for name, on in state.overlays.items():
             self._drawing.overlays.switch(name, on)
+        choice = ChosenProjection(state.projection or INDEX, state.centre)
+        self._drawing.chosen_projections = {True: choice, False: choice}
 
     # Coding
 
@@ -252,6 +260,21 @@ class Look(QObject):
         self._drawing.overlays.switch(name, on)
         self._tell()
 
+    def set_projection(self, choice: ChosenProjection) -> None:
+        """Draw by a projection, here and what is shown later of its kind."""
+        self._drawing.choose_projection(choice)
+        self._tell()
+
+    def centre_on(self, element: tuple[int, ...]) -> None:
+        """Put an element (indices along the axes of the slice) in the middle of the map."""
+        kind = self._drawing.kind
+        place = kind.place(element, self._drawing.base)
+        found = None if place is None else kind.earth_at(*(np.array([each]) for each in place))
+        if found is None or np.isnan(found[0][0]) or self.options.middle is None:
+            return
+        centre = float(found[0][0]), float(found[1][0])
+        self.set_projection(replace(self.options.projection, centre=centre))
+
     # Proportions
 
     def set_aspect(self, locked: bool) -> None:
@@ -320,6 +343,9 @@ class Look(QObject):
             switched=frozenset(drawing.switched),
             overlays=drawing.overlays.suited if is_shown else (),
             overlaid=drawing.overlays.on,
+            projections=drawing.suited_projections() if is_shown else (),
+            projection=drawing.chosen_projection,
+            middle=drawing.kind.middle if is_shown else None,
         )
         self._pane.header.set_options(self.options)
         if self.options != before:

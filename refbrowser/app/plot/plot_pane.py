@@ -563,6 +563,7 @@ class PlotPane(QWidget):
         self.header.aspectToggled.connect(look.set_aspect)
         self.header.switchToggled.connect(look.set_switch)
         self.header.overlayToggled.connect(look.set_overlay)
+        self.header.projectionChosen.connect(look.set_projection)
         self.header.mapChosen.connect(look.set_map)
         self.flags.flagChosen.connect(look.choose_flag)
         look.changed.connect(self.optionsChanged)

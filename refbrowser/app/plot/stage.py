@@ -251,7 +251,8 @@ class Pointing(QObject):
             falls = scale.by_value and scale.coordinate.ascending is False
             along = self._drawing.turned(across, upwards)[0]
             along = -along if falls else along
-            moves = (along,) if len(state.axes) == 1 else (upwards, across)
+            kind = self._drawing.kind
+            moves = (along,) if len(state.axes) == 1 else kind.moves(self.element, across, upwards)
             self.element = tuple(
                 min(max(index + move * self._step(axis), 0), state.shape[dimension] - 1)
                 for axis, (index, move, dimension) in enumerate(
@@ -309,7 +310,7 @@ class Pointing(QObject):
             return None
         return drawing.kind.element_at(across, upwards)
 
-    def _position(self) -> tuple[float, float]:
+    def _position(self) -> tuple[float, float] | None:
         assert self.element is not None
         return self._drawing.kind.place(self.element, self._picture())
 
@@ -386,6 +387,7 @@ class Stage(QObject):
         self.refiner.changed.connect(self._refined)
         self.refiner.ended.connect(self.tell_settled)
         self.drawing.overlaySettled.connect(self.tell_settled)
+        self.drawing.placed.connect(self.tell_settled)
 
     def clear(self) -> None:
         """Show no picture, and stop reading."""
@@ -415,7 +417,8 @@ class Stage(QObject):
             return False
         if self._page is self._pane.canvas and not self.drawing.overlays.is_settled:
             return False
-        return not (self.loader.is_reading or self.refiner.is_reading or self._coordinates.waits)
+        is_reading = self.loader.is_reading or self.refiner.is_reading or self._coordinates.waits
+        return not (is_reading or self.drawing.kind.is_busy)
 
     def tell_settled(self) -> None:
         """Tell it where it is so."""
@@ -462,7 +465,8 @@ class Stage(QObject):
         drawing, turn = self.drawing, self.resolution.take(picture, decoded=subject.decoded)
         if turn is not None and not subject.view_is_new:
             # A part of the whole stays in sight where it is.
-            subject.kept_view = turn.view(drawing.canvas.sought_view())
+            view = drawing.canvas.sought_view()
+            subject.kept_view = turn.view(view) if drawing.kind.is_indexed else view
         # The slice that is drawn: the newest one may still be on its way.
         drawing.set_slice(picture.plan.slice, self._coordinates.coordinates, subject.shown, subject.label)
         drawing.set_pictures(picture, self.refiner.picture_for(picture))

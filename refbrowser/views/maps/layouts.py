@@ -9,15 +9,22 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.views.maps.axis_cells import AxesCells
-from refbrowser.views.maps.earth_grids import EarthGrid
-from refbrowser.views.maps.projections import MapProjection, Plane
+from refbrowser.views.maps.axis_cells import AxesCells, axes_cells
+from refbrowser.views.maps.earth_grids import AxesGrid, EarthGrid, may_lie_on_earth, roles_on_earth
+from refbrowser.views.maps.grid_mapping import is_usable
+from refbrowser.views.maps.mesh import degrees, vectors
+from refbrowser.views.maps.projections import INDEX, OWN, PROJECTIONS, SCALE, MapProjection, Plane, projection
+from refbrowser.views.plot.drawn_slice import DrawnSlice
 
 Floats = npt.NDArray[np.float64]
 Pair = tuple[Floats, Floats]
 Extent = tuple[float, float]
 #: So many places along each axis tell how far a picture reaches.
 _LOOKED_AT = 129
+#: A map is at least so long, in degrees, and no side is this many times as long as the other.
+_LEAST, _NARROWEST = 1e-4, 20.0
+#: So far from a cut, in degrees, is beside it.
+_BESIDE = 1e-7
 
 
 class Layout(Protocol):
@@ -130,9 +137,16 @@ class ScaleLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapLayout:
-    """Elements on a map of the Earth."""
+    """Elements on a map of the Earth.
+
+    Attributes
+    ----------
+    centre
+        The longitude and latitude in its middle.
+    """
 
     projection: MapProjection
+    centre: tuple[float, float]
     plane: Plane
     grid: EarthGrid
 
@@ -163,20 +177,38 @@ def extent(layout: Layout, window: Sequence[range]) -> tuple[Extent, Extent] | N
     rows, columns = (
         np.linspace(part.start - 0.5, part[-1] + 0.5, min(_LOOKED_AT, 2 * len(part) + 1)) for part in window
     )
-    across, upwards = layout.where(*np.meshgrid(rows, columns, indexing="ij"))
+    across, upwards = (places.ravel() for places in layout.where(*np.meshgrid(rows, columns, indexing="ij")))
+    if isinstance(layout, MapLayout) and layout.seam is not None and layout.grid.is_round:
+        # What lies at the cut is not among the places that were looked at.
+        beside = np.array([[layout.seam - _BESIDE], [layout.seam + _BESIDE]])
+        cut = np.broadcast_arrays(beside, np.linspace(-90.0, 90.0, _LOOKED_AT))
+        inside = np.ones(cut[0].shape, bool)
+        with np.errstate(invalid="ignore"):
+            for places, part in zip(layout.grid.find(*cut), window, strict=True):
+                inside &= (places >= part.start - 0.5) & (places <= part.stop - 0.5)
+        more = layout.plane.forward(*(places[inside] for places in cut))
+        across, upwards = map(np.append, (across, upwards), more)
     known = np.isfinite(across) & np.isfinite(upwards)
     if not known.any():
         return None
-    across, upwards = across[known], upwards[known]
-    return (float(across.min()), float(across.max())), (float(upwards.min()), float(upwards.max()))
+    ends = [(float(each[known].min()), float(each[known].max())) for each in (across, upwards)]
+    if isinstance(layout, MapLayout):
+        # Single places, and lines of them, are seen too.
+        least = max(_LEAST, max(high - low for low, high in ends) / _NARROWEST)
+        ends = [_widened(low, high, least) for low, high in ends]
+    return _widened(*ends[0], 1e-12), _widened(*ends[1], 1e-12)
+
+
+def _widened(low: float, high: float, least: float) -> Extent:
+    """Return an extent that is at least so long."""
+    more = max(0.0, least - (high - low), 1e-9 * max(abs(low), abs(high)) - (high - low)) / 2
+    return low - more, high + more
 
 
 def middle(grid: EarthGrid, shape: tuple[int, int]) -> tuple[float, float]:
     """Return the longitude and latitude in the middle of a grid, whole degrees; 0, 0 of the whole Earth."""
     if grid.is_round:
         return 0.0, 0.0
-    from refbrowser.views.maps.mesh import degrees, vectors
-
     rows, columns = (np.linspace(-0.49, size - 0.51, 33) for size in shape)
     points = vectors(*grid.places(*np.meshgrid(rows, columns, indexing="ij"))).reshape(-1, 3)
     points = points[np.isfinite(points[:, 0])]
@@ -223,3 +255,56 @@ def seen_part(
     return EarthPart(
         (centre + west - more, centre + east + more), (max(-90.0, south - higher), min(90.0, north + higher))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenProjection:
+    """What the user chose of a map.
+
+    Attributes
+    ----------
+    name
+        Of the projection.
+    centre
+        Longitude and latitude in its middle, in degrees; None for the middle of what is drawn.
+    """
+
+    name: str = INDEX
+    centre: tuple[float, float] | None = None
+
+
+def suited_projections(drawn: DrawnSlice) -> tuple[MapProjection, ...]:
+    """Return the projections that make sense for a slice, where that is more than as it is stored."""
+    state = drawn.state
+    if len(state.axes) != 2:
+        return ()
+    is_on_earth = may_lie_on_earth(drawn)
+    kind = roles_on_earth(state, drawn.coordinates)
+    is_own = kind == "plane" and bool(drawn.mapping) and is_usable(drawn.mapping)
+    is_scaled = not is_own and kind != "earth" and axes_cells(state, drawn.coordinates) is not None
+    offered = {INDEX: True, SCALE: is_scaled, OWN: is_own}
+    found = tuple(row for row in PROJECTIONS if offered.get(row.name, is_on_earth))
+    return found if len(found) > 1 else ()
+
+
+def made_layout(drawn: DrawnSlice, grid: EarthGrid | None, choice: ChosenProjection) -> Layout:
+    """Return where the elements of a slice are for a choice; as they are stored where that cannot be.
+
+    Raises
+    ------
+    RefbrowserError
+        The projection needs pyproj, which is not installed.
+    """
+    state = drawn.state
+    assert state.y is not None
+    shape = (state.shape[state.y], state.shape[state.x])
+    row = projection(choice.name)
+    if row not in suited_projections(drawn):
+        return IndexLayout(shape, grid)
+    cells = axes_cells(state, drawn.coordinates) if row.name in (SCALE, OWN) else None
+    if cells is not None:
+        return ScaleLayout(cells, grid.plane if isinstance(grid, AxesGrid) else None)
+    if grid is None or row.plane is None:
+        return IndexLayout(shape, grid)
+    centre = choice.centre or middle(grid, shape)
+    return MapLayout(row, centre, row.plane(*centre), grid)

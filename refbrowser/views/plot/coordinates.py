@@ -331,6 +331,15 @@ class AxisScale:
             return self.coordinate.values[indices.start : indices.stop : indices.step]
         return np.arange(indices.start, indices.stop, indices.step, dtype=np.float64)
 
+    def indices(self, span: tuple[float, float]) -> range:
+        """Return the indices whose cells or points are between two positions, in part at least."""
+        size = self.coordinate.size
+        if self.by_value:
+            ends = sorted(self.coordinate.nearest(value) for value in span)
+            return range(max(0, ends[0] - 1), min(size, ends[1] + 2))
+        low, high = sorted(span)
+        return range(max(0, int(np.floor(low + 0.5))), min(size, int(np.ceil(high + 0.5))))
+
     def index_at(self, position: float) -> int | None:
         """Return the index whose cell or point is at `position`, or None outside."""
         if not self.by_value:

@@ -196,6 +196,15 @@ class Picture:
         """Return whether each value is of a file that is not the one of the lock, by position as well."""
         return self.stale_done[self._cells_of(rows)]
 
+    def chunk_cells(self) -> tuple[npt.NDArray[np.int64], ...]:
+        """Return for each position in `values` along an axis which of the chunks it is in, by `states`."""
+        return tuple(
+            np.searchsorted(numbers, axis.find(np.arange(taken.start, taken.stop, taken.step)))
+            for taken, numbers, axis in zip(
+                self.plan.ranges, self.chunk_numbers, self._dimensions, strict=True
+            )
+        )
+
     def _cells_of(self, rows: Sequence[npt.NDArray[np.int64]]) -> tuple[npt.NDArray[np.int64], ...]:
         cells = [
             np.searchsorted(numbers, axis.find(taken.start + positions * taken.step))

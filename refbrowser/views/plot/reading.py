@@ -354,7 +354,8 @@ class Auxiliary:
         on_axes = [each for each in self._dimensions if each in self._plan.slice.axes]
         if dimension not in on_axes or not self._shown.is_number or not self._values.size:
             return None
-        steps = np.diff(self._shown.numbers(self._values), axis=on_axes.index(dimension))
+        with np.errstate(invalid="ignore"):
+            steps = np.diff(self._shown.numbers(self._values), axis=on_axes.index(dimension))
         if self._role is AxisRole.LONGITUDE:
             steps = (steps + 180.0) % 360.0 - 180.0
         more, less = int(np.count_nonzero(steps > 0)), int(np.count_nonzero(steps < 0))

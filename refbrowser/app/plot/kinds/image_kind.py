@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainterPath
 
 from refbrowser.app.plot.canvas import Extent, ShownScale, View
 from refbrowser.app.plot.drawing import Drawing, DrawnKind
 from refbrowser.app.plot.maps.grid_maker import GridMaker
-from refbrowser.views.maps.layouts import IndexLayout, Layout
+from refbrowser.app.plot.maps.map_picture import MapPicture
+from refbrowser.errors import RefbrowserError
+from refbrowser.model.multiscales.axis_transform import IndexMap
+from refbrowser.views.maps.layouts import ChosenProjection, IndexLayout, Layout, MapLayout, made_layout
 from refbrowser.views.plot.coordinates import AxisRole, AxisScale, are_on_map, cell_aspect, is_no_strip
+from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import Picture
 from refbrowser.views.words import one_line
 
@@ -31,6 +36,11 @@ class ImageKind(DrawnKind):
         self._layout: Layout = IndexLayout((0, 0))
         self._grids = GridMaker(drawing)
         self._grids.came.connect(self._grid_came)
+        #: Draws it by another layout than that of indices.
+        self._map = MapPicture(drawing)
+        self._map.came.connect(self._map_came)
+        #: Why it is not drawn by the projection that was chosen.
+        self._refused = ""
 
     @property
     def has_bar(self) -> bool:
@@ -41,12 +51,20 @@ class ImageKind(DrawnKind):
         assert state is not None
         assert state.y is not None
         drawing.across, drawing.upwards = self._scale(state.x), self._scale(state.y)
+        self._lie()
+        if self._is_map:
+            self._map.set_axes()
+            return
         drawing.canvas.set_scales(
             ShownScale(drawing.across, drawing.coordinates[state.x].axis_label),
             ShownScale(drawing.upwards, drawing.coordinates[state.y].axis_label),
         )
         drawing.canvas.set_ground(QRectF(-0.5, -0.5, state.shape[state.x], state.shape[state.y]))
-        self._lie()
+
+    @property
+    def _is_map(self) -> bool:
+        """Whether elements are drawn elsewhere than at their indices."""
+        return self._map.layout is not None
 
     def _scale(self, dimension: int) -> AxisScale:
         """Return the axis along a dimension; longitudes grow to the right, latitudes upwards."""
@@ -57,24 +75,49 @@ class ImageKind(DrawnKind):
         return AxisScale(drawing.coordinates[dimension], grows=next(grows, None))
 
     def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
-        layer, behind = self._drawing.canvas.backdrop, self._drawing.backdrop
+        canvas, behind = self._drawing.canvas, self._drawing.backdrop
+        if base is None:
+            self._map.clear()
+        if self._is_map:
+            for each in (canvas.backdrop, canvas.image, canvas.detail):
+                each.set_picture(None)
+            return
+        layer = canvas.backdrop
         if base is None or behind is None:
             layer.set_picture(None)
         else:
             layer.rows, layer.columns = behind.rows, behind.columns
             layer.set_picture(behind.picture)
-        self._drawing.canvas.image.set_picture(base)
-        self._drawing.canvas.detail.set_picture(detail)
+        canvas.image.set_picture(base)
+        canvas.detail.set_picture(detail)
 
     def draw(self, view: View) -> None:
         drawing, palette = self._drawing, self._drawing.palette
         assert drawing.shown is not None
-        colouring, colours = palette.colouring(), palette.table()
-        if drawing.backdrop is not None:
-            drawing.canvas.backdrop.draw(view, drawing.backdrop.shown, colouring, colours)
-        drawing.canvas.image.draw(view, drawing.shown, colouring, colours)
-        drawing.canvas.detail.draw(view, drawing.shown, colouring, colours)
+        if self._is_map:
+            self._map.draw(view, self._pictures())
+        else:
+            colouring, colours = palette.colouring(), palette.table()
+            if drawing.backdrop is not None:
+                drawing.canvas.backdrop.draw(view, drawing.backdrop.shown, colouring, colours)
+            drawing.canvas.image.draw(view, drawing.shown, colouring, colours)
+            drawing.canvas.detail.draw(view, drawing.shown, colouring, colours)
         drawing.bar.set_levels(drawing.keeper.levels, drawing.keeper.edges)
+
+    def _pictures(self) -> list[tuple[Picture, Interpretation, IndexMap, IndexMap]]:
+        """Return what is drawn, the last uppermost, and where its elements are along the axes."""
+        drawing, here = self._drawing, IndexMap()
+        assert drawing.shown is not None
+        behind = drawing.backdrop
+        found = [] if behind is None else [(behind.picture, behind.shown, behind.rows, behind.columns)]
+        return found + [
+            (picture, drawing.shown, here, here)
+            for picture in (drawing.base, drawing.detail)
+            if picture is not None and picture.values.size
+        ]
+
+    def edges(self, picture: Picture) -> tuple[np.ndarray, np.ndarray] | None:
+        return None if self._is_map else super().edges(picture)
 
     @property
     def has_values(self) -> bool:
@@ -84,11 +127,17 @@ class ImageKind(DrawnKind):
 
     def spans(self, view: View) -> Sequence[tuple[AxisScale, Extent]]:
         assert self._drawing.upwards is not None
-        return ((self._drawing.upwards, view[1]), (self._drawing.across, view[0]))
+        rows, columns = view[1], view[0]
+        if self._is_map:
+            rows, columns = self._map.spans(view) or ((-1.0, -1.0), (-1.0, -1.0))
+        return ((self._drawing.upwards, rows), (self._drawing.across, columns))
 
     def reset_view(self, whole: Sequence[range], seen: Sequence[range]) -> None:
         drawing, canvas = self._drawing, self._drawing.canvas
         assert drawing.upwards is not None
+        if self._is_map:
+            self._map.reset_view(seen)
+            return
         across, upwards = drawing.extent(drawing.across, whole[-1]), drawing.extent(drawing.upwards, whole[0])
         # With a fixed aspect one side of the picture is narrower than the view.
         free = 20.0 if drawing.aspect_locked else 0.05
@@ -100,12 +149,30 @@ class ImageKind(DrawnKind):
         canvas.show_range(drawing.extent(drawing.across, seen[1]), drawing.extent(drawing.upwards, seen[0]))
 
     def outline(self, window: Sequence[range]) -> None:
-        (top, bottom), (left, right) = ((part.start - 0.5, part.stop - 0.5) for part in window)
-        self._drawing.canvas.set_outline(QRectF(QPointF(left, top), QPointF(right, bottom)))
+        path = self._map.outline(window) if self._is_map else QPainterPath()
+        if not self._is_map:
+            (top, bottom), (left, right) = ((part.start - 0.5, part.stop - 0.5) for part in window)
+            path.addRect(QRectF(QPointF(left, top), QPointF(right, bottom)))
+        self._drawing.canvas.set_outline(path)
 
-    def place(self, element: tuple[int, ...], picture: Picture | None) -> tuple[float, float]:
-        across = self._drawing.across.positions(range(element[-1], element[-1] + 1))
-        return float(across[0]), float(element[0])
+    def place(self, element: tuple[int, ...], picture: Picture | None) -> tuple[float, float] | None:
+        across, upwards = self._layout.where(np.array([float(element[0])]), np.array([float(element[-1])]))
+        return (float(across[0]), float(upwards[0])) if np.isfinite(across[0] + upwards[0]) else None
+
+    def moves(self, element: tuple[int, ...], across: int, upwards: int) -> tuple[int, ...]:
+        if not self._is_map:
+            return super().moves(element, across, upwards)
+        # Along that axis which leads most into the direction of the key.
+        rows = element[0] + np.array([-0.4, 0.4, 0.0, 0.0])
+        columns = element[1] + np.array([0.0, 0.0, -0.4, 0.4])
+        right, up = (each[1::2] - each[::2] for each in self._layout.where(rows, columns))
+        length = np.hypot(right, up)
+        if not np.isfinite(length).all() or not length.all():
+            return super().moves(element, across, upwards)
+        along = (across * right + upwards * up) / length
+        axis = int(np.argmax(np.abs(along)))
+        cells = max(abs(across), abs(upwards)) * int(np.sign(along[axis]))
+        return (cells, 0) if axis == 0 else (0, cells)
 
     def where(self, rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
         return self._layout.where(rows, columns)
@@ -135,25 +202,49 @@ class ImageKind(DrawnKind):
     def place_key(self) -> object:
         return self._layout
 
+    @property
+    def middle(self) -> tuple[float, float] | None:
+        layout = self._layout
+        return layout.centre if isinstance(layout, MapLayout) and layout.projection.has_longitude else None
+
+    @property
+    def is_indexed(self) -> bool:
+        return not self._is_map
+
+    @property
+    def is_busy(self) -> bool:
+        return self._map.is_busy or self._grids.is_busy
+
     def _lie(self) -> None:
         """Find where the elements are on the canvas and on the Earth."""
-        drawing, state = self._drawing, self._drawing.slice
-        assert state is not None
-        assert state.y is not None
-        grid = self._grids.grid(drawing.source, drawing.drawn_slice())
-        self._layout = IndexLayout((state.shape[state.y], state.shape[state.x]), grid)
+        drawing = self._drawing
+        drawn = drawing.drawn_slice()
+        grid = self._grids.grid(drawing.source, drawn)
+        try:
+            layout, self._refused = made_layout(drawn, grid, drawing.chosen_projection), ""
+        except RefbrowserError as error:
+            layout, self._refused = made_layout(drawn, grid, ChosenProjection()), error.message
+        self._layout = layout
+        self._map.set_layout(None if isinstance(layout, IndexLayout) else layout)
 
     def _grid_came(self) -> None:
-        """Draw the lines of the Earth, now that it is known where it is."""
+        """Draw it where it lies, now that this is known; and the lines of the Earth."""
         drawing = self._drawing
         if drawing.kind is self and drawing.slice is not None:
-            self._lie()
+            drawing.lay_out_again(None if drawing.sees_whole() else drawing.visible_window())
+
+    def _map_came(self) -> None:
+        drawing = self._drawing
+        if drawing.kind is self:
             drawing.draw()
+            drawing.placed.emit()
 
     @property
     def has_proportions(self) -> bool:
         across, upwards = self._drawing.across, self._drawing.upwards
         assert upwards is not None
+        if self._is_map:
+            return self.on_earth(np.zeros(1), np.zeros(1)) is not None
         if self._drawing.is_photograph and is_no_strip(across.coordinate, upwards.coordinate):
             return True
         return are_on_map(across.coordinate, upwards.coordinate) or self._is_on_map_by_elements()
@@ -174,6 +265,13 @@ class ImageKind(DrawnKind):
         return self.has_proportions, across.grows, upwards.grows
 
     def notes(self) -> list[str]:
+        drawing = self._drawing
+        assert drawing.upwards is not None
+        told = [text for text in (self._refused, self._grids.error) if text]
+        return told if self._is_map else [*told, *self._index_notes()]
+
+    def _index_notes(self) -> list[str]:
+        """Return what is to be known of axes that are indices."""
         drawing = self._drawing
         assert drawing.upwards is not None
         if self._is_on_map_by_elements():
