@@ -55,6 +55,7 @@ LAYERS = [
 #: Files of the window without Qt, with why. Commands of tools may only show sheets; what is called `work` is
 #: done by jobs, in their threads.
 WITHOUT_QT = {
+    "refbrowser.app.plot.overlay_stack": "which overlays are on, whatever draws them",
     "refbrowser.app.plot.palette": "colours of the theme, and of the tables that the bar has",
     "refbrowser.app.actions.action_spec": "an action as a value",
     "refbrowser.app.actions.data_menu": "an action as a value",
@@ -90,6 +91,9 @@ ALONE = {
     "refbrowser.views.notebook.dataset_text": "text for prompts, beside the HTML of the same",
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.app.plot.palette": "the colours of a plot, for a file that is long enough without them",
+    "refbrowser.app.plot.overlay_stack": "what is switched, for a file that is long enough without it",
+    "refbrowser.app.plot.projection_button": "a button with fields, for a head that is long enough",
+    "refbrowser.views.maps.lookups": "what is at each pixel, known without Qt",
     "refbrowser.app.plot.maps.grid_maker": "what finds places in a thread, beside what draws them",
     "refbrowser.app.arrangement.apart_window": "a window, for an area that is long enough without it",
     "refbrowser.app.widgets.switch_row": "a widget for any row of buttons, in the room of widgets",

@@ -11,17 +11,15 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.canvas import Extent, PlotCanvas, View
 from refbrowser.app.plot.colour_bar import ColourBar
+from refbrowser.app.plot.overlay_stack import OverlayStack, SwitchedOverlay
 from refbrowser.app.plot.palette import Palette
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.loading import load
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.maps.earth_grids import may_lie_on_earth
-from refbrowser.views.maps.layouts import ChosenProjection, suited_projections
-from refbrowser.views.maps.projections import MapProjection
+from refbrowser.views.maps.layouts import ChosenProjection, ProjectionChoices
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.overlays.overlay import Overlay
-from refbrowser.views.overlays.overlay_table import suited
 from refbrowser.views.overlays.same_grid import GridArrays
 from refbrowser.views.plot.coordinates import (
     AxisScale,
@@ -220,10 +218,11 @@ class DrawnKind:
         return False
 
 
-class DrawnOverlay:
+class DrawnOverlay(SwitchedOverlay):
     """Draws over the picture of one drawing while it is switched on; this one draws nothing.
 
-    What is drawn lies where `DrawnKind.where` puts the elements, and `DrawnKind.on_earth` the places.
+    What is drawn lies where `DrawnKind.where` puts the elements, and `DrawnKind.on_earth` the places. Where
+    anything is still to come, `Drawing.overlaySettled` tells its end.
 
     Parameters
     ----------
@@ -233,91 +232,6 @@ class DrawnOverlay:
 
     def __init__(self, drawing: Drawing) -> None:
         self._drawing = drawing
-
-    def set_slice(self) -> None:
-        """Take note of another slice, other coordinates, or another place of the same ones."""
-
-    def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
-        """Take another picture, and one of a part of it in more detail; None: nothing is shown."""
-
-    def draw(self, view: View) -> None:
-        """Bring the canvas up to date: the view moved, more has come, or the theme is another one."""
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether nothing is still to come; where anything is, `Drawing.overlaySettled` tells its end."""
-        return True
-
-    def clear(self) -> None:
-        """Take everything off the canvas: it is switched off, or no longer suits what is shown."""
-
-
-class OverlayStack:
-    """What is drawn over the pictures of one drawing."""
-
-    def __init__(self, drawing: Drawing) -> None:
-        self._drawing = drawing
-        #: What the user chose, by the names of overlays.
-        self.chosen: dict[str, bool] = {}
-        self._drawn: dict[str, DrawnOverlay] = {}
-        #: Those that suit what is shown.
-        self.suited: tuple[Overlay, ...] = ()
-
-    @property
-    def on(self) -> frozenset[str]:
-        """The names of those that are drawn."""
-        return frozenset(
-            overlay.name for overlay in self.suited if self.chosen.get(overlay.name, overlay.begins_on)
-        )
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether nothing is still to come."""
-        return all(self._drawn[name].is_settled for name in self.on)
-
-    def switch(self, name: str, on: bool) -> None:
-        """Draw an overlay from now on, here and over what is shown later, or do not."""
-        before = self.on
-        self.chosen[name] = on
-        self._follow(before)
-
-    def set_slice(self) -> None:
-        """Follow the slice of the drawing."""
-        drawing, before = self._drawing, self.on
-        if drawing.slice is None or drawing.shown is None:
-            self.suited = ()
-        else:
-            self.suited = suited(drawing.drawn_slice())
-        for name in before & self.on:
-            self._drawn[name].set_slice()
-        self._follow(before)
-
-    def _follow(self, before: frozenset[str]) -> None:
-        now = self.on
-        for name in before - now:
-            self._drawn[name].clear()
-        for overlay in self.suited:
-            if overlay.name in now - before:
-                self._begin(overlay)
-
-    def _begin(self, overlay: Overlay) -> None:
-        drawing = self._drawing
-        if overlay.name not in self._drawn:
-            self._drawn[overlay.name] = load(overlay.drawn_by)(drawing)
-        drawn = self._drawn[overlay.name]
-        drawn.set_slice()
-        drawn.set_pictures(drawing.base, drawing.detail)
-        drawn.draw(drawing.canvas.view())
-
-    def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
-        """Show others, or none."""
-        for name in self.on:
-            self._drawn[name].set_pictures(base, detail)
-
-    def draw(self, view: View) -> None:
-        """Bring the canvas up to date."""
-        for name in self.on:
-            self._drawn[name].draw(view)
 
 
 class Drawing(QObject):
@@ -357,8 +271,7 @@ class Drawing(QObject):
         self.auxiliary: Sequence[ElementCoordinate] = ()
         self.across = AxisScale(plain_coordinate("", 1))
         self.upwards: AxisScale | None = None
-        #: The maps that the user chose, of arrays that lie on the Earth and of others.
-        self.chosen_projections = {True: ChosenProjection(), False: ChosenProjection()}
+        self.projections = ProjectionChoices()
         #: Whose array is drawn, and the attributes of its grid mapping.
         self.source: PlotSource | None = None
         self.mapping: Mapping[str, Any] = {}
@@ -373,7 +286,7 @@ class Drawing(QObject):
         self._kinds: dict[str, DrawnKind] = {}
         #: Names of the switches of kinds that are on.
         self.switched: set[str] = set()
-        self.overlays = OverlayStack(self)
+        self.overlays = OverlayStack(self._made_overlay, self._begin_overlay)
         self.marks = USUAL_MARKS
         self._neighbours = GridArrays()
         self._looked_at, self._looked_complete = 0, False
@@ -409,7 +322,7 @@ class Drawing(QObject):
         self.palette.forget()
         self.auxiliary = ()
         self.slice = self.shown = self.row = None
-        self.overlays.set_slice()
+        self._tell_overlays()
         self.kind = self._nothing
 
     def _turn_to(self, row: PlotKind) -> None:
@@ -441,7 +354,7 @@ class Drawing(QObject):
     def set_marks(self, marks: Marks) -> None:
         """Draw other lines and arrows over the picture."""
         self.marks = marks
-        self.overlays.set_slice()
+        self._tell_overlays()
         self.draw()
 
     def set_slice(
@@ -453,7 +366,7 @@ class Drawing(QObject):
         self.slice, self.shown, self.coordinates, self._meaning = state, shown, coordinates, meaning
         if not is_same:
             self._lay_out(state, shown, label)
-        self.overlays.set_slice()
+        self._tell_overlays()
 
     def look_for_kinds(self) -> None:
         """Choose anew what draws the next slice: there are more kinds."""
@@ -479,29 +392,17 @@ class Drawing(QObject):
             return
         saw_all = self.sees_whole()
         self._lay_out(self.slice, self.shown, label)
-        self.overlays.set_slice()
+        self._tell_overlays()
         if saw_all and before != self.kind.lie:
             self.reset_view()
             self.draw()
 
-    def suited_projections(self) -> tuple[MapProjection, ...]:
-        """Return the projections among which there is a choice for what is drawn."""
-        is_known = self.slice is not None and self.shown is not None
-        return suited_projections(self.drawn_slice()) if is_known else ()
-
-    @property
-    def chosen_projection(self) -> ChosenProjection:
-        """The map that was chosen for what is drawn."""
-        is_known = self.slice is not None and self.shown is not None
-        return self.chosen_projections[is_known and may_lie_on_earth(self.drawn_slice())]
-
     def choose_projection(self, choice: ChosenProjection) -> None:
         """Draw by another projection, here and for what is shown later of its kind."""
-        if self.slice is None or self.shown is None or choice == self.chosen_projection:
-            return
-        window = None if self.sees_whole() else self.visible_window()
-        self.chosen_projections[may_lie_on_earth(self.drawn_slice())] = choice
-        self.lay_out_again(window)
+        if self.slice is not None and self.shown is not None:
+            window = None if self.sees_whole() else self.visible_window()
+            if self.projections.choose(self.drawn_slice(), choice):
+                self.lay_out_again(window)
 
     def lay_out_again(self, window: Sequence[range] | None) -> None:
         """Draw it elsewhere; a window of it stays visible, or the whole."""
@@ -511,7 +412,7 @@ class Drawing(QObject):
         self.kind.set_pictures(self.base, self.detail)
         self.mark_chunks(self.base)
         self.reset_view(window)
-        self.overlays.set_slice()
+        self._tell_overlays()
         self.draw()
         self.placed.emit()
 
@@ -714,6 +615,19 @@ class Drawing(QObject):
         self.kind.set_pictures(base, detail)
         self.overlays.set_pictures(base, detail)
         self.mark_chunks(base)
+
+    def _made_overlay(self, overlay: Overlay) -> DrawnOverlay:
+        drawn: DrawnOverlay = load(overlay.drawn_by)(self)
+        return drawn
+
+    def _begin_overlay(self, drawn: SwitchedOverlay) -> None:
+        drawn.set_slice()
+        drawn.set_pictures(self.base, self.detail)
+        drawn.draw(self.canvas.view())
+
+    def _tell_overlays(self) -> None:
+        is_known = self.slice is not None and self.shown is not None
+        self.overlays.set_slice(self.drawn_slice() if is_known else None)
 
     def draw_soon(self) -> None:
         """Draw within a frame, however often it is asked."""

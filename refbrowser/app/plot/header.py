@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app.plot.colours.colour_maps import MapChoice
-from refbrowser.app.plot.maps.projection_button import ProjectionButton
+from refbrowser.app.plot.projection_button import ProjectionButton
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel

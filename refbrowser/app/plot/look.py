@@ -12,11 +12,12 @@ from refbrowser.app.plot.header import PlotOptions
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.maps.layouts import ChosenProjection
+from refbrowser.views.maps.layouts import ChosenProjection, suited_projections
 from refbrowser.views.maps.projections import INDEX
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import Quantity, quantity_of
+from refbrowser.views.plot.drawn_slice import DrawnSlice
 from refbrowser.views.plot.levels import BY_USER, USUAL_SCALE, Levels, Scale
 from refbrowser.views.plot.plot_kind import Control
 from refbrowser.views.plot_states.plot_state import PlotState
@@ -102,7 +103,7 @@ class Look(QObject):
     def told(self, state: PlotState) -> PlotState:
         """Return a state of the plot with how it looks."""
         drawing, keeper = self._drawing, self._drawing.keeper
-        levels, choice = keeper.levels, self._drawing.chosen_projection
+        levels, choice = keeper.levels, drawing.projections.of(self._drawn_slice())
         return replace(
             state,
             in_colour=None if self._subject.bands is None else self._shows_bands(),
@@ -148,7 +149,7 @@ class Look(QObject):
         for name, on in state.overlays.items():
             self._drawing.overlays.switch(name, on)
         choice = ChosenProjection(state.projection or INDEX, state.centre)
-        self._drawing.chosen_projections = {True: choice, False: choice}
+        self._drawing.projections.choose_for_all(choice)
 
     # Coding
 
@@ -265,6 +266,12 @@ class Look(QObject):
         self._drawing.choose_projection(choice)
         self._tell()
 
+    def _drawn_slice(self) -> DrawnSlice | None:
+        """Return what is known of the slice that is drawn; None where there is none."""
+        drawing = self._drawing
+        is_drawn = self._stage.shows_picture and drawing.slice is not None and drawing.shown is not None
+        return drawing.drawn_slice() if is_drawn else None
+
     def centre_on(self, element: tuple[int, ...]) -> None:
         """Put an element (indices along the axes of the slice) in the middle of the map."""
         kind = self._drawing.kind
@@ -319,6 +326,7 @@ class Look(QObject):
         before = self.options
         has_flags = is_shown and subject.shown.flags is not None
         is_dates = is_shown and subject.shown.dates is not None
+        drawn = self._drawn_slice()
         offered = {control for control in Control if is_shown and subject.offers(control)}
         if has_flags and Control.LEVELS in offered:
             offered -= {Control.LEVELS, Control.LOG}
@@ -343,8 +351,8 @@ class Look(QObject):
             switched=frozenset(drawing.switched),
             overlays=drawing.overlays.suited if is_shown else (),
             overlaid=drawing.overlays.on,
-            projections=drawing.suited_projections() if is_shown else (),
-            projection=drawing.chosen_projection,
+            projections=() if drawn is None else suited_projections(drawn),
+            projection=drawing.projections.of(drawn),
             middle=drawing.kind.middle if is_shown else None,
         )
         self._pane.header.set_options(self.options)

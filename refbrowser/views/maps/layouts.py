@@ -287,6 +287,27 @@ def suited_projections(drawn: DrawnSlice) -> tuple[MapProjection, ...]:
     return found if len(found) > 1 else ()
 
 
+class ProjectionChoices:
+    """What the user chose: one for arrays that lie on the Earth, one for others."""
+
+    def __init__(self) -> None:
+        self._chosen = {True: ChosenProjection(), False: ChosenProjection()}
+
+    def of(self, drawn: DrawnSlice | None) -> ChosenProjection:
+        """Return what was chosen for arrays such as that of a slice."""
+        return self._chosen[drawn is not None and may_lie_on_earth(drawn)]
+
+    def choose(self, drawn: DrawnSlice, choice: ChosenProjection) -> bool:
+        """Choose for arrays such as that of a slice; whether that changes anything."""
+        before = self.of(drawn)
+        self._chosen[may_lie_on_earth(drawn)] = choice
+        return before != choice
+
+    def choose_for_all(self, choice: ChosenProjection) -> None:
+        """Choose for all arrays; where it cannot be they are drawn as they are stored."""
+        self._chosen = {True: choice, False: choice}
+
+
 def made_layout(drawn: DrawnSlice, grid: EarthGrid | None, choice: ChosenProjection) -> Layout:
     """Return where the elements of a slice are for a choice; as they are stored where that cannot be.
 

@@ -221,7 +221,7 @@ class ImageKind(DrawnKind):
         drawn = drawing.drawn_slice()
         grid = self._grids.grid(drawing.source, drawn)
         try:
-            layout, self._refused = made_layout(drawn, grid, drawing.chosen_projection), ""
+            layout, self._refused = made_layout(drawn, grid, drawing.projections.of(drawn)), ""
         except RefbrowserError as error:
             layout, self._refused = made_layout(drawn, grid, ChosenProjection()), error.message
         self._layout = layout
