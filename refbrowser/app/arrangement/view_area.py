@@ -188,7 +188,10 @@ class ViewArea(QWidget):
     def move_view(self, view: PlotPane, group: ViewGroup, side: Side, place: int | None = None) -> None:
         """Move a view to a place among the tabs of a group, or beside that group."""
         own = self._group_of(view)
-        if own is group and (side is not Side.TAB or place is not None) and len(own.views()) == 1:
+        goes_apart = any(window.group is group for window in self._apart) and not self.is_apart(view)
+        if goes_apart and not self.can_go_apart(view):
+            return
+        if own is group and len(own.views()) == 1:
             return
         if side is Side.TAB:
             at = len(group.views()) if place is None else place
@@ -289,8 +292,9 @@ class ViewArea(QWidget):
         above, size = node.parentWidget(), node.size()
         splitter = _new_splitter(orientation)
         if isinstance(above, QSplitter):
+            # Not by `replaceWidget`: what it returns dies with the name that holds it.
             sizes = above.sizes()
-            above.replaceWidget(above.indexOf(node), splitter)
+            above.insertWidget(above.indexOf(node), splitter)
             splitter.addWidget(node)
             above.setSizes(sizes)
         else:
@@ -319,12 +323,13 @@ class ViewArea(QWidget):
         left, above = _parts(splitter)[0], splitter.parentWidget()
         if isinstance(above, QSplitter):
             sizes = above.sizes()
-            above.replaceWidget(above.indexOf(splitter), left)
+            above.insertWidget(above.indexOf(splitter), left)
+            splitter.setParent(None)
             above.setSizes(sizes)
         else:
             self._set_root(left)
+            splitter.setParent(None)
         left.show()
-        splitter.setParent(None)
         splitter.deleteLater()
 
     # Tabs

@@ -232,9 +232,9 @@ class Centre(QWidget):
     def forget(self, document: OpenDocument) -> None:
         """Close the views of a document that is closed; the only one shows nothing from then on."""
         for plot in self.plots():
-            plot.forget(document)
             if self.views is not None and plot.source() is document:
                 self.views.close_view(plot)
+            plot.forget(document)
 
     def add_page(self, title: str, pane: QWidget) -> int:
         """Add a tab that not every document has, and return its number; `offer_tab` shows it."""
