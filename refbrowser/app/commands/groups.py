@@ -9,7 +9,7 @@ from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionC
 from refbrowser.app.commands.findings import FindingCommands
 from refbrowser.app.commands.links import LinkCommands
 from refbrowser.app.commands.nodes import NodeCommands
-from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
+from refbrowser.app.commands.plotting import DataCommands, ExploreCommands, MarkCommands
 from refbrowser.app.commands.references import (
     EditCommands,
     PackingCommands,
@@ -39,6 +39,7 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     NodeCommands,
     DataCommands,
     ColourCommands,
+    MarkCommands,
     ViewCommands,
     ArrangingCommands,
     FindCommands,

@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.widgets.small_widgets import bring_up
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
+    from refbrowser.app.dialogs.marks_dialog import MarksDialog
     from refbrowser.app.plot.header import PlotOptions
     from refbrowser.app.plot.look import Look
     from refbrowser.app.plot.plot_pane import PlotPane
@@ -114,6 +117,68 @@ _CONDITIONS = {
     "is_aspect": "aspect",
     "is_reverse": "reverse",
 }
+
+
+class MarkCommands(CommandGroup):
+    """The commands of the menu Data that draw over the picture."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._centre = workspace.centre
+        self._centre.plotMade.connect(self._follow)
+        self._dialog: MarksDialog | None = None
+
+    def _follow(self, plot: PlotPane) -> None:
+        plot.header.marksWanted.connect(self.marks)
+        plot.keys.add(Qt.Key.Key_O, self.toggle_contours)
+        plot.keys.add(Qt.Key.Key_V, self.toggle_arrows)
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        return by_name(self.toggle_contours, self.toggle_arrows, self.marks)
+
+    def conditions(self) -> dict[str, bool]:
+        """Return what can be drawn over the plot, and what is."""
+        plot = self._centre.plot
+        options = None if plot is None else plot.look().options
+        can = set() if options is None else {overlay.name for overlay in options.overlays}
+        on = frozenset() if options is None else options.overlaid
+        return {
+            "can_contour": "contours" in can,
+            "is_contoured": "contours" in on,
+            "can_arrow": "arrows" in can,
+            "has_arrows": "arrows" in on,
+        }
+
+    def toggle_contours(self) -> None:
+        """Draw lines of equal values over the picture, or do not."""
+        self._toggle("contours")
+
+    def toggle_arrows(self) -> None:
+        """Draw arrows of two components over the picture, or do not."""
+        self._toggle("arrows")
+
+    def marks(self) -> None:
+        """Choose of what contours and arrows are."""
+        plot = self._centre.plot
+        if plot is None:
+            return
+        from refbrowser.app.dialogs.marks_dialog import MarksDialog
+
+        if self._dialog is not None and self._dialog.plot is not plot:
+            self._dialog.close()
+        if self._dialog is None:
+            self._dialog = MarksDialog(plot)
+            self._dialog.finished.connect(self._forget_dialog)
+        bring_up(self._dialog)
+
+    def _forget_dialog(self) -> None:
+        self._dialog = None
+
+    def _toggle(self, name: str) -> None:
+        plot = self._centre.plot
+        if plot is not None and name in {overlay.name for overlay in plot.look().options.overlays}:
+            plot.look().set_overlay(name, name not in plot.look().options.overlaid)
 
 
 _EXPLORED = (

@@ -201,6 +201,8 @@ class PlotHeader(QWidget):
         Something is to be drawn over the picture, by its name, or is not.
     projectionChosen(object)
         The user chose a `ChosenProjection`.
+    marksWanted()
+        The user wants to choose of what contours and arrows are.
     resetRequested()
         The whole picture is to be seen again.
     """
@@ -218,6 +220,7 @@ class PlotHeader(QWidget):
     switchToggled = Signal(str, bool)
     overlayToggled = Signal(str, bool)
     projectionChosen = Signal(object)
+    marksWanted = Signal()
     resetRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -405,7 +408,11 @@ class PlotHeader(QWidget):
             menu.clear()
             for overlay in options.overlays:
                 self._add_overlay(menu, overlay)
-        for entry, overlay in zip(menu.actions(), options.overlays, strict=True):
+            if {"contours", "arrows"} & {overlay.name for overlay in options.overlays}:
+                menu.addSeparator()
+                more = menu.addAction("Contours and arrows…", self.marksWanted.emit)
+                more.setObjectName("marksEntry")
+        for entry, overlay in zip(menu.actions(), options.overlays, strict=False):
             entry.setChecked(overlay.name in options.overlaid)
 
     def _add_overlay(self, menu: QMenu, overlay: Overlay) -> None:

@@ -430,6 +430,10 @@ class PlotPane(QWidget):
         """Move to the slice that a chunk is part of, and zoom to it."""
         self._presenter.show_chunk(coords)
 
+    def arrays_on_grid(self) -> tuple[ArrayNode, ...]:
+        """Return other arrays that lie on the grid of the picture."""
+        return self._presenter.drawing.others()
+
     def look(self) -> Look:
         """Return the switches of coding, colours, levels and proportions."""
         return self._presenter.look

@@ -61,7 +61,7 @@ ASKING = (
     *("open_url", "open_remote", "compare", "export", "make_references", "fold_references", "move_files"),
     *("compare_with", "merge", "show_readers", "show_expectation", "compute_array", "rename_node"),
     *("combine_files", "append_files", "export_figure", "export_film"),
-    *("preferences", "colour_scale"),
+    *("preferences", "colour_scale", "marks"),
     *("template_values", "review_trust", "command_palette", "go_to_key", "manual", "shortcuts", "about"),
 )
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from plot_memory import MemoryDocument, array
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.dialogs.marks_dialog import MarksDialog
 from refbrowser.app.plot.overlays.arrow_overlay import DrawnArrows
 from refbrowser.app.plot.overlays.contour_overlay import DrawnContours
 from refbrowser.app.plot.plot_pane import PlotPane
@@ -152,3 +154,38 @@ def test_they_are_remembered_with_their_array(plotted: Plotted, pane: PlotPane, 
     qtbot.waitUntil(pane.is_settled)
     assert pane.look().options.marks == marks
     assert Marks.of(marks.said()) == marks
+
+
+def test_the_dialog_of_marks(shown: PlotPane, qtbot: QtBot) -> None:
+    dialog = MarksDialog(shown)
+    qtbot.addWidget(dialog)
+    dialog.show()
+
+    def part(kind: type, name: str) -> Any:
+        found = dialog.findChild(kind, name)
+        assert found is not None, name
+        return found
+
+    def choose(name: str, path: str) -> None:
+        combo = part(QComboBox, name)
+        combo.setCurrentIndex(combo.findData(path))
+        combo.activated.emit(combo.currentIndex())
+
+    part(QCheckBox, "marks_contours").click()
+    assert "contours" in shown.look().options.overlaid
+    values = part(QLineEdit, "marksValues")
+    values.setText("every x")
+    values.setModified(True)
+    values.editingFinished.emit()
+    assert part(QLabel, "marksFault").text() == "Type numbers with commas between them, or every and a number"
+    values.setText("every 20")
+    values.setModified(True)
+    values.editingFinished.emit()
+    assert shown.look().options.marks == Marks(spacing=Spacing(every=20))
+    choose("marksContoursOf", "/height")
+    assert shown.look().options.marks.contours_of == "/height"
+    assert part(QComboBox, "marksAcross").currentData() == "/wind_e"
+    choose("marksUpwards", "/t")
+    assert shown.look().options.marks.arrows == ("/wind_e", "/t")
+    part(QCheckBox, "marks_arrows").click()
+    assert shown.look().options.overlaid >= {"contours", "arrows"}
