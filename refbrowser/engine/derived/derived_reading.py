@@ -167,7 +167,7 @@ class DerivedBatch(Batch[Groups]):
             ranges[name] = range(low, high + 1, step)
             target.append(place)
         region = reader.region(start._replace(target=tuple(target)))
-        region[...] = self._operation.block(ranges, self._how)
+        self._operation.fill(region, ranges, self._how)
 
 
 def _boxes(coords: npt.NDArray[np.int64], most: int) -> list[int]:

@@ -6,6 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -28,8 +29,32 @@ Ranges = Mapping[str, range]
 _FLOAT64 = np.dtype(np.float64)
 #: Elements that a reduction holds at a time, about.
 HELD = 1 << 22
+#: Elements that all functions are applied to together: they and what comes of them fit in a cache.
+BLOCK = 1 << 17
 #: Seconds after which who waits for a statistic looks whether it is still wanted.
 _PATIENCE = 0.1
+
+
+class Scratch(threading.local):
+    """Arrays of which one is used after the other in the same memory, by each thread for itself."""
+
+    def __init__(self) -> None:
+        self._free: list[npt.NDArray[np.uint8]] = []
+
+    @contextmanager
+    def taken(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Iterator[Values]:
+        """Give an array; what it holds is not known. It is given back at the end, unless that is an error.
+
+        After an error somebody may still write to it.
+        """
+        size = prod(shape) * dtype.itemsize
+        held = next((each for each in self._free if each.size >= size), None)
+        if held is None:
+            held = np.empty(size, np.uint8)
+        else:
+            self._free = [each for each in self._free if each is not held]
+        yield held[:size].view(dtype).reshape(shape)
+        self._free.append(held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +67,8 @@ class How:
         As `ReadOptions` has them.
     told
         Is given the bytes and requests of each read.
+    scratch
+        Memory that is used again and again: to take new memory costs more than to compute with it.
     """
 
     token: CancelToken
@@ -49,6 +76,7 @@ class How:
     export: bool = False
     priority: int = 0
     passing: bool = False
+    scratch: Scratch = field(default_factory=Scratch, compare=False)
 
 
 class OpenArray(Protocol):
@@ -59,8 +87,8 @@ class OpenArray(Protocol):
         """What it is."""
         ...
 
-    def read(self, selection: Selection, how: How) -> Values:
-        """Return values as they are stored.
+    def read(self, selection: Selection, how: How, out: Values | None = None) -> Values:
+        """Return values as they are stored, in `out` where that is given.
 
         Raises
         ------
@@ -103,6 +131,10 @@ class Operation(ABC):
             An array cannot be read.
         """
 
+    def fill(self, out: Values, ranges: Ranges, how: How) -> None:
+        """Put what `block` returns into an array."""
+        out[...] = self.block(ranges, how)
+
     @abstractmethod
     def sources(self) -> Iterator[tuple[Source, Mapping[str, range]]]:
         """Yield the arrays that are read, with their dimensions that are read whole for any block."""
@@ -142,11 +174,34 @@ class Source(Operation):
         self.array, self.selection = array, selection
         self._axes = {name: axis for axis, name in enumerate(names) if axis not in selection.dropped}
         self.sizes = {name: len(selection.axes[axis]) for name, axis in self._axes.items()}
-        self.dtype = self._made(np.empty((0,), array.node.known_dtype.newbyteorder("="))).dtype
+        self._packing = Packing.of(array.node)
+        self.dtype = self.made(np.empty((0,), self.stored)).dtype
 
     def block(self, ranges: Ranges, how: How) -> Values:
         """Return values; missing ones are NaN."""
-        return self._made(self.array.read(self.taken(ranges), how))
+        return self.made(self.array.read(self.taken(ranges), how))
+
+    def fill(self, out: Values, ranges: Ranges, how: How) -> None:
+        """Put values into an array, and only as many as are worked on at a time elsewhere on the way."""
+        if out.dtype == self.stored:
+            made = self.made(self.array.read(self.taken(ranges), how, out))
+            if made is not out:
+                out[...] = made
+            return
+        with how.scratch.taken(out.shape, self.stored) as stored:
+            self.array.read(self.taken(ranges), how, stored)
+            for block in blocks(out.shape):
+                out[block] = self.made(stored[block])
+
+    @property
+    def stored(self) -> np.dtype[Any]:
+        """The type of its values as they are stored."""
+        return self.array.node.known_dtype.newbyteorder("=")
+
+    @property
+    def key(self) -> Hashable:
+        """The same for all that read the same."""
+        return type(self), id(self.array.node), self.selection
 
     def taken(self, ranges: Ranges) -> Selection:
         """Return what is read of the array for ranges of its dimensions."""
@@ -169,19 +224,25 @@ class Source(Operation):
         step = self.selection.axes[axis].step
         return max(min(self.array.node.grid.largest[axis] // step, self.sizes[name]), 1)
 
-    def _made(self, values: Values) -> Values:
-        return Packing.of(self.array.node).decode_own(values)
+    def made(self, values: Values) -> Values:
+        """Return what stored values mean, which may be changed in place."""
+        return self._packing.decode_own(values)
 
 
 class StoredSource(Source):
     """Values of an array as they are stored: coordinates, with what their own attributes say of them."""
 
-    def _made(self, values: Values) -> Values:
+    def made(self, values: Values) -> Values:
+        """Return the values."""
         return values
 
 
 class Elementwise(Operation):
-    """A function of the elements of operands, which are laid by the names of their dimensions."""
+    """A function of the elements of operands, which are laid by the names of their dimensions.
+
+    What it is computed of is read whole, once though it is named twice, and then all its functions are
+    applied to as much as the caches of a processor hold.
+    """
 
     def __init__(self, apply: Callable[..., Any], operands: Sequence[Operation]) -> None:
         self._apply, self._operands = apply, tuple(operands)
@@ -189,25 +250,69 @@ class Elementwise(Operation):
         for operand in operands:
             sizes |= operand.sizes
         self.sizes = sizes
-        self.dtype = self._applied([_sample(operand) for operand in operands]).dtype
+        with np.errstate(all="ignore"):
+            self.dtype = np.asarray(apply(*(_sample(operand) for operand in operands))).dtype
 
     def block(self, ranges: Ranges, how: How) -> Values:
         """Return the values of the function."""
-        return self._applied([self._laid(each, each.block(ranges, how)) for each in self._operands])
+        out = np.empty([len(ranges[name]) for name in self.names], self.dtype)
+        self.fill(out, ranges, how)
+        return out
+
+    def fill(self, out: Values, ranges: Ranges, how: How) -> None:
+        """Put the values of the function into an array."""
+        with ExitStack() as stack:
+            whole: dict[Hashable, Values] = {}
+            stored: dict[Hashable, tuple[Source, Values]] = {}
+            for key, leaf in self._leaves().items():
+                shape = [len(ranges[name]) for name in leaf.names]
+                if isinstance(leaf, Source) and len(shape) == out.ndim:
+                    values = stack.enter_context(how.scratch.taken(shape, leaf.stored))
+                    stored[key] = leaf, self._laid(leaf, leaf.array.read(leaf.taken(ranges), how, values))
+                else:
+                    values = stack.enter_context(how.scratch.taken(shape, leaf.dtype))
+                    leaf.fill(values, ranges, how)
+                    whole[key] = self._laid(leaf, values)
+            with np.errstate(all="ignore"):
+                for block in blocks(out.shape):
+                    part = {key: source.made(values[block]) for key, (source, values) in stored.items()}
+                    part |= {key: values[_within(block, values.shape)] for key, values in whole.items()}
+                    self._compute(part, out[block])
 
     def sources(self) -> Iterator[tuple[Source, Mapping[str, range]]]:
         """Yield those of the operands."""
         for operand in self._operands:
             yield from operand.sources()
 
-    def _applied(self, operands: Sequence[Any]) -> Values:
-        with np.errstate(all="ignore"):
-            return np.asarray(self._apply(*operands))
+    def _leaves(self) -> dict[Hashable, Operation]:
+        """Return what is no function of elements among the operands, and theirs; each once."""
+        found: dict[Hashable, Operation] = {}
+        for operand in self._operands:
+            if isinstance(operand, Elementwise):
+                found |= operand._leaves()
+            elif not isinstance(operand, Constant):
+                found[_key(operand)] = operand
+        return found
 
-    def _laid(self, operand: Operation, values: Any) -> Any:
+    def _compute(self, leaves: Mapping[Hashable, Values], out: Values | None = None) -> Any:
+        """Return the values of the function for values of the leaves, laid as those of the outermost one."""
+        operands = [
+            operand._compute(leaves)
+            if isinstance(operand, Elementwise)
+            else operand.value
+            if isinstance(operand, Constant)
+            else leaves[_key(operand)]
+            for operand in self._operands
+        ]
+        if out is None:
+            return self._apply(*operands)
+        if isinstance(self._apply, np.ufunc):
+            return self._apply(*operands, out=out)
+        out[...] = self._apply(*operands)
+        return out
+
+    def _laid(self, operand: Operation, values: Values) -> Values:
         """Return the values of an operand with its axes at the places of this one's."""
-        if isinstance(operand, Constant):
-            return values
         order = [operand.names.index(name) for name in self.names if name in operand.sizes]
         index = tuple(slice(None) if name in operand.sizes else None for name in self.names)
         return values.transpose(order)[index]
@@ -215,6 +320,30 @@ class Elementwise(Operation):
 
 def _sample(operand: Operation) -> Any:
     return operand.value if isinstance(operand, Constant) else np.ones(1, operand.dtype)
+
+
+def _key(operand: Operation) -> Hashable:
+    return operand.key if isinstance(operand, Source) else id(operand)
+
+
+def blocks(shape: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield the places of parts of an array that caches hold, as indices that keep all axes."""
+    if prod(shape) <= BLOCK:
+        yield (...,)
+        return
+    axis = next(axis for axis in range(len(shape)) if prod(shape[axis + 1 :]) <= BLOCK)
+    step = max(BLOCK // max(prod(shape[axis + 1 :]), 1), 1)
+    for outer in product(*(range(size) for size in shape[:axis])):
+        for start in range(0, shape[axis], step):
+            yield (*(slice(at, at + 1) for at in outer), slice(start, min(start + step, shape[axis])))
+
+
+def _within(block: tuple[Any, ...], shape: Sequence[int]) -> tuple[Any, ...]:
+    """Return a place in an array that has single elements along some axes, which are laid along them."""
+    # What is beyond the block is whole, and so are single elements.
+    return tuple(
+        part if part is ... or size > 1 else slice(None) for part, size in zip(block, shape, strict=False)
+    )
 
 
 class Reduction(Operation):
@@ -247,13 +376,15 @@ class Reduction(Operation):
             self._lock.release()
 
     def _computed(self, kept: Ranges, how: How) -> Values:
-        gathered = _Gathered(self._statistic)
+        gathered = _Gathered(self._statistic, self.dtype)
         axes = tuple(self._operand.names.index(name) for name in self._over)
         for part in self._parts(prod(map(len, kept.values()))):
             how.token.check()
-            values = np.asarray(self._operand.block({**kept, **part}, how))
-            with np.errstate(all="ignore"):
-                gathered.add(values.astype(self.dtype, copy=False), axes)
+            ranges = {**kept, **part}
+            shape = [len(ranges[name]) for name in self._operand.names]
+            with how.scratch.taken(shape, self._operand.dtype) as values, np.errstate(all="ignore"):
+                self._operand.fill(values, ranges, how)
+                gathered.add(values, axes)
         with np.errstate(all="ignore"):
             return np.asarray(gathered.result(), self.dtype)
 
@@ -285,20 +416,31 @@ class _Gathered:
     Algorithm for Computing Sample Variances*, 1979): sums of squares would lose the digits of large values.
     """
 
-    def __init__(self, statistic: str) -> None:
-        self._statistic = statistic
+    def __init__(self, statistic: str, dtype: np.dtype[Any]) -> None:
+        self._statistic, self._dtype = statistic, dtype
         self._count: Any = 0.0
         self._value: Any = None
         self._squares: Any = 0.0
 
     def add(self, values: Values, axes: tuple[int, ...]) -> None:
-        known = ~np.isnan(values)
-        count = known.sum(axis=axes, dtype=np.float64)
         if self._statistic in ("min", "max"):
-            self._extreme(values, known, axes)
+            # They pass over NaN, and are NaN where there is nothing else.
+            function = np.fmin if self._statistic == "min" else np.fmax
+            found = function.reduce(values, axis=axes).astype(self._dtype, copy=False)
+            self._value = found if self._value is None else function(self._value, found)
+            return
+        count: Any = float(prod(values.shape[axis] for axis in axes))
+        known: Any = True
+        total = values.sum(axis=axes, dtype=self._dtype)
+        if np.isnan(total).any():
+            known = ~np.isnan(values)
+            count = known.sum(axis=axes, dtype=np.float64)
+            total = np.where(known, values, 0).sum(axis=axes, dtype=self._dtype)
+        if self._statistic == "sum":
+            self._value = total if self._value is None else self._value + total
         elif self._statistic != "count":
-            self._moments(np.where(known, values, 0), known, count, axes)
-        self._count = self._count + count
+            self._moments(values, total, known, count, axes)
+        self._count = self._count + (count if known is not True else np.broadcast_to(count, total.shape))
 
     def result(self) -> Any:
         count = self._count
@@ -313,27 +455,17 @@ class _Gathered:
                 variance = np.where(count > 0, self._squares / count, np.nan)
                 return variance if self._statistic == "var" else np.sqrt(variance)
             case _:
-                return np.nan if self._value is None else np.where(count > 0, self._value, np.nan)
+                return np.nan if self._value is None else self._value
 
-    def _extreme(self, values: Values, known: npt.NDArray[np.bool_], axes: tuple[int, ...]) -> None:
-        function = np.fmin if self._statistic == "min" else np.fmax
-        neutral = np.inf if self._statistic == "min" else -np.inf
-        found = function.reduce(np.where(known, values, neutral), axis=axes)
-        self._value = found if self._value is None else function(self._value, found)
-
-    def _moments(
-        self, values: Values, known: npt.NDArray[np.bool_], count: Values, axes: tuple[int, ...]
-    ) -> None:
-        total = values.sum(axis=axes)
-        if self._statistic == "sum":
-            self._value = total if self._value is None else self._value + total
-            return
+    def _moments(self, values: Values, total: Values, known: Any, count: Any, axes: tuple[int, ...]) -> None:
         mean = np.where(count > 0, total / count, 0)
+        squares: Any = 0.0
         if self._statistic != "mean":
-            apart = np.where(known, values - np.expand_dims(mean, axes), 0)
-            squares = (np.abs(apart) ** 2).sum(axis=axes)
-        else:
-            squares = 0.0
+            apart = np.subtract(values, np.expand_dims(mean, axes), dtype=self._dtype)
+            if known is not True:
+                apart[~known] = 0
+            apart = np.abs(apart, out=apart if apart.dtype.kind == "f" else None)
+            squares = np.square(apart, out=apart).sum(axis=axes)
         if self._value is None:
             self._value, self._squares = mean, squares
             return

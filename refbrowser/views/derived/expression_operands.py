@@ -33,8 +33,15 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.model.selection import Selection
 
+
+def _power(base: Any, exponent: Any) -> Any:
+    """Return a power; numpy knows squares and roots by the operator alone."""
+    is_plain = isinstance(base, np.ndarray) and isinstance(exponent, float)
+    return base**exponent if is_plain else np.power(base, exponent)
+
+
 _OPERATORS: Mapping[str, Callable[..., Any]] = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power,
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": _power,
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
     "==": np.equal, "!=": np.not_equal,
 }  # fmt: skip
@@ -187,7 +194,8 @@ class Operands:
         self, part: Operation | Call, apply: Callable[..., Any], operands: Sequence[Operand]
     ) -> Elementwise:
         """Return a function of operands; truth counts as 1 where it is computed with."""
-        if isinstance(part, Operation) and part.symbol not in _COMPARED:
+        is_truth = any(operand.operation.dtype == np.bool_ for operand in operands)
+        if isinstance(part, Operation) and part.symbol not in _COMPARED and is_truth:
             apply = partial(_of_numbers, apply)
         try:
             return Elementwise(apply, [operand.operation for operand in operands])

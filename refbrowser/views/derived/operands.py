@@ -37,7 +37,7 @@ class OpenedArray:
         """What it is."""
         return self.array.node
 
-    def read(self, selection: Selection, how: How) -> npt.NDArray[Any]:
+    def read(self, selection: Selection, how: How, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """Return values as they are stored, and tell the bytes and requests that they took."""
         dataset, counts = self.array.dataset, [0, 0]
 
@@ -49,6 +49,7 @@ class OpenedArray:
                 self.node,
                 dataset.access,
                 selection,
+                out=out,
                 cancel=how.token,
                 progress=progress,
                 export=how.export,

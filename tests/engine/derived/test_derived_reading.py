@@ -117,3 +117,37 @@ def test_operands_are_laid_by_the_names_of_their_dimensions() -> None:
 def test_a_number_makes_values_no_wider() -> None:
     small = Held(np.ones(3, np.float32))
     assert Elementwise(np.multiply, [small, Constant(2.0)]).dtype == np.float32
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (4, 5), (2, 3, 4), (5, 0, 2), (1, 1, 30)])
+@pytest.mark.parametrize("most", [1, 4, 7, 100])
+def test_blocks_are_all_of_an_array_once(
+    shape: tuple[int, ...], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "BLOCK", most)
+    counts = np.zeros(shape, int)
+    for block in operations.blocks(shape):
+        assert counts[block].ndim == counts.ndim
+        assert counts[block].size <= max(most, 1)
+        counts[block] += 1
+    assert (counts == 1).all()
+
+
+def test_scratch_gives_memory_again_but_not_after_an_error() -> None:
+    scratch = operations.Scratch()
+    with scratch.taken((4,), np.dtype("f8")) as first, scratch.taken((4,), np.dtype("f8")) as second:
+        assert not np.shares_memory(first, second)
+    with scratch.taken((2, 2), np.dtype("f4")) as again:
+        assert np.shares_memory(first, again) or np.shares_memory(second, again)
+    held = []
+
+    def fail() -> None:
+        with scratch.taken((4,), np.dtype("f8")) as lost:
+            held.append(lost)
+            raise OSError
+
+    with pytest.raises(OSError):
+        fail()
+    with scratch.taken((4,), np.dtype("f8")) as one, scratch.taken((4,), np.dtype("f8")) as other:
+        assert not np.shares_memory(held[0], one)
+        assert not np.shares_memory(held[0], other)
