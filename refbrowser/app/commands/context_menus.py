@@ -73,6 +73,7 @@ SET_MENU: Names = (
     None,
     "combine_files",
     "make_references",
+    "audit_set",
     None,
     "close_set",
 )

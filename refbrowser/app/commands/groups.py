@@ -17,6 +17,7 @@ from refbrowser.app.commands.references import (
     ReferenceCommands,
 )
 from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.sessions import SessionCommands
 from refbrowser.app.commands.source import SourceCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
@@ -33,6 +34,7 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     FindingCommands,
     FileCommands,
     SaveCommands,
+    SessionCommands,
     EditCommands,
     ReferenceCommands,
     PackingCommands,

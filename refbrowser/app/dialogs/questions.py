@@ -107,6 +107,10 @@ class TemplateValuesDialog(QDialog):
 Connect = Callable[[str, QWidget], object]
 
 
+#: Places that a session reads from which are named.
+_PLACES = 8
+
+
 def _private_origin(path: str) -> Origin | None:
     """Return the origin of a path or URL where its host is a private address."""
     from refbrowser.io.access.access import is_private_origin
@@ -392,6 +396,33 @@ class Questions(QObject):
         box.finished.connect(lambda _code: answer(box.clickedButton() is yes))
         self._show(box)
 
+    def session(
+        self, name: str, paths: Sequence[str], outside: Sequence[str], confirmed: Callable[[], object]
+    ) -> None:
+        """Ask whether to open a session that names documents outside of its folder; none was looked at."""
+        shown = [one_line(place) for place in outside[:_PLACES]]
+        if len(outside) > _PLACES:
+            shown.append(f"and {counted_spaced(len(outside) - _PLACES, 'other place', 'other places')}")
+        lines = [
+            "It also reads from:\n" + "\n".join(shown),
+            "Nothing was read yet, and nothing is trusted for being named in it. "
+            "Open it only if you know who sent it.",
+        ]
+        is_private = any(_private_origin(path) is not None for path in paths)
+        if is_private:
+            lines.insert(1, "One of them is a private address, of this computer or its network.")
+        box = self._box("sessionQuestion", f"Open the session {one_line(name)}?")
+        box.setIcon(QMessageBox.Icon.Warning if is_private else QMessageBox.Icon.Question)
+        box.setInformativeText("\n\n".join(lines))
+        yes = box.addButton("Open", QMessageBox.ButtonRole.AcceptRole)
+        yes.setObjectName("sessionQuestionYes")
+        no = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+        no.setObjectName("sessionQuestionNo")
+        box.setDefaultButton(no)
+        box.setEscapeButton(no)
+        box.finished.connect(lambda _code: confirmed() if box.clickedButton() is yes else None)
+        self._show(box)
+
     def connection(
         self,
         origin: Origin,
@@ -448,6 +479,10 @@ class Questions(QObject):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(heading)
         return box
+
+    def show(self, dialog: QFileDialog) -> None:
+        """Show a dialog that asks for a file, which is gone once it is closed."""
+        self._show(dialog)
 
     @staticmethod
     def _show(dialog: QFileDialog | QMessageBox | QWidget) -> None:

@@ -93,7 +93,7 @@ class Navigation(QObject):
         self._editors.useChosen.connect(self._use_chosen)
         self._editors.keyChosen.connect(self._centre.references.go_to_key)
         self._centre.tabs.currentChanged.connect(self._tab_shown)
-        self._centre.plotChosen.connect(self._view_chosen)
+        self._centre.plotChosen.connect(self.follow_view)
 
     @property
     def _plotted(self) -> tuple[OpenDocument, ArrayNode] | None:
@@ -114,6 +114,10 @@ class Navigation(QObject):
         self._wanted[document.number] = Link(document.path, "/" + path.strip("/"), selection)
         if document.hierarchy is not None:
             self.refresh()
+
+    def leave_alone(self, document: OpenDocument) -> None:
+        """Select nothing in a document by itself once it is read."""
+        self._begun.add(document.number)
 
     def refresh_soon(self) -> None:
         """Show the current document's newest structure in every pane, after what is under way."""
@@ -346,10 +350,10 @@ class Navigation(QObject):
         views.open(side)
         self._plot_soon.stop()
         self._plot(item)
-        self._view_chosen(views.active)
+        self.follow_view(views.active)
         self._centre.show_tab(PLOT)
 
-    def _view_chosen(self, plot: PlotPane) -> None:
+    def follow_view(self, plot: PlotPane) -> None:
         """Let all panes be about what the view shows that is active now."""
         shown = self._plotted
         if shown is None or plot.array() is None or self._is_selecting:

@@ -198,8 +198,10 @@ class HierarchyPane(QWidget):
             self.model.rebuild()
         if first:
             self._expand_document(document)
-            # As much of it as there is room for, from its name on.
-            self.tree.scrollTo(self._root_of(document), QAbstractItemView.ScrollHint.PositionAtTop)
+            # As much of it as there is room for, from its name on, or that of its set.
+            root = self._root_of(document)
+            top = root.parent() if root.row() == 0 and root.parent().isValid() else root
+            self.tree.scrollTo(top, QAbstractItemView.ScrollHint.PositionAtTop)
         if self.tree.currentIndex().isValid():
             self.tree.scrollTo(self.tree.currentIndex())
 

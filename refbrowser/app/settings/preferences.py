@@ -57,6 +57,7 @@ class Preference(NamedTuple):
 
 
 THEMES = (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark"))
+RESTORE = (("never", "Never"), ("ask", "Offer it on the start page"), ("always", "At once"))
 #: The part of the dialog that says where exports run.
 COMPUTE = "Compute"
 PLACES = (
@@ -66,6 +67,14 @@ PLACES = (
 )
 PREFERENCES = (
     Preference("theme", "Appearance", "Theme", "system", "Colours of the window", THEMES),
+    Preference(
+        "restore",
+        "Start",
+        "Restore the last session",
+        "ask",
+        "Documents, views and layout of the window that was closed last",
+        RESTORE,
+    ),
     Preference(
         "colour_map",
         "Plot",

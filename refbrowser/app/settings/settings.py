@@ -20,6 +20,8 @@ RECENT = 12
 COLOUR_TABLES = 50
 #: Documents opened together that one entry has at most, and entries that can be pinned.
 TOGETHER, PINNED = 5_000, 12
+#: Sessions whose text is remembered.
+SESSIONS = 50
 
 
 class RecentEntry(NamedTuple):
@@ -98,8 +100,11 @@ class Settings:
         """Put a document at the front of the recent ones."""
         import json
 
+        from refbrowser.views.window_states.session_file import is_session
+
         first = self._first_of(path)
-        together = set(self.together(first))
+        # Documents of a session may have entries of their own as well.
+        together = {first} if is_session(first) else set(self.together(first))
         paths = [first, *(other for other in self._texts("recent") if other not in together)]
         self._keep("recent", json.dumps(paths[:RECENT]))
         listed = [*paths[:RECENT], *self._texts("pinned")]
@@ -126,6 +131,10 @@ class Settings:
 
     def more_words(self, path: str) -> str:
         """Return how many were opened with a document that was opened lately; nothing for none."""
+        from refbrowser.views.window_states.session_file import is_session
+
+        if is_session(path):
+            return "  (session)"
         more = len(self.together(path)) - 1
         return f"  and {more} more" if more else ""
 
@@ -195,6 +204,17 @@ class Settings:
     def _by_path(self, name: str) -> dict[str, str]:
         items = self._json(name, {}).items()
         return {path: chosen for path, chosen in items if isinstance(chosen, str)}
+
+    def session_mark(self, path: str) -> str:
+        """Return what marks the text of a session that this user saved or opened last; empty for none."""
+        return str(self._json("sessions", {}).get(path, ""))
+
+    def set_session_mark(self, path: str, mark: str) -> None:
+        """Remember the text of a session: it is not asked about again."""
+        import json
+
+        others = {other: kept for other, kept in self._json("sessions", {}).items() if other != path}
+        self._keep("sessions", json.dumps(dict([*others.items(), (path, mark)][-SESSIONS:])))
 
     def was_toured(self) -> bool:
         """Tell whether the tour was offered before."""

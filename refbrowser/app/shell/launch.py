@@ -124,6 +124,10 @@ def run(
         Ahead(window)
         window.documents.use_settings(settings or {})
         window.documents.shared.lenders = frozenset(allow_codecs)
+        if screenshot is None:
+            from refbrowser.app.window_states.kept_window import KeptWindow
+
+            window.kept = KeptWindow(window)
         open_targets(window, paths, array, template_values or {}, allow, options)
         if not paths and screenshot is None:
             from refbrowser.app.commands.view import HelpCommands
@@ -203,10 +207,12 @@ def open_targets(
 ) -> None:
     """Open what the command line names; `array` belongs to the last of them."""
     from refbrowser.app.commands.links import LinkCommands
+    from refbrowser.app.commands.sessions import SessionCommands
     from refbrowser.app.shell.main_window import MainWindow
     from refbrowser.app.widgets.dropped_items import ONE_BY_ONE
     from refbrowser.engine.links import Link
     from refbrowser.errors import RefbrowserError
+    from refbrowser.views.window_states.session_file import is_session
     from refbrowser.views.words import one_line
 
     assert isinstance(window, MainWindow)
@@ -223,12 +229,16 @@ def open_targets(
         except RefbrowserError as error:
             window.show_error(f"{one_line(target[:80])} was not opened", error)
             continue
+        if is_session(link.path):
+            window.open_session(link.path)
+            continue
         if array is not None and number == len(paths) - 1:
             link = Link(link.path, array)
         window.open_path(link.path, link.node or None, values, allow, options, selection=link.selection)
     if not paths:
         window.prepare_plot()
         window.parts.follower.look_for_lost()
+        window.groups[SessionCommands].look_for_kept()
 
 
 def _local(target: str) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
 
     from refbrowser.app.shell.window_parts import Parts
+    from refbrowser.app.window_states.kept_window import KeptWindow
 
 
 #: Height that the desktop's frame around the window takes, about.
@@ -49,6 +50,8 @@ class MainWindow(QMainWindow, Workspace):
 
     parts: Parts
     is_complete = False
+    #: Keeps on disk what is shown; None where nothing is kept.
+    kept: KeptWindow | None = None
 
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__()
@@ -204,9 +207,14 @@ class MainWindow(QMainWindow, Workspace):
             return
         from refbrowser.app.commands.saving import SaveCommands
 
+        if self.kept is not None:
+            self.kept.hold()
         if not self.groups[SaveCommands].may_close():
             event.ignore()
             return
+        if self.kept is not None:
+            self.kept.end()
+            self.kept = None
         self.plot_alone.leave()
         self.settings.set_layout(self.saveGeometry(), self.saveState())
         self.layout_kept.keep()

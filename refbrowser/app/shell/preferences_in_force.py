@@ -31,6 +31,7 @@ class PreferencesInForce(QObject):
             "cf": self._use_plot,
             "prefetch": self._use_plot,
             "first_picture": lambda: None,
+            "restore": lambda: None,
             "lock_on_save": lambda: None,
             "internal": self._use_attributes,
             "connections": self._use_session,

@@ -11,6 +11,7 @@ from PySide6.QtCore import QMimeData, QUrl
 from refbrowser.engine.links import SCHEME
 from refbrowser.formats.registry import REFERENCES, data_suffixes, formats, openable
 from refbrowser.io.origins import PROTOCOLS, REMOTE
+from refbrowser.views.window_states.session_file import is_session
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
@@ -73,6 +74,8 @@ class Drop:
         verb = "Open it as another document" if others_open else "Open"
         name = names[0].lower()
         known = next((each for each in formats() if name.endswith(each.suffixes)), REFERENCES)
+        if len(names) == 1 and is_session(name):
+            return f"Open the session {names[0]}", "It takes the place of what is open"
         what = "" if known is REFERENCES else f"{known.noun} "
         count = count_text(len(names))
         several = f"{count} files of data" if self.is_data else f"{count} documents"

@@ -77,6 +77,8 @@ class Workspace:
         empty.
     make_of, combine_of
         Show the sheets that make references, and combine files, with some files in them.
+    open_session
+        Opens the session that a file holds, in place of what is open.
     show_places
         Shows where the files of a document lie, with what some of their URLs begin with chosen.
     """
@@ -112,6 +114,7 @@ class Workspace:
     make_of: Callable[[Sequence[str]], object]
     combine_of: Callable[[Sequence[str]], object]
     show_places: Callable[[OpenDocument, str], object]
+    open_session: Callable[[str], object]
 
     def window(self) -> QWidget:
         """Return the window itself: parent of dialogs."""
@@ -150,13 +153,17 @@ class Workspace:
         """Open what somebody typed or pasted: a path, a URL, or a link; of a link without what is secret."""
         from refbrowser.engine.links import Link
         from refbrowser.errors import RefbrowserError
+        from refbrowser.views.window_states.session_file import is_session
 
         try:
             link = Link.parse(text)
         except RefbrowserError as error:
             self.show_error("The link was not opened", error)
             return
-        self.open_link(link.without_secrets() if link.node else link, options)
+        if is_session(link.path) and "://" not in link.path:
+            self.open_session(link.path)
+        else:
+            self.open_link(link.without_secrets() if link.node else link, options)
 
     def open_link(self, link: Link, options: Mapping[str, Any] | None = None) -> OpenDocument:
         """Open what a link names, and show what it leads to; what it had and may not have is told."""
@@ -164,13 +171,18 @@ class Workspace:
             self.say(one_line(f"Left out of the link: {words}"))
         return self.open_path(link.path, link.node or None, options=options, selection=link.selection)
 
-    def open_recent(self, path: str) -> OpenDocument:
-        """Open a document that was opened lately, as it was opened then, and those opened with it."""
+    def open_recent(self, path: str) -> None:
+        """Open what was opened lately, as it was opened then: a document, those opened with it, a session."""
+        from refbrowser.views.window_states.session_file import is_session
+
+        if is_session(path):
+            self.open_session(path)
+            return
         together = self.settings.together(path)
         if len(together) > 1:
             self.open_all(together)
         flavour = self.settings.flavour(path)
-        return self.open_path(path, options={"flavour": flavour} if flavour else None)
+        self.open_path(path, options={"flavour": flavour} if flavour else None)
 
     def open_all(self, paths: Sequence[str]) -> None:
         """Open several documents; the last one is shown, and all are one entry of those opened lately.

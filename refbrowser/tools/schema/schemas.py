@@ -7,13 +7,13 @@ from pathlib import Path
 from refbrowser.bundled import resource
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
-#: That of what every verb prints where it fails.
-ERROR = "error"
+#: That of what every verb prints where it fails, and of the file of a session, which the window writes.
+ERROR, SESSION = "error", "session"
 _FOLDER = "schemas"
 
 
 def schema_names() -> tuple[str, ...]:
-    """Return the verbs that have one, and `ERROR`."""
+    """Return the verbs that have one, `ERROR` and `SESSION`."""
     return tuple(sorted(path.stem for path in _path(ERROR).parent.glob("*.json")))
 
 

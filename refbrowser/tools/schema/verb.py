@@ -12,7 +12,8 @@ from refbrowser.io.cancel import CancelToken
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    help_text = "of this verb; error: of what every verb prints on standard error where it fails"
+    help_text = "of this verb; error: of what every verb prints on standard error where it fails; "
+    help_text += "session: of the file of a session of the window"
     parser.add_argument("verb", nargs="?", metavar="VERB", help=help_text)
     add_json(parser)
 

@@ -13,6 +13,7 @@ from refbrowser.views.plot_states.json_fields import (
     is_on,
     json_field,
     many_of,
+    maybe,
     named,
     text_of,
 )
@@ -112,13 +113,15 @@ class WindowState(JsonValue):
     sets
         Files that were opened together and are one row of the tree, by their paths.
     plots
-        What plots show, in the order in which `arrangement` names them.
+        What plots show, in the order in which `arrangement` numbers them; None for one that shows nothing.
     arrangement
         How plots are arranged, as JSON has it; empty for one alone.
     tab
         The tab over the plots that is in front, by its title; empty for that of plots.
     docks
         The docks, from left to right and from the top down.
+    is_bottom_folded
+        Whether nothing but the tabs is seen of those at the bottom.
     """
 
     NOUN = "a session"
@@ -126,10 +129,11 @@ class WindowState(JsonValue):
     documents: tuple[DocumentState, ...] = json_field(many_of(DocumentState.from_json, DOCUMENTS), ())
     current: int = json_field(lambda value: _number(value), -1)
     sets: tuple[tuple[str, ...], ...] = json_field(many_of(_paths, SETS), ())
-    plots: tuple[PlotState, ...] = json_field(many_of(PlotState.from_json, PLOTS), ())
+    plots: tuple[PlotState | None, ...] = json_field(many_of(maybe(PlotState.from_json), PLOTS), ())
     arrangement: Mapping[str, Any] = json_field(_object, {})
     tab: str = json_field(_name, "")
     docks: tuple[DockState, ...] = json_field(many_of(DockState.from_json, DOCKS), ())
+    is_bottom_folded: bool = json_field(is_on, False)
 
     @property
     def is_empty(self) -> bool:
@@ -138,7 +142,7 @@ class WindowState(JsonValue):
 
     def paths(self) -> Iterator[str]:
         """Yield all paths that it names, one more than once."""
-        named: tuple[DocumentState | PlotState, ...] = (*self.documents, *self.plots)
+        named: tuple[DocumentState | PlotState, ...] = (*self.documents, *filter(None, self.plots))
         for each in named:
             yield each.path
             yield from each.documents.values()
@@ -155,7 +159,8 @@ class WindowState(JsonValue):
             replace(each, path=move(each.path), documents=labelled(each.documents)) for each in self.documents
         )
         plots = tuple(
-            replace(each, path=move(each.path), documents=labelled(each.documents)) for each in self.plots
+            each and replace(each, path=move(each.path), documents=labelled(each.documents))
+            for each in self.plots
         )
         sets = tuple(tuple(map(move, paths)) for paths in self.sets)
         return replace(self, documents=documents, plots=plots, sets=sets)

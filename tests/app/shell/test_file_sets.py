@@ -18,6 +18,7 @@ from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.panes.tree_rows import DETAIL_ROLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits.edits import SetTemplate
+from refbrowser.tools.audit.window.commands import AuditCommands
 
 Settle = Callable[[], None]
 
@@ -189,3 +190,16 @@ def test_five_thousand_files_are_listed_at_once(window: MainWindow, many: list[s
     assert window.hierarchy.model.rowCount(set_row(window)) == 5_000
     assert opened(window) == ["run_00.json"]
     assert json.loads(Path(many[0]).read_text())["version"] == 1
+
+
+@pytest.mark.slow
+def test_all_files_of_a_set_are_audited(window: MainWindow, dropped: list[str], settle: Settle) -> None:
+    bad = Path(dropped[3])
+    bad.write_text(bad.read_text().replace("data.bin", "gone.bin"))
+    select_set(window)
+    window.groups[AuditCommands].audit_set()
+    settle()
+    model = window.hierarchy.model
+    marks = [model.index(row, 0, set_row(window)).data(DETAIL_ROLE) for row in range(1, 8)]
+    assert marks[2].endswith("faults")
+    assert marks[:2] + marks[3:] == ["sound"] * 6

@@ -24,7 +24,7 @@ import refbrowser.cli.console as console
 from refbrowser.cli import main
 from refbrowser.cli.program import parser_of
 from refbrowser.tools.registry import BUILT_IN
-from refbrowser.tools.schema.schemas import ERROR, schema_names, schema_text
+from refbrowser.tools.schema.schemas import ERROR, SESSION, schema_names, schema_text
 
 SCHEMAS: dict[str, Any] = {name: json.loads(schema_text(name)) for name in schema_names()}
 NAMES = sorted(SCHEMAS)
@@ -55,7 +55,7 @@ def test_every_verb_with_json_has_a_schema() -> None:
         for tool in BUILT_IN
         if "--json" in {flag for action in parser_of(tool)._actions for flag in action.option_strings}
     }
-    assert printing | {ERROR} == set(SCHEMAS)
+    assert printing | {ERROR, SESSION} == set(SCHEMAS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -64,7 +64,7 @@ def test_a_schema_is_whole_and_closed(name: str) -> None:
     Draft202012Validator.check_schema(schema)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["$id"] == f"urn:refbrowser:{name}"
-    assert f"refbrowser {name} --json" in schema["title"] or name == ERROR
+    assert f"refbrowser {name} --json" in schema["title"] or name in (ERROR, SESSION)
     for part in parts(schema):
         if isinstance(part.get("properties"), dict):
             # A member that nobody declared is a fault; others are maps, of names that files give.
@@ -246,7 +246,7 @@ def test_outputs_are_as_published(
 
 def test_all_verbs_are_tried() -> None:
     # One prints before it waits for the end: it has a test of its own.
-    assert set(COMMANDS) | {ERROR, "serve"} == set(SCHEMAS)
+    assert set(COMMANDS) | {ERROR, SESSION, "serve"} == set(SCHEMAS)
 
 
 @pytest.mark.slow
@@ -297,7 +297,7 @@ def test_errors_are_as_published(sample: str, capsys: pytest.CaptureFixture[str]
         assert last["error"]["exit_code"] in (2, 6)
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"read", "config", "schema", "limits"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"read", "config", "schema", "limits", SESSION}))
 def test_a_member_that_nobody_declared_is_a_fault(name: str) -> None:
     # Whatever else is wrong with an empty object, what is not known is told as well.
     told = " ".join(fault.message for fault in Draft202012Validator(_first(name)).iter_errors({"odd": 1}))

@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.tools.schema.schemas import SESSION, schema_text
 from refbrowser.views.plot_states.plot_state import PlotState
 from refbrowser.views.window_states.session_file import parse_session, places_outside, session_text
 from refbrowser.views.window_states.window_state import AREAS, DockState, DocumentState, WindowState
 
+SCHEMA = Draft202012Validator(json.loads(schema_text(SESSION)))
 NAMES = st.text(st.characters(exclude_characters="\0/", exclude_categories=("Cs",)), min_size=1, max_size=8)
 PATHS = st.lists(NAMES.filter(lambda name: name not in (".", "..")), min_size=1, max_size=3).map(
     lambda parts: "/data/" + "/".join(parts)
@@ -64,6 +67,11 @@ def test_a_session_comes_back_from_its_file_as_it_was(state: WindowState, folder
     text, left_out = session_text(state, folder)
     assert not left_out
     assert parse_session(text, folder).state == state
+
+
+@given(STATES)
+def test_a_session_is_as_its_schema_says(state: WindowState) -> None:
+    SCHEMA.validate(json.loads(session_text(state, "/data")[0]))
 
 
 def test_what_is_below_the_file_goes_with_it() -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from refbrowser.findings.finding import Finding
     from refbrowser.tools.audit.window.audit_pane import AuditPane
 
+#: What is told of a file in which nothing was found.
+_SOUND = "sound"
 _FILTERS = ("Page (*.html)", "JSON (*.json)", "Table (*.csv)")
 
 
@@ -43,6 +45,14 @@ class AuditCommands(CommandGroup):
             menu="&Tools",
             after="look_again",
         ),
+        ActionSpec(
+            "audit_set",
+            "A&udit all files of the set",
+            when="has_set",
+            tip="Check which files of the selected set have references to what is gone, cut short or changed",
+            menu="&Tools",
+            after="show_audit",
+        ),
     )
 
     def __init__(self, workspace: Workspace) -> None:
@@ -59,7 +69,7 @@ class AuditCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name(self.show_audit)
+        return by_name(self.show_audit, self.audit_set)
 
     def _connect_pane(self, pane: AuditPane) -> None:
         """Do what the page asks for."""
@@ -75,6 +85,34 @@ class AuditCommands(CommandGroup):
     def show_audit(self) -> None:
         """Bring the page to the front and put the keyboard in it."""
         self.dock.show()
+
+    def audit_set(self) -> None:
+        """Audit each file of the selected set: what is found is told beside its name as it comes."""
+        files, workspace = self._workspace.hierarchy.chosen_set(), self._workspace
+        if files is None:
+            return
+
+        def audit_all(control: TaskControl) -> int:
+            faulty = 0
+            for path in files.paths:
+                control.check()
+                words = _audited(path)
+                faulty += words != _SOUND
+                control.send((path, words))
+            return faulty
+
+        def received(found: tuple[str, str]) -> None:
+            path, words = found
+            files.marks[path] = words
+            workspace.hierarchy.update_titles()
+
+        def done(faulty: int) -> None:
+            count = counted_spaced(len(files.paths), "file")
+            found = f"{counted_spaced(faulty, 'file')} with findings" if faulty else "nothing found"
+            workspace.say(f"Audited {count}: {found}")
+
+        title = f"Audit {files.title}"
+        workspace.tasks.run(f"audit set {files.number}", title, audit_all, done, received=received)
 
     def _show_expectation(self) -> None:
         self._workspace.groups[ExpectationCommands].show_expectation()
@@ -166,3 +204,19 @@ class AuditCommands(CommandGroup):
             lambda _none: self._workspace.say(f"Written: {one_line(path)}"),
             failed,
         )
+
+
+def _audited(path: str) -> str:
+    """Return what an audit of one file finds, in a few words; only its own folder is read."""
+    from refbrowser.errors import RefbrowserError
+    from refbrowser.tools.audit.public import audit
+
+    try:
+        result = audit(path, level="stat")
+    except (OSError, RefbrowserError):
+        return "not opened"
+    if result.faults:
+        return counted_spaced(result.faults, "fault")
+    if result.warnings:
+        return counted_spaced(result.warnings, "warning")
+    return "not allowed" if result.blocked else _SOUND
