@@ -59,6 +59,7 @@ WITHOUT_QT = {
     "refbrowser.app.plot.palette": "colours of the theme, and of the tables that the bar has",
     "refbrowser.app.actions.action_spec": "an action as a value",
     "refbrowser.app.actions.data_menu": "an action as a value",
+    "refbrowser.app.actions.file_menu": "one menu, for a table that is long enough without it",
     "refbrowser.app.commands.groups": "which groups of commands a window has",
     "refbrowser.app.plot.kinds.line_kind": "draws with the layers of the canvas",
     "refbrowser.app.actions.menus": "what menus hold, as values: help and the list of shortcuts read it",
@@ -83,6 +84,7 @@ WITHOUT_QT = {
 ROLES = {"opening", "hierarchy", "verb", "request", "report", "public", "commands"}
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
+    "refbrowser.app.dialogs.session_bar": "a bar, for commands that are long enough without it",
     "refbrowser.views.hierarchy_filter": "what is typed over the tree; known without Qt",
     "refbrowser.tools.figure.window.line_widths": "all that is known of pens of the plotting library",
     "refbrowser.model.multiscales.overviews": "a convention of its own, beside the others",
@@ -546,6 +548,8 @@ JOBS = {
     "refbrowser.app.shell.drops": "loads libraries, which stay",
     "refbrowser.app.shell.following": "looks for lost edits, once",
     "refbrowser.app.shell.main_window": "has names of Qt asked for, once",
+    "refbrowser.app.commands.sessions": "looks for what lost windows showed, once",
+    "refbrowser.app.window_states.kept_window": "writes what is shown; a newer state replaces it",
     "refbrowser.app.shell.tool_places": "looks for tools and kinds of plots of other packages, once",
 }
 

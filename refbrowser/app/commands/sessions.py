@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -113,6 +112,8 @@ class SessionCommands(CommandGroup):
         unsaved = [each for each in self._workspace.documents.all() if each.is_new]
 
         def write(control: TaskControl) -> tuple[str, tuple[str, ...]]:
+            import hashlib
+
             from refbrowser.io.files.atomic import write_atomically
             from refbrowser.views.window_states.session_file import session_text
 
@@ -256,6 +257,8 @@ def _filter() -> str:
 
 
 def _read(path: str) -> _Read:
+    import hashlib
+
     from refbrowser.io.files.window_files import read_bounded
     from refbrowser.views.window_states.session_file import parse_session, places_outside
 

@@ -69,6 +69,7 @@ SECTIONS = {
         "comparing",
         "computing",
         "regions",
+        "sessions",
         "figures",
         "bytes",
         "export",

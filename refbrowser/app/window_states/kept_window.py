@@ -9,12 +9,12 @@ from PySide6.QtCore import QObject
 
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.app.window_states.told_window import window_state
-from refbrowser.io.files.window_files import WindowFile
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.app.workspace.workspace import Workspace
+    from refbrowser.io.files.window_files import WindowFile
     from refbrowser.views.window_states.window_state import WindowState
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class KeptWindow(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace.window())
         self._workspace = workspace
-        self._file = WindowFile()
+        self._made: WindowFile | None = None
         self._state: WindowState | None = None
         #: What was shown when the window began to close, before its documents were asked about.
         self._held: WindowState | None = None
@@ -41,6 +41,15 @@ class KeptWindow(QObject):
         centre.tabs.currentChanged.connect(self._changed)
         for plot in centre.plots():
             self._follow(plot)
+
+    @property
+    def _file(self) -> WindowFile:
+        """The file, which is made once it is needed."""
+        if self._made is None:
+            from refbrowser.io.files.window_files import WindowFile
+
+            self._made = WindowFile()
+        return self._made
 
     def _follow(self, plot: PlotPane) -> None:
         for changed in (plot.viewChanged, plot.optionsChanged, plot.settled):
