@@ -182,6 +182,17 @@ class ChangedRows:
             found.append(np.array(part[max(start - first, 0) : max(stop - first, 0)], np.int64))
         return np.concatenate(found) if found else np.zeros(0, np.int64)
 
+    def number_of(self, row: int) -> int | None:
+        """Return the number of a row of the Version 0 view; None where it does not differ."""
+        number = self.find(row)
+        return number if number < self.count and self.row(number) == row else None
+
+    def mask(self, start: int, stop: int) -> npt.NDArray[np.bool_]:
+        """Return which rows of the Version 0 view differ, from `start` to before `stop`."""
+        found = np.zeros(stop - start, bool)
+        found[self.rows(self.find(start), self.find(stop)) - start] = True
+        return found
+
     def find(self, row: int) -> int:
         """Return how many rows that differ stand before a row: its own number where it differs."""
         before = 0

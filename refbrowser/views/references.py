@@ -7,12 +7,13 @@ A column is one `ReferenceColumn` of `COLUMNS`, and nothing else: whatever rows 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from refbrowser.formats.registry import title_of
+from refbrowser.views.reference_queries.reference_query import KINDS
 from refbrowser.views.rows import Column, RowStyle
 from refbrowser.views.words import CELL_LIMIT
 from refbrowser.words import count_text
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from refbrowser.references.content.refs import References
     from refbrowser.references.document.document import Document
     from refbrowser.views.changed_rows import ChangedRows
+    from refbrowser.views.reference_queries.sorted_rows import RowValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +106,27 @@ class ReferenceColumn(Column):
         Returns the text of a row.
     widest
         Returns the widest text that a document's rows can have; None where no column is measured by it.
+    order
+        Returns what rows are sorted by.
     """
 
     text: Callable[[ReferenceRow], str]
     widest: Callable[[Document], str] | None = None
+    order: Callable[[RowValues], npt.NDArray[np.int64]]
 
 
 def _widest_row(document: Document) -> str:
     return count_text(max(0, document.expansion.rows - 1))
 
 
-KEY = ReferenceColumn(title="Key", width=148, stretch=2, elide_middle=True, text=attrgetter("key"))
+KEY = ReferenceColumn(
+    title="Key",
+    width=148,
+    stretch=2,
+    elide_middle=True,
+    text=attrgetter("key"),
+    order=attrgetter("keys"),
+)
 COLUMNS = (
     ReferenceColumn(
         title="Row",
@@ -122,16 +134,25 @@ COLUMNS = (
         right=True,
         text=lambda row: "" if row.row is None else count_text(row.row),
         widest=_widest_row,
+        order=attrgetter("rows"),
     ),
     KEY,
-    ReferenceColumn(title="Kind", width=58, mono=False, text=attrgetter("kind")),
-    ReferenceColumn(title="URL or text", width=130, stretch=3, elide_middle=True, text=attrgetter("text")),
+    ReferenceColumn(title="Kind", width=58, mono=False, text=attrgetter("kind"), order=attrgetter("kinds")),
+    ReferenceColumn(
+        title="URL or text",
+        width=130,
+        stretch=3,
+        elide_middle=True,
+        text=attrgetter("text"),
+        order=attrgetter("urls"),
+    ),
     ReferenceColumn(
         title="Offset",
         width=84,
         right=True,
         text=lambda row: _number(row.offset),
         widest=lambda document: _largest(document.refs.table.offset),
+        order=attrgetter("offsets"),
     ),
     ReferenceColumn(
         title="Length",
@@ -139,8 +160,11 @@ COLUMNS = (
         right=True,
         text=lambda row: _number(row.length),
         widest=lambda document: _largest(document.refs.table.length),
+        order=attrgetter("lengths"),
     ),
-    ReferenceColumn(title="From", width=56, mono=False, text=attrgetter("origin")),
+    ReferenceColumn(
+        title="From", width=56, mono=False, text=attrgetter("origin"), order=attrgetter("origins")
+    ),
 )
 
 
@@ -149,8 +173,6 @@ def cells(row: ReferenceRow) -> list[str]:
     return [column.text(row) for column in COLUMNS]
 
 
-#: Words for `ReferenceKind`, in its order.
-KINDS = ("missing", "inline", "range", "whole", "fault")
 _INLINE, _FAULTY = 1, 4
 #: One page takes the GUI thread about this long at most, in seconds; the rest of it follows a little later.
 BUDGET = 0.004
@@ -307,8 +329,29 @@ class FirstRows:
         return ReferenceRow(row, key, "range", table.urls[number], offset, length, "refs")
 
 
-class ChangedOnlyRows:
-    """Rows of an `ExpansionRows` that a `ChangedRows` lists.
+class Listing(Protocol):
+    """Rows of the Version 0 view, in an order."""
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        ...
+
+    def row(self, number: int) -> int:
+        """Return the row of the Version 0 view that is the `number`-th."""
+        ...
+
+    def rows(self, start: int, stop: int) -> Iterable[int]:
+        """Return the rows of the Version 0 view that are numbers `start` to `stop`."""
+        ...
+
+    def number_of(self, row: int) -> int | None:
+        """Return the number of a row of the Version 0 view; None where it is not listed."""
+        ...
+
+
+class ListedRows:
+    """Those rows of an `ExpansionRows` that are listed, in the order of the list.
 
     Parameters
     ----------
@@ -318,31 +361,22 @@ class ChangedOnlyRows:
 
     columns = COLUMNS
 
-    def __init__(
-        self,
-        rows: ExpansionRows,
-        changes: ChangedRows,
-        saved: Document,
-        later: Callable[[], None],
-    ) -> None:
-        self._inner = rows
-        self._saved = saved
-        self._later = later
-        self.changes = changes
+    def __init__(self, rows: ExpansionRows, listing: Listing, later: Callable[[], None]) -> None:
+        self._inner, self._later = rows, later
+        self.listing = listing
         self.document = rows.document
 
     def row_count(self) -> int:
         """Return the number of rows."""
-        return self.changes.count + len(self.changes.removed)
+        return self.listing.count
 
     def row(self, number: int) -> int | None:
         """Return the row of the Version 0 view; None for a key that is gone."""
-        return self.changes.row(number) if number < self.changes.count else None
+        return self.listing.row(number) if number < self.listing.count else None
 
     def number_of(self, row: int) -> int | None:
-        """Return where a row of the Version 0 view is shown; None where it does not differ."""
-        number = self.changes.find(row)
-        return number if number < self.changes.count and self.changes.row(number) == row else None
+        """Return where a row of the Version 0 view is shown; None where it is not listed."""
+        return self.listing.number_of(row)
 
     def key(self, number: int) -> str | None:
         """Return the key of a row; None where it could not be made, or is gone."""
@@ -351,38 +385,62 @@ class ChangedOnlyRows:
 
     def page(self, start: int, stop: int) -> list[list[str]]:
         """Return the texts of rows; ``…`` for those that the budget left for later."""
-        count = self.changes.count
+        stop = min(stop, self.listing.count)
         texts: list[list[str]] = []
         end = time.perf_counter() + BUDGET
-        for first, last in self._runs(start, min(stop, count)):
+        for first, last in self._runs(start, stop):
             if time.perf_counter() > end:
                 self._later()
-                texts += [PENDING] * (min(stop, count) - start - len(texts))
-                break
+                return texts + [PENDING] * (stop - start - len(texts))
             texts += self._inner.page(first, last)
-        gone = self.changes.removed[max(0, start - count) : max(0, stop - count)]
-        return texts + [self._gone(key) for key in gone]
+        return texts
 
     def styles(self, start: int, stop: int) -> list[RowStyle]:
         """Return the marks of rows."""
-        count = self.changes.count
-        runs = self._runs(start, min(stop, count))
-        styles = [style for first, last in runs for style in self._inner.styles(first, last)]
-        gone = max(0, stop - max(start, count))
-        return styles + [RowStyle.CHANGED | RowStyle.REPLACED] * gone
+        runs = self._runs(start, min(stop, self.listing.count))
+        return [style for first, last in runs for style in self._inner.styles(first, last)]
 
     def _runs(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Return rows of the Version 0 view as short runs of neighbours."""
-        rows = self.changes.rows(start, stop).tolist() if start < stop else []
         runs: list[tuple[int, int]] = []
-        for row in rows:
+        for row in map(int, self.listing.rows(start, stop) if start < stop else ()):
             if runs and runs[-1][1] == row and row - runs[-1][0] < SLICE:
                 runs[-1] = (runs[-1][0], row + 1)
             else:
                 runs.append((row, row + 1))
         return runs
 
-    def _gone(self, key: str) -> list[str]:
+
+class ChangedOnlyRows(ListedRows):
+    """Rows that a `ChangedRows` lists, and then the keys that are gone."""
+
+    def __init__(
+        self,
+        rows: ExpansionRows,
+        changes: ChangedRows,
+        saved: Document,
+        later: Callable[[], None],
+    ) -> None:
+        super().__init__(rows, changes, later)
+        self._saved = saved
+        self._gone = changes.removed
+
+    def row_count(self) -> int:
+        """Return the number of rows."""
+        return super().row_count() + len(self._gone)
+
+    def page(self, start: int, stop: int) -> list[list[str]]:
+        """Return the texts of rows; ``…`` for those that the budget left for later."""
+        count = self.listing.count
+        gone = self._gone[max(0, start - count) : max(0, stop - count)]
+        return super().page(start, stop) + [self._gone_cells(key) for key in gone]
+
+    def styles(self, start: int, stop: int) -> list[RowStyle]:
+        """Return the marks of rows."""
+        gone = max(0, stop - max(start, self.listing.count))
+        return super().styles(start, stop) + [RowStyle.CHANGED | RowStyle.REPLACED] * gone
+
+    def _gone_cells(self, key: str) -> list[str]:
         refs = self._saved.refs
         slot = refs.find_slot(key)
         text = b"" if slot is None else refs.value_beginning(slot, 4 * CELL_LIMIT)

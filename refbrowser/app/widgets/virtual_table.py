@@ -59,10 +59,13 @@ class VirtualTable(PaintedView):
         The current row (int), or None, after the user or `set_current` changed it.
     activated(object)
         The row that was double-clicked, or on which Return was pressed.
+    titlePressed(int)
+        The title of a column was clicked, where `offer_order` says that this does something.
     """
 
     currentChanged = Signal(object)
     activated = Signal(object)
+    titlePressed = Signal(int)
     #: Rows asked of the model at once.
     page_rows = PAGE_ROWS
 
@@ -95,6 +98,17 @@ class VirtualTable(PaintedView):
         self._measure()
 
     # What is shown
+
+    def offer_order(self) -> None:
+        """Let the titles of columns be clicked."""
+        self._header.setSectionsClickable(True)
+        self._header.sectionClicked.connect(self.titlePressed)
+
+    def show_order(self, column: int | None, order: Qt.SortOrder) -> None:
+        """Mark the column that the rows are in the order of."""
+        self._header.setSortIndicatorShown(column is not None)
+        if column is not None:
+            self._header.setSortIndicator(column, order)
 
     def model(self) -> RowModel:
         """Return the model in use."""
