@@ -370,6 +370,16 @@ class ListedRows:
         """Return the number of rows."""
         return self.listing.count
 
+    def runs(self, start: int, stop: int) -> tuple[tuple[int, int], ...]:
+        """Return which rows of the Version 0 view are shown from `start` to before `stop`, as rising runs."""
+        runs: list[tuple[int, int]] = []
+        for row in sorted(map(int, self.listing.rows(start, min(stop, self.listing.count)))):
+            if runs and runs[-1][1] == row:
+                runs[-1] = (runs[-1][0], row + 1)
+            else:
+                runs.append((row, row + 1))
+        return tuple(runs)
+
     def row(self, number: int) -> int | None:
         """Return the row of the Version 0 view; None for a key that is gone."""
         return self.listing.row(number) if number < self.listing.count else None

@@ -15,10 +15,12 @@ from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
     QComboBox,
+    QDialog,
     QLabel,
     QLineEdit,
     QMenu,
     QMessageBox,
+    QPlainTextEdit,
     QPushButton,
 )
 from pytestqt.qtbot import QtBot
@@ -307,6 +309,131 @@ class TestGenerated:
         assert "comes from a gen rule" in said(window)
         assert not editor(window).isVisible()
         assert not document.is_dirty
+
+
+def see_rows(window: MainWindow, qtbot: QtBot, count: str) -> list[str]:
+    """Wait until the table shows so many rows, and return their keys."""
+    label = window.findChild(QLabel, "referencesCount")
+    qtbot.waitUntil(lambda: label.text().startswith(count))
+    view = table(window)
+    return [view.row_text(row)[1] for row in range(min(view.model().row_count(), 10))]
+
+
+def filter_by(window: MainWindow, text: str) -> None:
+    field = window.findChild(QLineEdit, "referencesFilter")
+    field.setText(text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+class TestFilter:
+    def test_what_is_typed_leaves_what_matches(
+        self, window: MainWindow, document: OpenDocument, qtbot: QtBot
+    ) -> None:
+        filter_by(window, "url:old/a offset>=114")
+        assert see_rows(window, qtbot, "3 of 67 rows") == ["line/57", "line/58", "line/59"]
+        assert table(window).hasFocus()
+        filter_by(window, "from:rule")
+        assert see_rows(window, qtbot, "4 of 67 rows") == [f"made/{number}" for number in range(4)]
+        filter_by(window, "")
+        assert see_rows(window, qtbot, "67 rows")[0] == ".zgroup"
+
+    def test_what_cannot_be_read_is_told_and_changes_nothing(
+        self, window: MainWindow, document: OpenDocument, qtbot: QtBot
+    ) -> None:
+        filter_by(window, "size>big")
+        answer = window.findChild(QLabel, "goToKeyAnswer")
+        assert "no number of bytes" in answer.text()
+        assert see_rows(window, qtbot, "67 rows")
+        filter_by(window, "size=1")
+        assert not answer.isVisible()
+        assert see_rows(window, qtbot, "4 of 67 rows")
+
+    def test_titles_sort_down_and_not_at_all(
+        self, window: MainWindow, document: OpenDocument, qtbot: QtBot
+    ) -> None:
+        bar = window.centre.references.filter
+        filter_by(window, "line/5 kind:range")
+        see_rows(window, qtbot, "11 of 67 rows")
+        table(window).titlePressed.emit(4)
+        table(window).titlePressed.emit(4)
+        qtbot.waitUntil(lambda: table(window).row_text(0)[1] == "line/59")
+        assert [table(window).row_text(row)[1] for row in (9, 10)] == ["line/50", "line/5"]
+        assert (bar.column, bar.is_descending) == (4, True)
+        table(window).titlePressed.emit(4)
+        qtbot.waitUntil(lambda: table(window).row_text(0)[1] == "line/5")
+        assert bar.column is None
+
+    def test_rows_that_are_shown_are_deleted_whatever_their_order(
+        self, window: MainWindow, document: OpenDocument, qtbot: QtBot, settle: Settle
+    ) -> None:
+        filter_by(window, "key:line/1?")
+        see_rows(window, qtbot, "10 of 67 rows")
+        window.centre.references.filter.press(4)
+        window.centre.references.filter.press(4)
+        qtbot.waitUntil(lambda: table(window).row_text(0)[1] == "line/19")
+        table(window).setFocus()
+        table(window).set_current(0)
+        QTest.keyClick(table(window), Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+        QTest.keyClick(table(window), Qt.Key.Key_Delete)
+        settle()
+        assert not {"line/19", "line/18"} & {*keys(document)}
+        assert {"line/17", "line/1", "other/0"} <= {*keys(document)}
+        assert see_rows(window, qtbot, "8 of 65 rows")[0] == "line/17", "it follows the edit"
+
+    def test_going_to_a_key_that_is_filtered_out_shows_all(
+        self, window: MainWindow, document: OpenDocument, qtbot: QtBot, settle: Settle
+    ) -> None:
+        filter_by(window, "line/5")
+        see_rows(window, qtbot, "11 of 67 rows")
+        window.centre.references.go_to_key("other/0")
+        settle()
+        assert window.centre.references.current_key() == "other/0"
+        assert window.findChild(QLineEdit, "referencesFilter").text() == ""
+
+    def test_changed_only_and_filter_hold_both(
+        self, window: MainWindow, document: OpenDocument, qtbot: QtBot, settle: Settle
+    ) -> None:
+        select(window, document, "line/3", more=2)
+        QTest.keyClick(table(window), Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+        settle()
+        window.centre.references.show_changed_only(True)
+        filter_by(window, "line/4")
+        assert see_rows(window, qtbot, "1 of 70 rows") == ["line/4 copy"]
+
+
+class TestChangingTogether:
+    def test_urls_and_offsets_of_the_rows_that_are_seen(
+        self, window: MainWindow, document: OpenDocument, qtbot: QtBot, settle: Settle
+    ) -> None:
+        before = document.document.to_bytes()
+        filter_by(window, "key:line/1?")
+        see_rows(window, qtbot, "10 of 67 rows")
+        table(window).set_current(0)
+        for _ in range(3):
+            QTest.keyClick(table(window), Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+        window.actions_["change_references"].trigger()
+        dialog = window.findChild(QDialog, "referenceChangesDialog")
+        preview = dialog.findChild(QPlainTextEdit, "changePreview")
+        take = dialog.findChild(QPushButton, "changeTakeButton")
+        assert not take.isEnabled()
+        dialog.findChild(QComboBox, "changeUrlChoice").setCurrentText("replace")
+        dialog.findChild(QLineEdit, "changeUrlValue").setText("s3://old/")
+        dialog.findChild(QLineEdit, "changeUrlNew").setText("https://new/")
+        dialog.findChild(QComboBox, "changeOffsetChoice").setCurrentText("add")
+        dialog.findChild(QLineEdit, "changeOffsetValue").setText("x")
+        assert "no number" in dialog.findChild(QLabel, "changeAnswer").text()
+        dialog.findChild(QLineEdit, "changeOffsetValue").setText("1000")
+        assert '→ ["https://new/a.nc", 1020, 2]' in preview.toPlainText()
+        take.click()
+        settle()
+        refs = json.loads(document.document.to_bytes())["refs"]
+        assert [refs[f"line/{number}"] for number in (10, 13)] == [
+            ["https://new/a.nc", 1020, 2],
+            ["https://new/a.nc", 1026, 2],
+        ]
+        assert refs["line/14"] == ["s3://old/a.nc", 28, 2]
+        document.undo()
+        assert document.document.to_bytes() == before
 
 
 class TestMenus:

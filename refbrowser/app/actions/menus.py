@@ -113,6 +113,13 @@ EDIT: tuple[ActionSpec | None, ...] = (
         tip="Add copies of the keys that are selected in References",
     ),
     ActionSpec(
+        "change_references",
+        "Change to&gether…",
+        shortcut="Shift+F2",
+        when="is_open",
+        tip="Change URL, offset and length of the references that are selected in References, as one step",
+    ),
+    ActionSpec(
         "delete_references",
         "D&elete keys",
         shortcut="Del",

@@ -85,6 +85,7 @@ KEYS_MENU: Names = (
     "add_reference",
     "rename_reference",
     "duplicate_references",
+    "change_references",
     "delete_references",
     "replace_prefix",
     None,

@@ -212,7 +212,12 @@ class ReferenceCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        edits = (self.rename_reference, self.duplicate_references, self.delete_references)
+        edits = (
+            self.rename_reference,
+            self.duplicate_references,
+            self.change_references,
+            self.delete_references,
+        )
         return by_name(*edits, self.changed_only, self.go_to_rule, self.override_key)
 
     def conditions(self) -> dict[str, bool]:
@@ -320,6 +325,28 @@ class ReferenceCommands(CommandGroup):
                 self._pane.rename_current()
 
         document.apply_later(CopyReferences(tuple(pairs)), done)
+
+    def change_references(self) -> None:
+        """Change URL, offset and length of the selected references, as one step."""
+        from refbrowser.app.dialogs.reference_changes_dialog import ReferenceChangesDialog
+        from refbrowser.references.edits.reference_changes import MOST_CHANGED, ChangeReferences
+
+        chosen, document = self._chosen(), self._current
+        if chosen is None or document is None or document.document is None:
+            return
+        self._centre.tabs.setCurrentIndex(REFERENCES)
+        if chosen.count > MOST_CHANGED:
+            self._workspace.say(f"At most {count_text(MOST_CHANGED)} references are changed at once")
+            return
+
+        def apply(edit: ChangeReferences) -> None:
+            words = f"{counted_spaced(chosen.count, 'reference')} changed; Undo takes it back"
+            document.apply_later(edit, lambda: self._workspace.say(words))
+
+        stay = f" {rows_of_rules(chosen)} stay, too: change the rule." if chosen.generated else ""
+        dialog = ReferenceChangesDialog(document.document, chosen, stay, self._workspace.window())
+        dialog.wanted.connect(apply)
+        dialog.open()
 
     def _chosen(self) -> SelectedRows | None:
         """Return the selected entries; None, and why is said, where there are none."""

@@ -2,256 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
+from refbrowser.app.panes.key_editor import KeyEditor
+from refbrowser.app.panes.reference_bars import FilterBar, GeneratedBar, UnreadBar
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import one_shot, plain_label, push_button
 from refbrowser.app.widgets.virtual_table import VirtualTable
+from refbrowser.errors import RefbrowserError
 from refbrowser.views.editing.field_drafts import KeyDraft, key_mistake
 from refbrowser.views.editing.typed_input import DraftKind, Typed
+from refbrowser.views.reference_queries.reference_query import StateTerm
 from refbrowser.views.references import (
     COLUMNS,
     KEY,
     ChangedOnlyRows,
     ExpansionRows,
     FirstRows,
+    ListedRows,
     SelectedRows,
     split_rows,
 )
 from refbrowser.views.rows import NoRows
-from refbrowser.views.words import one_line, unread_words
 from refbrowser.words import count_text, counted_spaced, plural
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
-
-
-class GeneratedBar(QFrame):
-    """Tells which rule a row comes from, and offers to go there or to override the key.
-
-    Signals
-    -------
-    ruleWanted()
-        Show the rule.
-    overrideWanted()
-        Give this key a reference of its own.
-    """
-
-    ruleWanted = Signal()
-    overrideWanted = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("generatedBar")
-        self._text = plain_label("", role="muted", wrap=True)
-        self._text.setObjectName("generatedText")
-        to_rule = push_button("Go to the rule", "generatedRuleButton", self.ruleWanted.emit)
-        to_rule.setToolTip("Show the gen rule in its editor")
-        override = push_button("Override this key", "generatedOverrideButton", self.overrideWanted.emit)
-        override.setToolTip(
-            "Add a gen rule of one row for this key: the last rule wins, an entry in refs would not"
-        )
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
-        layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(self._text, 1)
-        layout.addWidget(to_rule)
-        layout.addWidget(override)
-        self.hide()
-
-    def show_row(self, key: str, rule: int, row: int) -> None:
-        """Tell of one row."""
-        self._text.setText(
-            f"{one_line(key)} is not in refs: it comes from gen rule {rule}, row {count_text(row)}."
-        )
-        self.show()
-
-
-class UnreadBar(QFrame):
-    """Tells that very many references are read as arrays are touched, and offers to read all of them.
-
-    Signals
-    -------
-    wanted()
-        Read them.
-    """
-
-    wanted = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("unreadBar")
-        self._text = plain_label("", role="muted", wrap=True)
-        self._text.setObjectName("unreadText")
-        self._button = push_button("Read all", "readAllButton", self._pressed)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
-        layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(self._text, 1)
-        layout.addWidget(self._button)
-        self.hide()
-
-    def show_document(self, document: OpenDocument | None) -> None:
-        """Tell of a document, where its references were left."""
-        state = None if document is None else document.document
-        is_unread = document is not None and state is not None and state.is_unread
-        self.setVisible(is_unread)
-        if document is not None and state is not None and is_unread:
-            self._button.setEnabled(not document.is_reading_all)
-            self._text.setText(unread_words(state.left))
-
-    def _pressed(self) -> None:
-        self._button.setEnabled(False)
-        self.wanted.emit()
-
-
-#: Room for a key, in pixels, where its column is narrower.
-WIDTH = 260
-
-
-class KeyEditor(QLineEdit):
-    """A field over one cell. Return accepts, Escape gives up; a text that cannot be a key stays in the field.
-
-    Parameters
-    ----------
-    mistake
-        Returns why a text cannot be the key, or nothing.
-
-    Signals
-    -------
-    accepted(str)
-        The new key.
-    typed(object)
-        The text as it is typed; None when it was accepted or given up.
-    """
-
-    accepted = Signal(str)
-    typed = Signal(object)
-
-    def __init__(self, mistake: Callable[[str], str], parent: QWidget) -> None:
-        super().__init__(parent)
-        self._table = parent
-        self.setObjectName("referenceKeyEditor")
-        self.setAccessibleName("New key")
-        self.setFont(theme.mono_font())
-        self._mistake = mistake
-        self._reason = QLabel(parent)
-        self._reason.setObjectName("referenceKeyMistake")
-        self._reason.setTextFormat(Qt.TextFormat.PlainText)
-        self._reason.setProperty("role", "fault")
-        self._reason.setAutoFillBackground(True)
-        self._reason.setMargin(theme.SMALL)
-        self._before = ""
-        self.textEdited.connect(self._text_typed)
-        self.hide()
-        self._reason.hide()
-
-    def begin(self, key: str, cell: QRect) -> None:
-        """Edit a key over its cell."""
-        self._before = key
-        self.place(cell)
-        self.setText(key)
-        self._reason.hide()
-        self.show()
-        self.raise_()
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
-        slash = key.rfind("/")
-        self.setSelection(slash + 1, len(key))
-
-    def type_on(self, text: str) -> None:
-        """Show what was typed before."""
-        self.setText(text)
-        self._text_typed(text)
-
-    def _text_typed(self, text: str) -> None:
-        self._show_reason()
-        self.typed.emit(text)
-
-    def place(self, cell: QRect) -> None:
-        """Stand over a cell."""
-        room = self._table.width() - cell.left()
-        height = max(cell.height(), self.sizeHint().height())
-        top = cell.top() - (height - cell.height()) // 2
-        self.setGeometry(cell.left(), top, min(max(cell.width(), WIDTH), room), height)
-        self._place_reason()
-
-    def _place_reason(self) -> None:
-        """Put the reason beneath the field, or above it where there is no room."""
-        field, size = self.geometry(), self._reason.sizeHint()
-        below = field.bottom() + 1
-        fits = below + size.height() <= self._table.height()
-        top = below if fits else field.top() - size.height()
-        self._reason.setGeometry(field.left(), top, max(size.width(), field.width()), size.height())
-
-    def leave(self) -> None:
-        """Hide the field."""
-        if self.isVisible():
-            had_focus = self.hasFocus()
-            self._reason.hide()
-            self.hide()
-            if had_focus:
-                self._table.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def reason(self) -> str:
-        """Return what is shown to be wrong with the text."""
-        return self._reason.text() if self._reason.isVisible() else ""
-
-    def _show_reason(self) -> bool:
-        """Show what is wrong with the text; whether anything is."""
-        text = "" if self.text() == self._before else self._mistake(self.text())
-        self._reason.setText(f"✕ {text}")
-        self._place_reason()
-        self._reason.setVisible(bool(text))
-        self._reason.raise_()
-        self.setAccessibleDescription(text)
-        return bool(text)
-
-    def _accept(self) -> None:
-        if self._show_reason():
-            return
-        text, before = self.text(), self._before
-        self.typed.emit(None)
-        self.leave()
-        if text != before:
-            self.accepted.emit(text)
-
-    def event(self, event: QEvent) -> bool:
-        own = (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        is_asked = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
-        if is_asked and event.key() in own:  # type: ignore[attr-defined]
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._accept()
-        elif event.key() == Qt.Key.Key_Escape:
-            self.typed.emit(None)
-            self.leave()
-        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            event.accept()
-        else:
-            super().keyPressEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        # A menu or another window takes the keyboard for a while only.
-        passing = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason)
-        if self.isVisible() and event.reason() not in passing:
-            self._accept()
+    from refbrowser.views.reference_queries.found_rows import FoundRows
 
 
 NOTHING = "Open a document to see its keys: every key with its URL, offset and length."
+NONE_MATCHES = "No key matches the filter."
 NONE_CHANGED = "No key differs from the saved state."
 LOOKING = "Looking for the keys that differ from the saved state…"
 UNREAD = "The references of this set are not read yet."
@@ -290,6 +79,10 @@ class ReferencesPane(QWidget):
         super().__init__(parent)
         self._document: OpenDocument | None = None
         self._search = Latest(self, "references")
+        self._filtering = Latest(self, "filter of references")
+        #: What the filter found, in which document, and for which conditions.
+        self._matched: FoundRows | None = None
+        self._matched_for: tuple[object, ...] = ()
         self._quiet = False
         #: Whether marks or count are to be shown anew when they are seen.
         self._is_behind = False
@@ -322,6 +115,12 @@ class ReferencesPane(QWidget):
         self.changed_only.setAccessibleName("Show changed keys only")
         self.changed_only.setToolTip("Show only the keys that differ from the saved state")
         self.changed_only.toggled.connect(self._filter)
+        self.filter = FilterBar()
+        self.filter.changed.connect(self._filter_changed)
+        self.filter.failed.connect(self._answered)
+        self.filter.left.connect(lambda: self.table.setFocus(Qt.FocusReason.OtherFocusReason))
+        self.table.offer_order()
+        self.table.titlePressed.connect(self.filter.press)
         self.generated = GeneratedBar()
         self.unread = UnreadBar()
         self.unread.wanted.connect(self._read_all)
@@ -342,6 +141,7 @@ class ReferencesPane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM)
         layout.addLayout(top)
+        layout.addWidget(self.filter)
         layout.addWidget(self._answer)
         layout.addWidget(self.unread)
         layout.addWidget(self.table, 1)
@@ -353,6 +153,9 @@ class ReferencesPane(QWidget):
         if document is not self._document:
             self._document = document
             self._search.cancel()
+            self._filtering.cancel()
+            self._matched, self._matched_for = None, ()
+            self.filter.clear()
             self.changed_only.setChecked(False)
             self._show_rows(keep=False)
 
@@ -371,7 +174,7 @@ class ReferencesPane(QWidget):
 
     def show_changes(self) -> None:
         """Show which rows differ, now that it is known."""
-        if self.changed_only.isChecked():
+        if self.changed_only.isChecked() or self.filter.is_active:
             self._show_rows(keep=True)
         elif self.isVisible():
             self._show_count()
@@ -409,7 +212,7 @@ class ReferencesPane(QWidget):
     def current_row(self) -> int | None:
         """Return the current row of the Version 0 view."""
         number, model = self.table.current(), self.table.model()
-        if number is None or not isinstance(model, ExpansionRows | ChangedOnlyRows):
+        if number is None or not isinstance(model, ExpansionRows | ListedRows):
             return None
         return model.row(number)
 
@@ -420,11 +223,9 @@ class ReferencesPane(QWidget):
         if state is None or not chosen:
             return SelectedRows()
         runs: tuple[tuple[int, int], ...] = ((chosen.start, chosen.stop),)
-        if isinstance(model, ChangedOnlyRows):
-            from refbrowser.references.edits.many_edits import runs_of
-
-            runs = runs_of(model.changes.rows(chosen.start, min(chosen.stop, chosen.start + MOST_SELECTED)))
-        if not isinstance(model, ExpansionRows | ChangedOnlyRows) or model.document is not state:
+        if isinstance(model, ListedRows):
+            runs = model.runs(chosen.start, min(chosen.stop, chosen.start + MOST_SELECTED))
+        if not isinstance(model, ExpansionRows | ListedRows) or model.document is not state:
             return SelectedRows()
         return split_rows(runs, state.expansion.refs_rows, state.expansion.gen_rows)
 
@@ -492,7 +293,7 @@ class ReferencesPane(QWidget):
         state = None if document is None else document.document
         self._answer.hide()
         self.unread.show_document(document)
-        for widget in (self._go, self._go_button, self.changed_only):
+        for widget in (self._go, self._go_button, self.changed_only, self.filter):
             widget.setEnabled(state is None or not state.is_unread)
         if document is None or state is None:
             self._editor.leave()
@@ -501,8 +302,12 @@ class ReferencesPane(QWidget):
             self.table.set_placeholder(NOTHING if document is None else "Reading the document…")
             return
         top, current = self.table.top_row(), self.table.current()
+        rows = self._rows(document, state)
+        if rows is None:
+            # What is shown stays until the filter has looked at the newest state.
+            return
         self._quiet = True
-        self.table.set_model(self._rows(document, state))
+        self.table.set_model(rows)
         if keep:
             self.table.set_top_row(top)
             if current is not None and current < self.table.model().row_count():
@@ -512,12 +317,18 @@ class ReferencesPane(QWidget):
         self._show_count()
         self._show_origin()
 
-    def _rows(self, document: OpenDocument, state: Document) -> ExpansionRows | ChangedOnlyRows | NoRows:
-        """Return what the table shows, with the words for when that is nothing."""
+    def _rows(self, document: OpenDocument, state: Document) -> ExpansionRows | ListedRows | NoRows | None:
+        """Return what the table shows, with the words for when that is nothing; None: it is looked for."""
         if state.is_unread:
             self.table.set_placeholder(UNREAD)
             return NoRows(COLUMNS)
         rows = ExpansionRows(state, document.is_row_changed, self._rest.start)
+        if self.filter.is_active:
+            self.table.set_placeholder(NONE_MATCHES)
+            if self._matched is not None and self._matched_for == self._asked(document, state):
+                return ListedRows(rows, self._matched, self._rest.start)
+            self._look(document, state)
+            return None
         if not self.changed_only.isChecked():
             self.table.set_placeholder(NO_REFERENCES)
             return rows
@@ -527,6 +338,55 @@ class ReferencesPane(QWidget):
             return NoRows(COLUMNS)
         self.table.set_placeholder(NONE_CHANGED)
         return ChangedOnlyRows(rows, changes, saved, self._rest.start)
+
+    def _asked(self, document: OpenDocument, state: Document) -> tuple[object, ...]:
+        """Return what the rows go by that the filter finds."""
+        bar = self.filter
+        changes = document.changes.rows if document.changes.is_known else None
+        return state, bar.query, self.changed_only.isChecked(), bar.column, bar.is_descending, changes
+
+    def _look(self, document: OpenDocument, state: Document) -> None:
+        """Look for the rows that the filter means."""
+        bar, asked = self.filter, self._asked(document, state)
+        query, column, is_descending = bar.query, bar.column or 0, bar.is_descending
+        if self.changed_only.isChecked():
+            query = query.with_term(StateTerm("changed"))
+        changes = document.changes.rows if document.changes.is_known else None
+
+        def find(control: TaskControl) -> FoundRows:
+            from refbrowser.views.reference_queries.matched_rows import matched_rows
+            from refbrowser.views.reference_queries.sorted_rows import sorted_rows
+
+            found = matched_rows(state, query, None if changes is None else changes.mask, control.check)
+            if not column and not is_descending:
+                return found
+            order = COLUMNS[column].order
+            return sorted_rows(state, found, order, is_descending=is_descending, check=control.check)
+
+        def done(found: FoundRows) -> None:
+            self._matched, self._matched_for = found, asked
+            self._show_rows(keep=True)
+
+        self._count.setText("Looking…")
+        self._filtering.run(document, "Filter references", find, done, self._not_found)
+
+    def _not_found(self, error: BaseException) -> None:
+        self._count.setText("")
+        advice = error.advice if isinstance(error, RefbrowserError) else ""
+        self._answered(f"{getattr(error, 'message', error)}. {advice}")
+
+    def _answered(self, words: str) -> None:
+        """Say why what was typed cannot be done; nothing where it can."""
+        self._answer.setText(words)
+        self._answer.setVisible(bool(words))
+
+    def _filter_changed(self) -> None:
+        bar = self.filter
+        down = Qt.SortOrder.DescendingOrder
+        is_sorted = bar.column is not None or bar.is_descending
+        order = down if bar.is_descending else Qt.SortOrder.AscendingOrder
+        self.table.show_order((bar.column or 0) if is_sorted else None, order)
+        self._filter(self.changed_only.isChecked())
 
     def _read_all(self) -> None:
         if self._document is not None:
@@ -545,12 +405,23 @@ class ReferencesPane(QWidget):
             return
         changes = None if document is None or not document.changes.is_known else document.changes.rows
         text = counted_spaced(rows, "row")
+        if isinstance(self.table.model(), ListedRows) and self._matched is not None and self.filter.is_active:
+            self._count.setText(self._filtered_words(self._matched))
+            return
         if self.changed_only.isChecked():
             at_most = "" if changes is None or changes.is_exact else "at most "
             text = f"{at_most}{text} {plural(rows, 'differs', 'differ')}"
             unlisted = 0 if changes is None else changes.removed_count - len(changes.removed)
             text += f", and {count_text(unlisted)} more were removed" if unlisted else ""
         self._count.setText(text)
+
+    def _filtered_words(self, found: FoundRows) -> str:
+        """Return how many rows the filter left, and how many it did not look at."""
+        state = None if self._document is None else self._document.document
+        whole = 0 if state is None else state.expansion.rows
+        text = f"{count_text(found.count)} of {counted_spaced(whole, 'row')}"
+        left = [f"{count_text(rows)} of gen rule {rule}" for rule, rows in found.unsearched]
+        return f"{text}; not looked at: {', '.join(left)}" if left else text
 
     def _filter(self, on: bool) -> None:
         row = self.current_row()
@@ -641,13 +512,14 @@ class ReferencesPane(QWidget):
         """Make a row of the Version 0 view current; all rows are shown where it is none that differs."""
         number = self._number_of(row)
         if number is None:
+            self.filter.clear()
             self.changed_only.setChecked(False)
             number = row
         self.table.set_current(number)
 
     def _number_of(self, row: int) -> int | None:
         model = self.table.model()
-        return model.number_of(row) if isinstance(model, ExpansionRows | ChangedOnlyRows) else None
+        return model.number_of(row) if isinstance(model, ExpansionRows | ListedRows) else None
 
     def _show_row_quietly(self, row: int | None) -> None:
         number = None if row is None else self._number_of(row)
@@ -661,7 +533,7 @@ class ReferencesPane(QWidget):
 
     def _key(self, row: int) -> str | None:
         model = self.table.model()
-        if not isinstance(model, ExpansionRows | ChangedOnlyRows | FirstRows):
+        if not isinstance(model, ExpansionRows | ListedRows | FirstRows):
             return None
         return model.key(row)
 

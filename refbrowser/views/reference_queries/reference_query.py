@@ -121,6 +121,10 @@ class ReferenceQuery:
 
     terms: tuple[Term, ...]
 
+    def with_term(self, asked: Asked) -> ReferenceQuery:
+        """Return the same with one condition more."""
+        return ReferenceQuery((*self.terms, Term(asked)))
+
     @classmethod
     def parse(cls, text: str) -> ReferenceQuery:
         """Read what was typed.
