@@ -85,6 +85,8 @@ ROLES = {"opening", "hierarchy", "verb", "request", "report", "public", "command
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
     "refbrowser.app.dialogs.session_bar": "a bar, for commands that are long enough without it",
+    "refbrowser.app.panes.key_editor": "a field over a cell, for a pane that is long enough without it",
+    "refbrowser.views.reference_queries.term_columns": "what a term means, apart from which rows are asked",
     "refbrowser.views.hierarchy_filter": "what is typed over the tree; known without Qt",
     "refbrowser.tools.figure.window.line_widths": "all that is known of pens of the plotting library",
     "refbrowser.model.multiscales.overviews": "a convention of its own, beside the others",

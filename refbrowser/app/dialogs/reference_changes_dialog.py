@@ -57,8 +57,13 @@ class _Row:
         label = QLabel(title)
         label.setBuddy(self.choice)
         self._by = QLabel("by")
-        for column, widget in enumerate((label, self.choice, self.first, self._by, self.second)):
-            grid.addWidget(widget, row, column)
+        fields = QHBoxLayout()
+        fields.setSpacing(theme.MEDIUM)
+        for field in (self.first, self._by, self.second):
+            fields.addWidget(field)
+        grid.addWidget(label, row, 0)
+        grid.addWidget(self.choice, row, 1)
+        grid.addLayout(fields, row, 2)
         self.show()
 
     def show(self) -> None:
@@ -93,7 +98,7 @@ class ReferenceChangesDialog(QDialog):
         self.setWindowTitle("Change references together")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._state, self._chosen = state, chosen
-        heading = plain_label(f"{counted_spaced(chosen.count, 'reference')} of refs")
+        heading = plain_label(f"{counted_spaced(chosen.count, 'reference')}")
         heading.setFont(theme.heading_font())
         about = plain_label(f"It is one step, which Undo takes back. Inline values stay as they are.{stay}")
         about.setProperty("role", "muted")
@@ -101,7 +106,6 @@ class ReferenceChangesDialog(QDialog):
         grid.setHorizontalSpacing(theme.MEDIUM)
         grid.setVerticalSpacing(theme.MEDIUM)
         grid.setColumnStretch(2, 1)
-        grid.setColumnStretch(4, 1)
         self._url = _Row("Url", "URL", (STAY, REPLACE, SET), grid, 0)
         self._offset = _Row("Offset", "Offset", (STAY, ADD, SET), grid, 1)
         self._length = _Row("Length", "Length", (STAY, ADD, SET, WHOLE), grid, 2)

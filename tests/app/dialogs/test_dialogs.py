@@ -32,6 +32,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.packing_sheet import PackingSheet
 from refbrowser.app.dialogs.recovery import RecoveryPreview
+from refbrowser.app.dialogs.reference_changes_dialog import ReferenceChangesDialog
 from refbrowser.app.dialogs.save_dialogs import SavePreviewDialog, UnsavedDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import small_widgets
@@ -46,6 +47,7 @@ from refbrowser.tools.export.window.export_dialog import ask_leftover
 from refbrowser.tools.lock.window.accept_sheet import AcceptSheet
 from refbrowser.tools.make.custom_remedies import CustomRemedy
 from refbrowser.tools.make.window.custom_remedy_dialog import CustomRemedyDialog
+from refbrowser.views.references import SelectedRows
 from refbrowser.wings.awkward0.views.safety_rows import FUNCTIONS, SafetyRow
 from refbrowser.wings.awkward0.window.safety_dialogs import AllowDialog, SafetyDialog
 from refbrowser.wings.icechunk.window.commit_sheet import CommitSheet
@@ -189,6 +191,7 @@ def opened_by(
         lambda: AllowDialog(document, rows, "os.system", window),
         lambda: AllowDialog(document, [], "", window),
         lambda: AcceptSheet(document, "", window),
+        lambda: ReferenceChangesDialog(document.document, SelectedRows(((0, 3),)), " 3 rows stay.", window),
         lambda: CompareWindow(ComparedSide(document), SavedSide(document), window.tasks, window),
         lambda: CustomRemedyDialog(way, window),
         *(
