@@ -532,7 +532,6 @@ JOBS = {
     "refbrowser.app.tasks.latest": "all other work goes through it",
     "refbrowser.app.commands.colours": "reads a colour table, of no document",
     "refbrowser.app.commands.files": "writes a file",
-    "refbrowser.app.commands.findings": "opens a copy of a document without its spare commas",
     "refbrowser.app.commands.plotting": "writes files, which do not end each other",
     "refbrowser.app.commands.values": "writes files, which do not end each other",
     "refbrowser.app.commands.saving": "the beginning of a save: that of another document does not end it",

@@ -16,7 +16,7 @@ class Remedy(StrEnum):
     PREFIX = "prefix"
     PERMISSIONS = "permissions"
     ACCEPT = "accept"
-    COMMAS = "commas"
+    MEND = "mend"
 
 
 @dataclass(frozen=True, slots=True)

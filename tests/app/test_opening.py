@@ -282,7 +282,8 @@ class TestFilesOfData:
         path = tmp_path / "broken.json"
         path.write_text('{"a": ')
         opened(path)
-        assert window.centre.error.isVisible()
+        assert window.centre.mending is not None
+        assert window.centre.mending.isVisible()
         assert window.centre.found is None
 
 

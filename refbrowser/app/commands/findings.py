@@ -11,14 +11,11 @@ from refbrowser.app.commands.references import PrefixCommands
 from refbrowser.app.commands.source import SourceCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import REFERENCES, SOURCE
-from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.views.hierarchy import ItemKind
-from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.controller.work import Opened
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.findings.listed_finding import ListedFinding
     from refbrowser.errors import Place
@@ -144,34 +141,13 @@ class FindingCommands(CommandGroup):
             self._permissions.review_trust()
         elif fix.remedy is Remedy.ACCEPT:
             self._workspace.accept_stale(document, fix.text)
-        elif fix.remedy is Remedy.COMMAS:
-            self._open_without_commas(document)
+        elif fix.remedy is Remedy.MEND:
+            what = f"{document.title} cannot be mended by itself"
+            document.open_mended(lambda error: self._workspace.show_error(what, error))
         elif fix.remedy is Remedy.PREFIX:
             self._prefixes.lead_elsewhere(document, fix.text)
         elif document.findings.fix(finding):
             self._workspace.say(f"{fix.title}: Undo takes it back")
-
-    def _open_without_commas(self, document: OpenDocument) -> None:
-        """Open what a document holds without the commas that JSON does not have, as a copy in no file yet."""
-        path, shared = document.path, self._workspace.documents.shared
-
-        def read(control: TaskControl) -> Opened:
-            from refbrowser.app.controller.work import opened_without_commas
-
-            return opened_without_commas(path, shared, control)
-
-        def done(opened: Opened) -> None:
-            self._workspace.documents.add_made(path, opened)
-            if document in self._workspace.documents.all():
-                self._workspace.documents.close(document)
-            self._workspace.say(
-                f"A copy of {one_line(path)} without the commas is open; Save asks where to write it"
-            )
-
-        def failed(error: BaseException) -> None:
-            self._workspace.show_error(f"{document.title} cannot be opened without the commas either", error)
-
-        self._workspace.tasks.run(f"commas: {path}", f"Read {one_line(document.title)}", read, done, failed)
 
 
 def _node_of_metadata(document: OpenDocument, key: str) -> str | None:

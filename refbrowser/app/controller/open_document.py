@@ -169,6 +169,32 @@ class OpenDocument(EditedDocument):
 
         self._opening.run(self, title, read, done, failed, received=self._reading)
 
+    def open_text(self, text: bytes, failed: Callable[[BaseException], object]) -> None:
+        """Open a text as the document, in place of what its file has: saving writes it there."""
+        path, values, allow, shared = self.path, dict(self.template_values), self._allow, self.shared
+
+        def read(control: TaskControl) -> Opened:
+            from refbrowser.app.controller.work import opened_text
+
+            return opened_text(path, text, values, allow, shared, control)
+
+        self._opening.run(self, f"Open the text of {self.title}", read, self._take_text, failed)
+
+    def open_mended(self, failed: Callable[[BaseException], object]) -> None:
+        """Open what the file certainly means, where it is almost JSON: saving writes that there."""
+        path, values, allow, shared = self.path, dict(self.template_values), self._allow, self.shared
+
+        def read(control: TaskControl) -> Opened:
+            from refbrowser.app.controller.work import opened_mended
+
+            return opened_mended(path, values, allow, shared, control)
+
+        self._opening.run(self, f"Mend the text of {self.title}", read, self._take_text, failed)
+
+    def _take_text(self, opened: Opened) -> None:
+        self.error = None
+        self.take_opened(opened)
+
     def choose(self, name: str, value: Any) -> None:
         """Choose an option of opening for when it is read again; None for what is usual."""
         for chosen in (self.options, self.kept):

@@ -157,31 +157,56 @@ def as_allowed(opened: Opened, before: Access) -> Opened:
     return replace(opened, state=state_of(granted, None))
 
 
-def opened_without_commas(path: str, shared: SharedSession, control: TaskControl) -> Opened:
-    """Read a document whose JSON has commas before closing brackets, without them; it is in no file.
+def opened_text(
+    path: str,
+    text: bytes,
+    values: Mapping[str, str],
+    allow: Sequence[str],
+    shared: SharedSession,
+    control: TaskControl,
+) -> Opened:
+    """Read a document from a text that is not yet in its file: it is to be saved there.
 
     Raises
     ------
     RefbrowserError
-        It cannot be opened without them either.
+        The text is no document.
     """
     from refbrowser.engine.opening import dataset_of
     from refbrowser.formats.references import open_references
-    from refbrowser.io.access.access import Access
-    from refbrowser.io.fetching.fetch import read_document
     from refbrowser.references.document.history import History
-    from refbrowser.references.text.spare_commas import without_spare_commas
 
-    access = Access.for_document(path, (), shared.settings)
-    fetcher = shared.get().fetcher
-    text = without_spare_commas(
-        bytes(read_document(path, access, fetcher=fetcher, cancel=control.token).data)
-    )
-    document = open_references(text, name=path, cancel=control.token)
+    access = Access.for_document(path, tuple(Origin.parse(each) for each in allow), shared.settings)
+    document = open_references(text, name=path, values=values, cancel=control.token)
     dataset = dataset_of(path, document, access, shared.get(), control, stale="allow")
     history = History(dataset.document)
     history.mark_gone()
-    return Opened(history, state_of(dataset, None), None)
+    return Opened(history, state_of(dataset, None), identity_on_disk(path))
+
+
+def opened_mended(
+    path: str,
+    values: Mapping[str, str],
+    allow: Sequence[str],
+    shared: SharedSession,
+    control: TaskControl,
+) -> Opened:
+    """Read a document whose file is almost JSON, as what is certainly meant.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or what is meant is not certain.
+    """
+    from refbrowser.errors import ErrorKind, Place, RefbrowserError
+    from refbrowser.references.text.mending import mended
+    from refbrowser.views.source.broken_text import read_text
+
+    made = mended(read_text(path, control.check), control.check)
+    if made is None:
+        message = "what is meant is not certain"
+        raise RefbrowserError(ErrorKind.JSON, message, Place(document=path), "Mend the text by hand.")
+    return opened_text(path, made.data, values, allow, shared, control)
 
 
 def _with_kept_permission(path: str, access: Access, document: Document, identity: Identity | None) -> Access:

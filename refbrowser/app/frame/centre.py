@@ -28,7 +28,6 @@ from refbrowser.app.frame.start_pane import StartPane
 from refbrowser.app.panes.cdl_pane import CdlPane
 from refbrowser.app.panes.raw_value import RawValuePane
 from refbrowser.app.panes.references_pane import ReferencesPane
-from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.widgets.small_widgets import framed, one_shot, push_button, scrolled
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from refbrowser.app.dialogs.found_card import FoundCard
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.plot.table_pane import TablePane
+    from refbrowser.app.source.mending_pane import MendingPane
     from refbrowser.app.source.source_pane import SourcePane
-    from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.views.references import FirstRows
 
 #: The tabs that all documents have; those of formats follow.
@@ -73,8 +72,6 @@ class Centre(QWidget):
         Documents of a folder are to be opened in its place.
     referencesWanted(bool)
         References to the file of data that is shown are looked for; true: what was made is to be opened.
-    fixWanted(object, object)
-        A `ListedFinding` of a document that could not be opened is to be repaired.
     combineWanted(list), makeWanted(list)
         One dataset is to be made of the files of data in a folder, or references of each.
     leadWanted(object)
@@ -89,7 +86,6 @@ class Centre(QWidget):
     restyled = Signal()
     openPaths = Signal(list)
     referencesWanted = Signal(bool)
-    fixWanted = Signal(object, object)
     combineWanted = Signal(list)
     makeWanted = Signal(list)
     leadWanted = Signal(object)
@@ -120,12 +116,12 @@ class Centre(QWidget):
         self.start = start
         self.loading = LoadingCard()
         self.error = ErrorCard()
-        self._excerpt = Latest(self, "excerpt")
         self.found: FoundCard | None = None
         self.references = ReferencesPane()
         self.raw = RawValuePane()
         self.cdl = CdlPane()
         self.source: SourcePane | None = None
+        self.mending: MendingPane | None = None
         self.tabs = self._make_tabs()
         self._pages = QStackedWidget()
         self._loading_page, self._error_page = (
@@ -147,7 +143,6 @@ class Centre(QWidget):
         self.loading.cancelled.connect(self._cancel)
         self.strip.cancelled.connect(self._cancel)
         self.error.retry.connect(self._retry)
-        self.error.fixWanted.connect(self._fix)
 
     def _make_tabs(self) -> QTabWidget:
         tabs = QTabWidget()
@@ -306,6 +301,8 @@ class Centre(QWidget):
         self.cdl.set_document(document)
         if self.source is not None:
             self.source.set_document(document)
+        if self.mending is not None:
+            self.mending.forget()
         self.error_bar.hide()
         self.copy_bar.hide()
         self.loss_bar.hide()
@@ -351,10 +348,9 @@ class Centre(QWidget):
     def _page_of_error(self, document: OpenDocument, error: BaseException) -> QWidget:
         found = getattr(error, "found", None)
         if found is None:
+            if self._is_broken_text(document, error):
+                return self._page_of_text(document, error)
             self.error.set_error(f"{document.title} could not be opened", error)
-            fix = document.findings.found.items[0].fix if document.findings.found.items else None
-            self.error.offer_fix("" if fix is None else fix.title)
-            self._show_excerpt(document, error)
             return self._error_page
         if self.found is None:
             from refbrowser.app.dialogs.found_card import FoundCard
@@ -371,21 +367,23 @@ class Centre(QWidget):
         self.found.set_found(document.path, error, found)
         return self._found_page
 
-    def _show_excerpt(self, document: OpenDocument, error: BaseException) -> None:
-        """Show the lines in which the fault of a document is."""
-        place = getattr(error, "place", None)
-        if place is None or place.line is None:
-            self._excerpt.cancel()
-            return
-        path = document.path
+    @staticmethod
+    def _is_broken_text(document: OpenDocument, error: BaseException) -> bool:
+        from refbrowser.views.source.broken_text import is_broken_text
 
-        def read(_control: TaskControl) -> str:
-            from refbrowser.views.source_excerpt import source_excerpt
+        return is_broken_text(document.path, error)
 
-            return source_excerpt(path, place)
+    def _page_of_text(self, document: OpenDocument, error: BaseException) -> QWidget:
+        """Return the text of a document that could not be opened because of it."""
+        if self.mending is None:
+            from refbrowser.app.source.mending_pane import MendingPane
 
-        title = f"Read the place of the fault in {document.title}"
-        self._excerpt.run(document, title, read, self.error.set_source)
+            self.mending = MendingPane()
+            self._mending_page = framed(self.mending)
+            self._pages.addWidget(self._mending_page)
+            self.mending.retry.connect(self._retry)
+        self.mending.set_failed(document, error)
+        return self._mending_page
 
     def show_progress(self, document: OpenDocument, done: int, total: int | None) -> None:
         """Show how far the reading of the current document is."""
@@ -430,11 +428,6 @@ class Centre(QWidget):
     def _cancel(self) -> None:
         if self._document is not None:
             self._document.cancel_open()
-
-    def _fix(self) -> None:
-        document = self._document
-        if document is not None and document.findings.found.items:
-            self.fixWanted.emit(document, document.findings.found.items[0])
 
     def _retry(self) -> None:
         if self._document is not None:

@@ -286,7 +286,6 @@ class Filing(QObject):
         self._centre.copy_bar.openPath.connect(self._workspace.open_path)
         self._findings.placeWanted.connect(self._finding_commands.go_to)
         self._findings.fixWanted.connect(self._finding_commands.fix)
-        self._centre.fixWanted.connect(self._finding_commands.fix)
         self._findings.counted.connect(self._counted)
         self._status.findingsWanted.connect(self._finding_commands.show_problems)
         self._centre.restyled.connect(self._findings.refresh)

@@ -71,7 +71,7 @@ class SourcePane(TextPane):
         for page in (self._card_page, self._error_page, self._text_page):
             self._pages.addWidget(page)
         self._column.addWidget(self._pages, 1)
-        self._column.addWidget(self.find)
+        self._column.addWidget(self.find_bar)
         self._column.addWidget(self.fault)
         self._column.addWidget(self.place)
         self.view.activated.connect(self._activated)
@@ -92,7 +92,7 @@ class SourcePane(TextPane):
         self._marking.cancel()
         self._placing.cancel()
         self.editor.leave()
-        self.find.hide()
+        self.find_bar.hide()
         self.clear()
         self.refresh()
 

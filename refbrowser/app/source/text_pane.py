@@ -156,10 +156,10 @@ class TextPane(QWidget):
         self.view.caretMoved.connect(self._caret_moved)
         self.view.foldsChanged.connect(self._show_state)
         self.view.cutOff.connect(self._cut_off)
-        self.find = FindBar()
-        self.find.sought.connect(self._find)
-        self.find.stepped.connect(self.step)
-        self.find.left.connect(self._leave_find)
+        self.find_bar = FindBar()
+        self.find_bar.sought.connect(self._find)
+        self.find_bar.stepped.connect(self.step)
+        self.find_bar.left.connect(self._leave_find)
         self.place = ElidedLabel(f"{name}Place", role="muted")
         self.place.setMargin(theme.SMALL)
         self.fault = OutcomeLine(f"{name}Fault")
@@ -270,7 +270,7 @@ class TextPane(QWidget):
         self._found, self._sought = [], b""
         self.view.set_found((), 0)
         self.rows_taken()
-        if self.find.isVisible():
+        if self.find_bar.isVisible():
             self._find()
 
     def rows_taken(self) -> None:
@@ -286,7 +286,11 @@ class TextPane(QWidget):
         if is_newest and (rows.is_complete or start + _AHEAD < rows.covered):
             self.view.go_to(start, stop)
         else:
-            self._go_when_there = (start, stop)
+            self.go_when_there(start, stop)
+
+    def go_when_there(self, start: int, stop: int | None = None) -> None:
+        """Put the caret at a byte of the text that is about to come."""
+        self._go_when_there = (start, stop)
 
     # What is told
 
@@ -353,7 +357,7 @@ class TextPane(QWidget):
         """Put the cursor in the field, with what is selected in the text."""
         start, stop = self.view.selection()
         chosen = self.text.read(start, stop) if 0 < stop - start <= _SOUGHT else b""
-        self.find.open_bar("" if b"\n" in chosen else chosen.decode("utf-8", "replace"))
+        self.find_bar.open_bar("" if b"\n" in chosen else chosen.decode("utf-8", "replace"))
 
     def _leave_find(self) -> None:
         self.view.set_found((), 0)
@@ -362,11 +366,11 @@ class TextPane(QWidget):
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _find(self) -> None:
-        work, text, any_case = self._work, self.text, not self.find.case.isChecked()
-        wanted = self.find.field.text().encode("utf-8", "surrogatepass")
+        work, text, any_case = self._work, self.text, not self.find_bar.case.isChecked()
+        wanted = self.find_bar.field.text().encode("utf-8", "surrogatepass")
         self._found, self._sought = [], wanted
         self.view.set_found((), 0)
-        self.find.show_count(None, 0)
+        self.find_bar.show_count(None, 0)
         if work is None or not wanted:
             self._finding.cancel()
             return
@@ -386,12 +390,12 @@ class TextPane(QWidget):
             if not gone and self._found[-1] >= begin:
                 gone = True
                 self._select(bisect_left(self._found, begin))
-            self.find.show_count(self._number(), len(self._found))
+            self.find_bar.show_count(self._number(), len(self._found))
 
         def done(_none: object) -> None:
             if not gone and self._found:
                 self._select(0)
-            self.find.show_count(self._number(), len(self._found))
+            self.find_bar.show_count(self._number(), len(self._found))
 
         self._finding.run(work, "Find in the text", find, done, received=found)
 
@@ -405,7 +409,7 @@ class TextPane(QWidget):
     def step(self, by: int) -> None:
         """Go to the next found place, or the one before."""
         if not self._found:
-            if not self._sought and self.find.field.text():
+            if not self._sought and self.find_bar.field.text():
                 self._find()
             return
         number = self._number()
@@ -418,7 +422,7 @@ class TextPane(QWidget):
     def _select(self, number: int) -> None:
         start = self._found[number]
         self.go_to(start, start + len(self._sought))
-        self.find.show_count(number, len(self._found))
+        self.find_bar.show_count(number, len(self._found))
 
     # Keys
 
@@ -430,7 +434,7 @@ class TextPane(QWidget):
         return super().event(event)
 
     def _is_own(self, event: QKeyEvent) -> bool:
-        is_escape = event.key() == Qt.Key.Key_Escape and self.find.isVisible()
+        is_escape = event.key() == Qt.Key.Key_Escape and self.find_bar.isVisible()
         return is_find(event) or event.key() == Qt.Key.Key_F3 or is_escape
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -438,8 +442,8 @@ class TextPane(QWidget):
             self.open_find()
         elif event.key() == Qt.Key.Key_F3:
             self.step(-1 if event.modifiers() & _SHIFT else 1)
-        elif event.key() == Qt.Key.Key_Escape and self.find.isVisible():
-            self.find.close_bar()
+        elif event.key() == Qt.Key.Key_Escape and self.find_bar.isVisible():
+            self.find_bar.close_bar()
         else:
             super().keyPressEvent(event)
 

@@ -128,47 +128,21 @@ class ErrorCard(Card):
     -------
     retry()
         What failed is to be tried again.
-    fixWanted()
-        What `offer_fix` offers is wanted.
     """
 
     retry = Signal()
-    fixWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("fault", "", "", parent)
         self._error: BaseException | None = None
-        # As it stands: neither wrapped nor cut, with a mark that is to be below its place.
-        self._source = QLabel()
-        self._source.setTextFormat(Qt.TextFormat.PlainText)
-        self._source.setObjectName("errorSource")
-        self._source.setAccessibleName("The place in the text")
-        self._source.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._source.setFont(theme.mono_font())
-        self._source.hide()
-        self.add_widget(self._source)
-        self._fix = self.add_button("Repair", "errorFixButton", self.fixWanted.emit, default=True)
-        self._fix.hide()
         self._retry = self.add_button("Try again", "errorRetryButton", self.retry.emit)
         self.add_button("Copy", "errorCopyButton", self._copy)
 
     def set_error(self, heading: str, error: BaseException, *, can_retry: bool = True) -> None:
         """Show an error."""
         self._error = error
-        self.set_source("")
         self.set_content("fault", heading, error_text(error), "fault")
         self._retry.setVisible(can_retry)
-
-    def set_source(self, text: str) -> None:
-        """Show the lines of the text in which the error is; nothing where there are none."""
-        self._source.setText(text)
-        self._source.setVisible(bool(text))
-
-    def offer_fix(self, title: str) -> None:
-        """Offer what repairs it; nothing where the title is empty."""
-        if title:
-            self._fix.setText(title)
-        self._fix.setVisible(bool(title))
 
     def _copy(self) -> None:
         if self._error is not None:

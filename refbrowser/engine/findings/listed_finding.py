@@ -153,16 +153,11 @@ class FindingList:
 _NO_BADGE = Badge()
 
 
-#: What is packed is not repaired: its text is in no file.
-PACKED = (".gz", ".zst")
-
-
 def finding_of_opening(error: RefbrowserError) -> ListedFinding:
     """Return why a document could not be opened: that is its one fault."""
-    name = error.place.document or ""
-    is_comma = isinstance(error, SpareCommaError) and scheme_of(name) is None and not name.endswith(PACKED)
+    is_comma = isinstance(error, SpareCommaError) and scheme_of(error.place.document or "") is None
     return ListedFinding(
-        fix=Fix(Remedy.COMMAS, "Open a copy without the comma") if is_comma else None,
+        fix=Fix(Remedy.MEND, "Open it without the comma") if is_comma else None,
         severity=Severity.FAULT,
         kind=error.kind,
         message=error.message,

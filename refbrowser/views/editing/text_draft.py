@@ -104,6 +104,22 @@ class TextDraft:
         return draft if draft.fits(document) else None
 
 
+def whole_fault(text: str) -> TypedFault | None:
+    """Return why a whole text is no JSON."""
+    return _fault(text, b"", b"")
+
+
+def whole_mended(text: str, pause: Callable[[], None]) -> tuple[str, str] | None:
+    """Return a whole text as JSON, and what is done for it in words; None where that is not certain."""
+    from refbrowser.references.text.mending import mended
+
+    made = mended(text.encode("utf-8", "surrogatepass"), pause)
+    if made is None:
+        return None
+    whole = made.data.decode("utf-8", "surrogatepass")
+    return (whole, made.words) if whole_fault(whole) is None else None
+
+
 @dataclass(frozen=True, slots=True)
 class TypedFault:
     """Why a text is no JSON, and the character at which that shows."""

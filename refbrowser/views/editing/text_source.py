@@ -85,17 +85,18 @@ class TextEditSource:
 
     def _row(self, number: int) -> PreviewRow:
         if number >= self.changed.count:
-            key = self.changed.removed[number - self.changed.count]
-            was = cells_of_key(self.before, key) or PreviewCells("")
+            lost = self.changed.removed[number - self.changed.count]
+            was = cells_of_key(self.before, lost) or PreviewCells("")
             gone = (PreviewChange("", f"removed: {was.url}"),)
-            return PreviewRow(number, key, before=gone, note="removed", mark=PreviewMark.CHANGED)
+            return PreviewRow(number, lost, before=gone, note="removed", mark=PreviewMark.CHANGED)
         key, reference = self.after.expansion.item(self.changed.row(number))
-        is_fault = isinstance(reference, RefbrowserError)
-        cells = faulty(reference) if isinstance(reference, RefbrowserError) else PreviewCells.of(reference)
+        if isinstance(reference, RefbrowserError):
+            cells, note, is_fault = faulty(reference), reference.message, True
+        else:
+            cells, note, is_fault = PreviewCells.of(reference), "", False
         old = None if key is None else cells_of_key(self.before, key)
         before = NOT_THERE if old is None else cells.before(old)
         mark = PreviewMark.NEW if old is None else PreviewMark.CHANGED if before else PreviewMark.NONE
-        note = reference.message if isinstance(reference, RefbrowserError) else ""
         mark |= PreviewMark.FAULT if is_fault else PreviewMark.NONE
         return PreviewRow(number, key or "", cells.url, cells.offset, cells.length, before, note, mark)
 
@@ -140,7 +141,7 @@ class TextEditSource:
 
 def _words(report: CheckReport, source: TextEditSource) -> str:
     """Return what an edit changes: keys that are others, new and gone, and templates."""
-    told = []
+    told: list[str] = []
     for tally, what in ((report.changed, "changed"), (report.added, "added"), (report.removed, "removed")):
         if tally is not None and tally.count:
             more = "" if tally.checked is None else "at least "

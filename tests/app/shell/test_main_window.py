@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMessageBox, QToolButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop
 
@@ -103,16 +103,16 @@ class TestOpening:
         assert window.navigation.plotted() == "/temp"
 
     @pytest.mark.slow
-    def test_broken_document_is_a_card_and_can_be_tried_again(
+    def test_broken_document_is_shown_and_can_be_tried_again(
         self, window: MainWindow, tmp_path: Path, opened: Open, small: Path, qtbot: QtBot
     ) -> None:
         broken = tmp_path / "broken.json"
         broken.write_text('{"version": 1,\n "refs": {"a": [1, ]}}')
         document = opened(broken)
         assert document.error is not None
-        assert "line 2" in window.centre.error.text()
+        assert "line 2" in window.findChild(QLabel, "mendingWords").text()
         broken.write_bytes(small.read_bytes())
-        button(window.centre.error, "errorRetryButton").click()
+        button(window, "mendingRetryButton").click()
         qtbot.waitUntil(lambda: document.is_open)
         assert window.centre.tabs.isVisible()
 

@@ -179,21 +179,21 @@ def test_what_is_folded_away_comes_back_when_it_is_gone_to(pane: SourcePane, set
 
 def test_words_are_found_one_after_the_other(pane: SourcePane, settle: Settle):
     QTest.keyClick(pane.view, Qt.Key.Key_F, CONTROL)
-    assert pane.find.isVisible()
-    pane.find.field.setText("BUCKET/A.NC")
+    assert pane.find_bar.isVisible()
+    pane.find_bar.field.setText("BUCKET/A.NC")
     settle()
-    assert pane.find.count.text() == "1 of 10"
+    assert pane.find_bar.count.text() == "1 of 10"
     assert pane.text.read(*pane.view.selection()) == b"bucket/a.nc"
-    QTest.keyClick(pane.find.field, Qt.Key.Key_Return)
-    assert pane.find.count.text() == "2 of 10"
+    QTest.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
+    assert pane.find_bar.count.text() == "2 of 10"
     QTest.keyClick(pane.view, Qt.Key.Key_F3, SHIFT)
     QTest.keyClick(pane.view, Qt.Key.Key_F3, SHIFT)
-    assert pane.find.count.text() == "10 of 10"
-    pane.find.case.setChecked(True)
+    assert pane.find_bar.count.text() == "10 of 10"
+    pane.find_bar.case.setChecked(True)
     settle()
-    assert pane.find.count.text() == "not found"
-    QTest.keyClick(pane.find.field, Qt.Key.Key_Escape)
-    assert not pane.find.isVisible()
+    assert pane.find_bar.count.text() == "not found"
+    QTest.keyClick(pane.find_bar.field, Qt.Key.Key_Escape)
+    assert not pane.find_bar.isVisible()
 
 
 def test_the_keyboard_moves_selects_and_copies(pane: SourcePane, text: bytes):
