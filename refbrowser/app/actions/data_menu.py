@@ -131,10 +131,18 @@ DATA: tuple[ActionSpec | None, ...] = (
         tip="Draw arrows of two components over the picture, such as those of wind",
     ),
     ActionSpec(
+        "toggle_composite",
+        "Three bands as colours",
+        when="can_compose",
+        check="is_composed",
+        plot_key="T",
+        tip="Draw three indices of a dimension, or three arrays, as red, green and blue over the picture",
+    ),
+    ActionSpec(
         "marks",
-        "Contours and arrows…",
-        when="can_contour",
-        tip="Choose of which arrays contours and arrows are, and at which values",
+        "Contours, arrows and bands…",
+        when="can_mark",
+        tip="Choose of which arrays contours and arrows are, and which bands are drawn as colours",
     ),
     None,
     ActionSpec(

@@ -132,10 +132,11 @@ class MarkCommands(CommandGroup):
         plot.header.marksWanted.connect(self.marks)
         plot.keys.add(Qt.Key.Key_O, self.toggle_contours)
         plot.keys.add(Qt.Key.Key_V, self.toggle_arrows)
+        plot.keys.add(Qt.Key.Key_T, self.toggle_composite)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name(self.toggle_contours, self.toggle_arrows, self.marks)
+        return by_name(self.toggle_contours, self.toggle_arrows, self.toggle_composite, self.marks)
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be drawn over the plot, and what is."""
@@ -148,6 +149,9 @@ class MarkCommands(CommandGroup):
             "is_contoured": "contours" in on,
             "can_arrow": "arrows" in can,
             "has_arrows": "arrows" in on,
+            "can_compose": "composite" in can,
+            "is_composed": "composite" in on,
+            "can_mark": bool(can & {"contours", "arrows", "composite"}),
         }
 
     def toggle_contours(self) -> None:
@@ -158,8 +162,12 @@ class MarkCommands(CommandGroup):
         """Draw arrows of two components over the picture, or do not."""
         self._toggle("arrows")
 
+    def toggle_composite(self) -> None:
+        """Draw three bands as colours over the picture, or do not."""
+        self._toggle("composite")
+
     def marks(self) -> None:
-        """Choose of what contours and arrows are."""
+        """Choose of what contours, arrows and colours are."""
         plot = self._centre.plot
         if plot is None:
             return

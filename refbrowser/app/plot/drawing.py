@@ -18,6 +18,7 @@ from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.loading import load
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.maps.layouts import ChosenProjection, ProjectionChoices
+from refbrowser.views.maps.lookups import Lookup
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.overlays.same_grid import GridArrays
@@ -187,6 +188,11 @@ class DrawnKind:
     def is_indexed(self) -> bool:
         """Whether positions on the canvas are indices of elements."""
         return True
+
+    @property
+    def lookup(self) -> Lookup | None:
+        """The element at each pixel of the view; None where elements are drawn at their indices."""
+        return None
 
     @property
     def place_key(self) -> object:

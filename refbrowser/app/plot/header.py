@@ -408,9 +408,9 @@ class PlotHeader(QWidget):
             menu.clear()
             for overlay in options.overlays:
                 self._add_overlay(menu, overlay)
-            if {"contours", "arrows"} & {overlay.name for overlay in options.overlays}:
+            if {"contours", "arrows", "composite"} & {overlay.name for overlay in options.overlays}:
                 menu.addSeparator()
-                more = menu.addAction("Contours and arrows…", self.marksWanted.emit)
+                more = menu.addAction("Contours, arrows and bands…", self.marksWanted.emit)
                 more.setObjectName("marksEntry")
         for entry, overlay in zip(menu.actions(), options.overlays, strict=False):
             entry.setChecked(overlay.name in options.overlaid)

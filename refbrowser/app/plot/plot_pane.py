@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.model.selection import Selection
     from refbrowser.views.plot.coordinates import Coordinate
+    from refbrowser.views.plot.drawn_slice import DrawnSlice
     from refbrowser.views.plot.levels import Levels
     from refbrowser.views.plot.picture import Picture
     from refbrowser.views.plot.plot_kind import PlotKind
@@ -430,9 +431,10 @@ class PlotPane(QWidget):
         """Move to the slice that a chunk is part of, and zoom to it."""
         self._presenter.show_chunk(coords)
 
-    def arrays_on_grid(self) -> tuple[ArrayNode, ...]:
-        """Return other arrays that lie on the grid of the picture."""
-        return self._presenter.drawing.others()
+    def drawn_slice(self) -> DrawnSlice | None:
+        """Return what is known of the slice on the canvas; None where nothing is drawn there."""
+        drawing = self._presenter.drawing
+        return None if drawing.slice is None or drawing.shown is None else drawing.drawn_slice()
 
     def look(self) -> Look:
         """Return the switches of coding, colours, levels and proportions."""

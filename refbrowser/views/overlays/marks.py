@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.limits import LIMITS
+from refbrowser.views.overlays.composite import USUAL_COMPOSITE, Composite
 from refbrowser.views.overlays.contours import FOLLOWING, Spacing
 
+_MEMBERS = ("contours_of", "spacing", "u", "v", "bands")
 #: Characters of values that were typed.
 _TEXT = 2_000
 
@@ -24,11 +26,14 @@ class Marks:
         At which values.
     arrows
         Paths of both components; empty for those that are found first.
+    composite
+        The bands that are drawn as colours.
     """
 
     contours_of: str = ""
     spacing: Spacing = FOLLOWING
     arrows: tuple[str, str] = ("", "")
+    composite: Composite = USUAL_COMPOSITE
 
     @classmethod
     def of(cls, said: Any) -> Marks:
@@ -39,21 +44,23 @@ class Marks:
         ValueError
             They say no such thing.
         """
-        if not isinstance(said, dict) or not said.keys() <= {"contours_of", "spacing", "u", "v"}:
-            raise ValueError("an object with some of contours_of, spacing, u and v is expected")
+        if not isinstance(said, dict) or not said.keys() <= set(_MEMBERS):
+            raise ValueError(f"an object with some of {', '.join(_MEMBERS)} is expected")
         for value in said.values():
-            if not isinstance(value, str) or len(value) > max(_TEXT, LIMITS.key_length):
+            if not isinstance(value, str) or len(value) > max(_TEXT, 5 * LIMITS.key_length):
                 raise ValueError("texts are expected")
         return cls(
             said.get("contours_of", ""),
             Spacing.of(said.get("spacing", "")[:_TEXT]),
             (said.get("u", ""), said.get("v", "")),
+            Composite.of(said.get("bands", "")),
         )
 
     def said(self) -> dict[str, str]:
         """Return it in plain values, without what is as it begins."""
         u, v = self.arrows
-        members = {"contours_of": self.contours_of, "spacing": self.spacing.text, "u": u, "v": v}
+        texts = self.contours_of, self.spacing.text, u, v, self.composite.text
+        members = dict(zip(_MEMBERS, texts, strict=True))
         return {name: text for name, text in members.items() if text}
 
 

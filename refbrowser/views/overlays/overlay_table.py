@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from refbrowser.views.maps.earth_grids import may_lie_on_earth
 from refbrowser.views.overlays.arrows import components_among
+from refbrowser.views.overlays.composite import Composite, proposed
 from refbrowser.views.overlays.overlay import Overlay
 from refbrowser.views.plot.drawn_slice import DrawnSlice
 
@@ -14,6 +15,10 @@ _MARKS = "refbrowser.app.plot.overlays"
 def _has_lines(drawn: DrawnSlice) -> bool:
     """Whether there are values between which lines run: no flags, no colours of bands."""
     return drawn.shown.flags is None and drawn.state.bands is None
+
+
+def _has_bands(drawn: DrawnSlice) -> bool:
+    return drawn.state.bands is None and proposed(drawn, Composite()) is not None
 
 
 def _has_components(drawn: DrawnSlice) -> bool:
@@ -43,6 +48,13 @@ OVERLAYS: tuple[Overlay, ...] = (
         tip="Lines of round longitudes and latitudes",
         suits=may_lie_on_earth,
         drawn_by=f"{_LINES}:Graticule",
+    ),
+    Overlay(
+        name="composite",
+        text="Three bands as colours",
+        tip="Red, green and blue of three indices of a dimension, or of three arrays on this grid",
+        suits=_has_bands,
+        drawn_by=f"{_MARKS}.composite_overlay:DrawnComposite",
     ),
     Overlay(
         name="contours",

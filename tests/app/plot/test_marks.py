@@ -16,6 +16,7 @@ from refbrowser.app.dialogs.marks_dialog import MarksDialog
 from refbrowser.app.plot.overlays.arrow_overlay import DrawnArrows
 from refbrowser.app.plot.overlays.contour_overlay import DrawnContours
 from refbrowser.app.plot.plot_pane import PlotPane
+from refbrowser.views.overlays.composite import Composite
 from refbrowser.views.overlays.contours import Spacing
 from refbrowser.views.overlays.marks import Marks
 
@@ -189,3 +190,61 @@ def test_the_dialog_of_marks(shown: PlotPane, qtbot: QtBot) -> None:
     assert shown.look().options.marks.arrows == ("/wind_e", "/t")
     part(QCheckBox, "marks_arrows").click()
     assert shown.look().options.overlaid >= {"contours", "arrows"}
+
+
+def bands(**more: Any) -> tuple[Any, np.ndarray]:
+    """Return four bands that grow to the right, each in its own range; one has a hole."""
+    columns = np.tile(np.linspace(0, 1, 40), (20, 1))
+    values = np.stack([columns, 100 * columns, -columns, 1 - columns])
+    values[1, 5, 5] = np.nan
+    return array("/reflectance", values, ("band", "lat", "lon"), (1, 20, 40), **more)
+
+
+def test_three_bands_are_drawn_as_colours(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(bands())
+    pane.look().set_marks(Marks(composite=Composite("band", ("0", "1", "3"), 0)))
+    pane.look().set_overlay("composite", True)
+    qtbot.waitUntil(pane.is_settled)
+    composite = drawn(pane, "composite")
+    colours = composite.colours
+    step = 40 // colours.shape[1]
+    wanted = np.linspace(0, 1, 40)[::step] * 255
+    np.testing.assert_allclose(colours[0, :, 0], wanted, atol=1)
+    np.testing.assert_allclose(colours[0, :, 1], wanted, atol=1)
+    np.testing.assert_allclose(colours[0, :, 2], 255 - wanted, atol=1)
+    rect = composite.item.mapRectToParent(composite.item.boundingRect())
+    assert (rect.left(), rect.top(), rect.right(), rect.bottom()) == (-0.5, -0.5, 39.5, 19.5)
+    if step == 1:
+        assert colours[5, 5].tolist() == [0, 0, 0, 0]
+    # The slider of the bands changes what is below alone.
+    pane.set_index(0, 2)
+    qtbot.waitUntil(pane.is_settled)
+    assert (composite.colours == colours).all()
+    pane.look().set_overlay("composite", False)
+    assert composite.item.image is None
+
+
+def test_three_arrays_are_drawn_as_colours(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(*fields())
+    pane.look().set_marks(Marks(composite=Composite("", ("/t", "/wind_e", "/height"), 0)))
+    pane.look().set_overlay("composite", True)
+    qtbot.waitUntil(pane.is_settled)
+    colours = drawn(pane, "composite").colours
+    # It is warm in the north; wind and height are the same everywhere, or grow eastwards.
+    assert colours[0, 0].tolist() == [255, 128, 0, 255]
+    assert colours[-1, -1, 0] < 20
+    assert colours[0, -1, 2] > 235
+
+
+def test_bands_in_the_dialog(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(bands())
+    dialog = MarksDialog(pane)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    red = dialog.findChild(QComboBox, "marks_red")
+    assert red is not None
+    assert red.isEnabled()
+    assert [red.itemData(row) for row in range(red.count())] == ["0", "1", "2", "3"]
+    red.setCurrentIndex(3)
+    red.activated.emit(3)
+    assert pane.look().options.marks.composite == Composite("band", ("3", "1", "2"))

@@ -17,6 +17,7 @@ from refbrowser.app.plot.maps.map_picture import MapPicture
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.multiscales.axis_transform import IndexMap
 from refbrowser.views.maps.layouts import ChosenProjection, IndexLayout, Layout, MapLayout, made_layout
+from refbrowser.views.maps.lookups import Lookup
 from refbrowser.views.plot.coordinates import AxisRole, AxisScale, are_on_map, cell_aspect, is_no_strip
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import Picture
@@ -197,6 +198,10 @@ class ImageKind(DrawnKind):
     @property
     def seam(self) -> float | None:
         return self._layout.seam
+
+    @property
+    def lookup(self) -> Lookup | None:
+        return self._map.lookup if self._is_map else None
 
     @property
     def place_key(self) -> object:

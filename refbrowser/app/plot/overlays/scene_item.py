@@ -20,6 +20,8 @@ from refbrowser.views.plot.picture import Picture, have_values
 from refbrowser.views.plot.plan import plan_view, sampled_plan
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from refbrowser.app.plot.canvas import View
     from refbrowser.app.plot.drawing import Drawing
 
@@ -107,6 +109,10 @@ def text_size(font: QFont, text: str) -> tuple[float, float]:
     return metrics.horizontalAdvance(text), metrics.height()
 
 
+#: Elements of a whole picture that are looked at.
+_WHOLE_MOST = 4_000_000
+
+
 class SeenPart:
     """The elements of a picture that are looked at for a view: about one for so many pixels.
 
@@ -131,6 +137,15 @@ class SeenPart:
             step = decimation(int(high - low) + 1, int(pixels / cell))
             found.append(window(low, high, len(taken), step))
         return cls(picture, found[0], found[1])
+
+    @classmethod
+    def whole(cls, picture: Picture) -> SeenPart:
+        """Return all of a picture, of a large one every second element, and so on."""
+        step = 1
+        while picture.values.size // (step * step) > _WHOLE_MOST:
+            step *= 2
+        rows, columns = (range(0, size, step) for size in picture.values.shape)
+        return cls(picture, rows, columns)
 
     def numbers(self, shown: Interpretation) -> Floats:
         """Return the numbers of the elements, (rows, columns), NaN where there is none."""
@@ -186,8 +201,14 @@ class OtherField(QObject):
         """Whether anything is still to come."""
         return self._loader.is_reading
 
-    def follow(self, path: str) -> None:
-        """Read an array under the slice that is drawn, unless it is here; nothing where it is not there."""
+    def follow(self, path: str, held: Mapping[str, int] | None = None) -> None:
+        """Read an array under the slice that is drawn, unless it is here; nothing where it is not there.
+
+        Parameters
+        ----------
+        held
+            Dimensions that are at another index than in that slice, by name.
+        """
         drawing = self._drawing
         arrays = () if drawing.shown is None else (drawing.shown.node, *drawing.others())
         node = next((array for array in arrays if array.path == path), None)
@@ -195,6 +216,8 @@ class OtherField(QObject):
         if node is None or state is None or drawing.source is None or drawing.shown is None:
             self.drop()
             return
+        for name, index in (held or {}).items():
+            state = state.with_index(state.names.index(name), index)
         asked = drawing.source, node, state, drawing.shown.decoded
         if asked == self._asked:
             return
