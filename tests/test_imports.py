@@ -97,7 +97,6 @@ ALONE = {
     "refbrowser.app.plot.palette": "the colours of a plot, for a file that is long enough without them",
     "refbrowser.app.plot.overlay_stack": "what is switched, for a file that is long enough without it",
     "refbrowser.app.plot.projection_button": "a button with fields, for a head that is long enough",
-    "refbrowser.views.maps.lookups": "what is at each pixel, known without Qt",
     "refbrowser.app.plot.maps.grid_maker": "what finds places in a thread, beside what draws them",
     "refbrowser.app.arrangement.apart_window": "a window, for an area that is long enough without it",
     "refbrowser.app.widgets.switch_row": "a widget for any row of buttons, in the room of widgets",
