@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.axes.chart import ChartLine, chart_line
 from refbrowser.app.plot.series import MARKS, Mark, question_text
-from refbrowser.app.regions.region_items import RegionItems, RegionPencil
+from refbrowser.app.plot.shape_pencil import ShapePencil
+from refbrowser.app.regions.region_items import RegionItems
 from refbrowser.app.regions.region_pane import RegionColumn, RegionPane
 from refbrowser.app.regions.region_reader import Asked, RegionReader, ShownRegion
 from refbrowser.app.widgets.cards import error_text
@@ -70,7 +71,7 @@ class RegionTool(QObject):
         self._followed: tuple[object, ...] = ()
         self._seen: object = None
         self.items = RegionItems(self._drawing, self)
-        self.pencil = RegionPencil(self._drawing, self)
+        self.pencil = ShapePencil(self._drawing, self)
         self.reader = RegionReader(self)
         self._timer = one_shot(self, _STILL, self._read)
         self.reader.changed.connect(self.refresh)
@@ -164,7 +165,7 @@ class RegionTool(QObject):
         self.pencil.end()
         self._adds = self._adds and bool(what)
         if what:
-            self.pencil.begin(is_rectangle=what == "rectangle")
+            self.pencil.begin(2 if what == "rectangle" else 3, is_rectangle=what == "rectangle")
             self.pane.show_drawn(what)
 
     def set_over(self, dimension: int | None) -> None:

@@ -15,12 +15,8 @@ from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import AxisRole, AxisScale, Coordinate, line_scale
 from refbrowser.views.plot.interpretation import Interpretation, coordinate_text, coordinate_title
 from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture, have_values
+from refbrowser.views.plot.profile_path import MOST, ProfilePath, distances, path_through
 from refbrowser.views.plot.series import element_text, known_texts, stale_title
-
-#: The mean radius of the earth, in kilometres.
-EARTH = 6371.0088
-#: Values along one line; of a longer one every n-th cell is taken.
-MOST = 8_192
 
 #: An element: its indices along the axes of a picture, row and column.
 Element = tuple[int, int]
@@ -103,6 +99,49 @@ def profile_of(
     y, x = (coordinates[axis] for axis in picture.plan.slice.axes)
     places, scale, label, units = _places(y, x, rows, columns)
     return Profile(rows, columns, places, scale, label, units, raw, numbers, states, stale)
+
+
+def profile_through(
+    picture: Picture,
+    shown: Interpretation,
+    coordinates: Sequence[Coordinate],
+    corners: Sequence[Element],
+    *,
+    great_circle: bool = False,
+) -> Profile:
+    """Return the values of a picture along a way through corners; nothing is read."""
+    y, x = (coordinates[axis] for axis in picture.plan.slice.axes)
+    path = path_through(y, x, corners, picture.plan.ranges, great_circle=great_circle)
+    cells = [
+        np.searchsorted(numbers, axis.find(indices))
+        for numbers, indices, axis in zip(
+            picture.chunk_numbers, (path.rows, path.columns), _dimensions(picture), strict=True
+        )
+    ]
+    steps, ranges = picture.plan.steps, picture.plan.ranges
+    at = ((path.rows - ranges[0].start) // steps[0], (path.columns - ranges[1].start) // steps[1])
+    states, stale = picture.states[tuple(cells)], picture.stale_done[tuple(cells)]
+    return _of_path(path, picture.values[at], shown, states, stale)
+
+
+def read_profile(path: ProfilePath, raw: npt.NDArray[Any], shown: Interpretation) -> Profile:
+    """Return a profile of stored elements that were read along a way."""
+    states = np.full(len(raw), ChunkState.DONE, np.uint8)
+    return _of_path(path, raw, shown, states, np.zeros(len(raw), bool))
+
+
+def _of_path(
+    path: ProfilePath,
+    raw: npt.NDArray[Any],
+    shown: Interpretation,
+    states: npt.NDArray[np.uint8],
+    stale: npt.NDArray[np.bool_],
+) -> Profile:
+    numbers = shown.numbers(raw).astype(np.float64)
+    numbers[~have_values(states)] = np.nan
+    return Profile(
+        path.rows, path.columns, path.places, None, "distance", path.units, raw, numbers, states, stale
+    )
 
 
 def elements_between(
@@ -194,7 +233,7 @@ def _places(
         at = (rows, columns) if north is y else (columns, rows)
         assert north.values is not None
         assert east.values is not None
-        return _on_earth(north.values[at[0]], east.values[at[1]]), None, "distance", "km"
+        return distances(north.values[at[0]], east.values[at[1]]), None, "distance", "km"
     if _known(y) and _known(x) and x.units == y.units and x.units and x.dates is None and y.dates is None:
         assert x.values is not None
         assert y.values is not None
@@ -207,13 +246,3 @@ def _places(
 
 def _known(coordinate: Coordinate) -> bool:
     return coordinate.values is not None and bool(np.isfinite(coordinate.values).all())
-
-
-def _on_earth(
-    latitudes: npt.NDArray[np.float64], longitudes: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Return the distance along a chain of places from the first, on great circles, in kilometres."""
-    lat, lon = np.radians(latitudes), np.radians(longitudes)
-    half = np.sin(np.diff(lat) / 2) ** 2 + np.cos(lat[:-1]) * np.cos(lat[1:]) * np.sin(np.diff(lon) / 2) ** 2
-    steps = 2 * EARTH * np.arcsin(np.sqrt(np.clip(half, 0.0, 1.0)))
-    return np.concatenate([[0.0], np.cumsum(steps)])

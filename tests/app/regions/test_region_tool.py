@@ -266,3 +266,50 @@ def test_another_region_can_be_taken_away(shown: Shown, qtbot: QtBot) -> None:
     tool.pane.closeRequested.emit()
     assert not tool.pane.isVisible()
     assert not any(line.isVisible() for pair in tool.items._lines for line in pair)
+
+
+def test_a_profile_goes_through_corners_and_as_the_earth_is_round(
+    shown: Shown, pane: PlotPane, qtbot: QtBot
+) -> None:
+    shown()
+    pane.tools.toggle_region()
+    pane.tools.toggle_profile()
+    tool = pane.tools.profile()
+    # What has just come is laid out.
+    qtbot.wait(30)
+    qtbot.mouseClick(tool.pane.way, LEFT)
+    for corner in ((2, 2), (2, 20), (12, 20)):
+        qtbot.mouseClick(pane.canvas.viewport(), LEFT, pos=place(pane, *corner))
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_Return)
+    assert tool.corners == ((2, 2), (2, 20), (12, 20))
+    assert tool.profile is not None
+    assert tool.profile.numbers.tolist() == [*VALUES[0, 2, 2:21], *VALUES[0, 3:13, 20]]
+    assert tool.profile.units == "km"
+    # A corner between the ends is dragged as they are.
+    tool.line._between[0].setPos(20, 4)
+    assert tool.corners[1] == (4, 20)
+    tool.set_ends((2, 0), (2, 18))
+    assert tool.pane.circle.isVisible()
+    qtbot.mouseClick(tool.pane.circle, LEFT)
+    assert tool.profile is not None
+    assert tool.profile.rows.min() == 0
+    assert tool.profile.length == pytest.approx(6371.0088 * np.radians(50), rel=1e-3)
+
+
+def test_all_elements_of_a_line_over_a_thinned_picture_are_read_on_request(
+    shown: Shown, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("refbrowser.views.plot.plan._most", lambda state: 200)
+    shown()
+    pane.tools.toggle_region()
+    pane.tools.toggle_profile()
+    tool = pane.tools.profile()
+    # What has just come is laid out.
+    qtbot.wait(30)
+    tool.set_ends((3, 0), (3, 35))
+    assert tool.profile is not None
+    assert len(tool.profile) < 36
+    assert tool.pane.full.isVisible()
+    qtbot.mouseClick(tool.pane.full, LEFT)
+    qtbot.waitUntil(lambda: tool.profile is not None and len(tool.profile) == 36)
+    assert tool.profile.numbers.tolist() == VALUES[0, tool.profile.rows[0]].tolist()
