@@ -113,6 +113,7 @@ ALONE = {
     "refbrowser.engine.statistics.moments": "arithmetic, apart from what reads and counts",
     "refbrowser.views.regions.polygons": "geometry, apart from the coordinates of an array",
     "refbrowser.views.regions.region_cells": "what the engine asks of a region, apart from reading",
+    "refbrowser.app.regions.region_items": "what is drawn, apart from what it is drawn for",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
     "refbrowser.wings.dmrpp.checking.description_kinds": "a table, apart from what finds them",
     "refbrowser.wings.icechunk.views.snapshots": "a view, for a page of another layer",

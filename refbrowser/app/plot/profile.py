@@ -207,7 +207,7 @@ class ProfilePane(ChartPane):
     def restyle(self) -> None:
         super().restyle()
         if hasattr(self, "full"):
-            self.way.setIcon(icons.icon("line"))
+            self.way.setIcon(icons.icon("way"))
             self.circle.setIcon(icons.icon("url"))
 
     def _switch(self, name: str, tip: str) -> QToolButton:
@@ -482,10 +482,10 @@ class ProfileTool(QObject):
         dataset = document.dataset
 
         def read(_control: TaskControl) -> Profile:
-            from refbrowser.engine.scattered_reads import read_points
+            from refbrowser.engine.dataset import Array
 
-            raw = read_points(dataset.session, node, dataset.access.at_once(), tuple(places))
-            return read_profile(path, raw, shown)
+            array = Array(dataset.with_access(dataset.access.at_once()), node)
+            return read_profile(path, np.asarray(array[tuple(places)]), shown)
 
         def came(profile: Profile) -> None:
             self._read = profile

@@ -190,7 +190,7 @@ def length_text(profile: Profile) -> str:
     values = f"{len(profile):,} value{'s' * (len(profile) != 1)}".replace(",", "\N{NARROW NO-BREAK SPACE}")
     if profile.scale is not None or not profile.length:
         return values
-    return f"{value_text(profile.length, 4)} {profile.units}, {values}"
+    return f"{value_text(profile.length, max(4, len(f'{profile.length:.0f}')))} {profile.units}, {values}"
 
 
 def profile_rows(
