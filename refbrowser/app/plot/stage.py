@@ -279,6 +279,11 @@ class Pointing(QObject):
         self.say()
         self.is_led = element is not None
 
+    def follow_place(self) -> None:
+        """Put the cross where the element is drawn now."""
+        if self.element is not None and self.element == self._kept:
+            self._drawing.canvas.set_cross(self._position())
+
     def forget(self) -> None:
         """Point at nothing."""
         self.is_led = False
@@ -387,7 +392,7 @@ class Stage(QObject):
         self.refiner.changed.connect(self._refined)
         self.refiner.ended.connect(self.tell_settled)
         self.drawing.overlaySettled.connect(self.tell_settled)
-        self.drawing.placed.connect(self.tell_settled)
+        self.drawing.placed.connect(self._placed)
 
     def clear(self) -> None:
         """Show no picture, and stop reading."""
@@ -419,6 +424,11 @@ class Stage(QObject):
             return False
         is_reading = self.loader.is_reading or self.refiner.is_reading or self._coordinates.waits
         return not (is_reading or self.drawing.kind.is_busy)
+
+    def _placed(self) -> None:
+        self.show_notes()
+        self.pointing.follow_place()
+        self.tell_settled()
 
     def tell_settled(self) -> None:
         """Tell it where it is so."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -310,12 +311,21 @@ class Auxiliary:
     Parameters
     ----------
     values
-        Elements for the indices that `plan` reads, one axis per dimension of it that is on an axis.
+        Elements for the indices that are taken, one axis per dimension of it that is on an axis.
+    taken
+        Indices along the dimensions on the axes; those that `plan` reads where nothing else is said.
     """
 
-    def __init__(self, found: AuxiliaryNode, plan: ViewPlan, values: npt.NDArray[Any]) -> None:
+    def __init__(
+        self,
+        found: AuxiliaryNode,
+        plan: ViewPlan,
+        values: npt.NDArray[Any],
+        taken: Mapping[int, range] | None = None,
+    ) -> None:
         self.name = found.node.name
         self._plan, self._values = plan, values
+        self._taken = taken or dict(zip(plan.slice.axes, plan.ranges, strict=True))
         self._dimensions = found.dimensions
         self._shown = Interpretation(found.node, decoded=True)
         self._role = role_of(found.node.name, found.node.attributes)
@@ -325,7 +335,7 @@ class Auxiliary:
 
         It is empty where the element was left out of the view, or lies on another slice.
         """
-        taken = dict(zip(self._plan.slice.axes, self._plan.ranges, strict=True))
+        taken = self._taken
         place = []
         for dimension in self._dimensions:
             if dimension not in taken:
@@ -366,7 +376,7 @@ class Auxiliary:
 
         None where they are no numbers, or do not depend on all of these axes.
         """
-        taken = dict(zip(self._plan.slice.axes, self._plan.ranges, strict=True))
+        taken = self._taken
         own = [each for each in self._dimensions if each in taken]
         if not self._shown.is_number or sorted(own) != sorted(axes) or self._values.ndim != len(own):
             return None
@@ -389,9 +399,9 @@ def read_auxiliary(
     """Read the auxiliary coordinates of what a plan reads; those that are too large or fail are left out."""
     from refbrowser.engine.jobs import Priority
 
-    taken = dict(zip(plan.slice.axes, plan.ranges, strict=True))
     found = []
     for each in nodes:
+        taken = _taken(each, plan)
         index = tuple(
             slice(taken[dimension].start, taken[dimension].stop, taken[dimension].step)
             if dimension in taken
@@ -405,5 +415,17 @@ def read_auxiliary(
             values = session.read(each.node, access, selection, cancel=cancel, priority=Priority.NEIGHBOUR)
         except RefbrowserError:
             continue
-        found.append(Auxiliary(each, plan, np.asarray(values)))
+        found.append(Auxiliary(each, plan, np.asarray(values), taken))
     return tuple(found)
+
+
+def _taken(found: AuxiliaryNode, plan: ViewPlan) -> dict[int, range]:
+    """Return which indices along the axes of a view are read of a coordinate: of a large one every n-th."""
+    taken = dict(zip(plan.slice.axes, plan.ranges, strict=True))
+    own = [dimension for dimension in found.dimensions if dimension in taken]
+    size = prod(len(taken[dimension]) for dimension in own)
+    factor = ceil((size / ELEMENTS_MOST) ** (1 / max(1, len(own))))
+    return {
+        dimension: range(each.start, each.stop, each.step * factor) if dimension in own else each
+        for dimension, each in taken.items()
+    }

@@ -172,7 +172,11 @@ class MemoryDocument(QObject):
     def set_nodes(self, nodes: Mapping[str, ArrayNode]) -> None:
         self.hierarchy = Hierarchy(root=GroupNode(arrays=nodes), format="refs-v1")
         self.dataset: Any = SimpleNamespace(
-            session=self.session, access=Access("/", from_network=False), hierarchy=self.hierarchy
+            session=self.session,
+            access=Access("/", from_network=False),
+            hierarchy=self.hierarchy,
+            path="memory",
+            document=SimpleNamespace(made_from=lambda _origin: None),
         )
 
     def owner(self, what: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pyqtgraph import GraphicsObject, mkPen
 from pyqtgraph.functions import arrayToQPath
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPen
+from PySide6.QtGui import QPainter, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from refbrowser.app.plot.drawing import DrawnOverlay
@@ -38,7 +38,7 @@ class LinesItem(GraphicsObject):
     Parameters
     ----------
     pens
-        From the lowest to the uppermost.
+        Of what is at both sides of the lines, and of the lines.
     """
 
     def __init__(self, pens: tuple[QPen, ...], z: float) -> None:
@@ -47,8 +47,6 @@ class LinesItem(GraphicsObject):
         self.path = QPainterPath()
         self._view = QRectF()
         self.setZValue(z)
-        # Painted once for a view, not again with each picture below it.
-        self.setCacheMode(GraphicsObject.CacheMode.DeviceCoordinateCache)
 
     def set_path(self, path: QPainterPath, view: QRectF) -> None:
         """Show other lines, which are seen in a part of the plot."""
@@ -63,22 +61,26 @@ class LinesItem(GraphicsObject):
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for pen in self._pens:
+        transform = painter.transform()
+        if not transform.m11() or not transform.m22():
+            return
+        for pen, aside in zip(self._pens, (1.0, -1.0, 0.0), strict=True):
             painter.setPen(pen)
+            # Pens of one pixel are drawn many times as fast as wider ones.
+            painter.setTransform(transform * QTransform.fromTranslate(aside, aside))
             painter.drawPath(self.path)
+        painter.setTransform(transform)
 
 
-def _pens(width: float, style: Qt.PenStyle = Qt.PenStyle.SolidLine, strength: int = 255) -> tuple[QPen, ...]:
-    return (
-        mkPen(255, 255, 255, strength * 2 // 5, width=width + 1.6),
-        mkPen(16, 21, 29, strength, width=width, style=style),
-    )
+def _pens(style: Qt.PenStyle = Qt.PenStyle.SolidLine, strength: int = 255) -> tuple[QPen, ...]:
+    beside = mkPen(255, 255, 255, strength * 2 // 5, width=1.0)
+    return beside, beside, mkPen(16, 21, 29, strength, width=1.0, style=style)
 
 
 class DrawnLines(DrawnOverlay):
     """Draws lines of the Earth, anew only for another view or another place of the picture."""
 
-    pens: tuple[QPen, ...] = _pens(1.1)
+    pens: tuple[QPen, ...] = _pens()
     z = 3.0
 
     def __init__(self, drawing: Drawing) -> None:
@@ -86,6 +88,8 @@ class DrawnLines(DrawnOverlay):
         self.item = LinesItem(self.pens, self.z)
         drawing.canvas.box.addItem(self.item, ignoreBounds=True)
         self._drawn: tuple[object, ...] = ()
+        #: Lines, what tells where places are, the positions of their points, and which are joined.
+        self._laid: Any = (None, None, None, None)
 
     def lines(self, degrees: float, view: View) -> EarthLines:
         """Return the lines for a view, in which so many degrees take a pixel."""
@@ -107,13 +111,14 @@ class DrawnLines(DrawnOverlay):
             self.item.set_path(QPainterPath(), QRectF())
             return
         lines = self.lines(degrees, view)
-        if kind.seam is not None:
-            lines = lines.cut_at(kind.seam)
-        found = kind.on_earth(lines.longitudes, lines.latitudes)
+        if self._laid[:2] != (lines, kind.place_key):
+            cut = lines if kind.seam is None else lines.cut_at(kind.seam)
+            self._laid = lines, kind.place_key, kind.on_earth(cut.longitudes, cut.latitudes), cut.joined
+        _lines, _key, found, joined = self._laid
         if found is None:
             self.item.set_path(QPainterPath(), QRectF())
             return
-        across, upwards, joined = seen_lines(*found, lines.joined, view[:2], pixels, self._jump())
+        across, upwards, joined = seen_lines(found[0], found[1], joined, view[:2], pixels, self._jump())
         path = arrayToQPath(across, upwards, connect=joined.astype(np.int32))
         self.item.set_path(path, QRectF(left, low, right - left, high - low).normalized())
 
@@ -133,7 +138,7 @@ class Coastlines(DrawnLines):
 class Borders(DrawnLines):
     """Draws the borders of countries."""
 
-    pens = _pens(0.9, Qt.PenStyle.DashLine, 200)
+    pens = _pens(Qt.PenStyle.DashLine, 200)
     z = 2.9
 
     def lines(self, degrees: float, view: View) -> EarthLines:
@@ -143,7 +148,7 @@ class Borders(DrawnLines):
 class Graticule(DrawnLines):
     """Draws meridians and parallels of round numbers."""
 
-    pens = _pens(0.7, strength=120)
+    pens = _pens(strength=120)
     z = 2.8
 
     def lines(self, degrees: float, view: View) -> EarthLines:

@@ -14,6 +14,7 @@ from PySide6.QtGui import QImage, QPainter, QPainterPath, QPolygonF
 from refbrowser.app.plot.canvas import Extent, ShownScale, View
 from refbrowser.app.plot.legends import ground_color, stale_brush, state_brush
 from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.model.multiscales.axis_transform import IndexMap
 from refbrowser.views.maps.layouts import Layout, MapLayout, ScaleLayout, extent
 from refbrowser.views.maps.lookups import Lookup, Placed, coloured, look_up, placed
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from refbrowser.app.tasks.tasks import TaskControl
 
 #: Pixels that are looked up at once by the window's thread, and by a job; more are drawn in larger squares.
-_AT_ONCE, _MOST = 24_000, 1_500_000
+_AT_ONCE, _MOST = 48_000, 1_500_000
+#: A view that stands still this long, in milliseconds, is looked up in full.
+_REST = 60
 #: Positions in the view that tell which elements are visible, along each side.
 _SAMPLED = 65
 #: Points along each side of an outline.
@@ -55,6 +58,7 @@ class MapPicture(QObject):
         super().__init__(drawing)
         self._drawing = drawing
         self._latest = Latest(self, "plot-map")
+        self._rest = one_shot(self, _REST, self._look_up_all)
         self._items = tuple(ImageItem(axisOrder="row-major") for _ in range(3))
         for item, z in zip(self._items, (-1.0, 0.0, 10.0), strict=True):
             item.setZValue(z)
@@ -64,11 +68,13 @@ class MapPicture(QObject):
         self._asked: tuple[object, ...] = ()
         self._drawn: tuple[object, ...] = ()
         self._placed: dict[int, Placed] = {}
+        #: How far all of the slice reaches; looked for once.
+        self._reach: tuple[Extent, Extent] | None = None
 
     @property
     def is_busy(self) -> bool:
         """Whether elements are still looked up."""
-        return self._latest.is_running
+        return self._rest.isActive() or self._latest.is_running
 
     @property
     def lookup(self) -> Lookup | None:
@@ -78,11 +84,14 @@ class MapPicture(QObject):
     def set_layout(self, layout: Layout | None) -> None:
         """Draw by another layout; None: nothing."""
         self._latest.cancel()
+        self._rest.stop()
         self.layout, self._lookup = layout, None
         self._asked = self._drawn = ()
         self._placed = {}
         if layout is None:
             self.clear()
+        else:
+            self._reach = extent(layout, self._whole())
 
     def clear(self) -> None:
         """Take everything off the canvas."""
@@ -116,15 +125,9 @@ class MapPicture(QObject):
         nothing = ShownScale(AxisScale(plain_coordinate("", 0), grows=True), "")
         return nothing, nothing
 
-    def extent(self, window: Sequence[range]) -> tuple[Extent, Extent] | None:
-        """Return from where to where a part of the slice reaches; None where it is not seen."""
-        if self.layout is None or not all(map(len, window)):
-            return None
-        return extent(self.layout, window)
-
     def spans(self, view: View) -> list[Extent] | None:
         """Return the elements that are visible, along the axes of the slice; None where none is."""
-        layout, whole = self.layout, self.extent(self._whole())
+        layout, whole = self.layout, self._reach
         if layout is None or whole is None:
             return None
         inside = all(
@@ -147,10 +150,11 @@ class MapPicture(QObject):
     def reset_view(self, seen: Sequence[range]) -> None:
         """Make a part of the slice visible."""
         drawing, canvas = self._drawing, self._drawing.canvas
-        whole = self.extent(self._whole())
-        if whole is None:
+        whole = self._reach
+        if whole is None or self.layout is None:
             return
-        part = self.extent(seen) or whole
+        is_part = list(seen) != self._whole() and all(map(len, seen))
+        part = (extent(self.layout, seen) if is_part else None) or whole
         is_locked = drawing.aspect_locked
         limits = [drawing.wider(ends, 20.0 if is_locked else 0.05) for ends in whole]
         least = max(high - low for low, high in whole) * _LEAST
@@ -248,10 +252,21 @@ class MapPicture(QObject):
             return
         self._asked = asked
         shape = (state.shape[state.y], state.shape[state.x])
+        self._latest.cancel()
         self._take(look_up(layout, view[:2], _size(view[2], _AT_ONCE), shape))
-        source, size = self._drawing.source, _size(view[2], _MOST)
-        if source is None or size == _size(view[2], _AT_ONCE):
+        self._rest.start()
+
+    def _look_up_all(self) -> None:
+        """Find the elements at all pixels of the view, now that it stands still."""
+        layout, state, source = self.layout, self._drawing.slice, self._drawing.source
+        view = self._drawing.canvas.view()
+        size = _size(view[2], _MOST)
+        if layout is None or state is None or state.y is None or source is None:
             return
+        if self._asked != (layout, view) or self._lookup is None or self._lookup.size == size:
+            self.came.emit()
+            return
+        shape = (state.shape[state.y], state.shape[state.x])
 
         def work(_control: TaskControl) -> Lookup:
             return look_up(layout, view[:2], size, shape)
