@@ -93,7 +93,7 @@ def test_it_follows_the_slider(plotted: Plotted, pane: PlotPane, qtbot) -> None:
     TOLD.clear()
     pane.set_index(0, 2)
     qtbot.waitUntil(pane.is_settled)
-    assert TOLD[:2] == ["slice 2,:,:", "picture"]
+    assert [told for told in TOLD if told != "drawn"][:2] == ["slice 2,:,:", "picture"]
     assert TOLD[-1] == "drawn"
 
 
