@@ -41,7 +41,7 @@ from refbrowser.views.plot.reading import (
 from refbrowser.views.plot.resolution import level_roles
 from refbrowser.views.plot.series import choices
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
-from refbrowser.views.plot_states.plot_state import PlotState
+from refbrowser.views.plot_states.plot_state import PlotState, can_be_seen
 from refbrowser.views.words import one_line
 
 #: A view that stands still this long, in milliseconds, is read in more detail where there is more.
@@ -156,12 +156,13 @@ class Presenter(QObject):
         is_drawn = self.stage.shows_canvas and shown.is_parallel(drawing.slice)
         is_part = is_drawn and not drawing.sees_whole()
         left_right, low_high, _size = drawing.canvas.sought_view()
+        box = (*left_right, *low_high)
         return self.look.told(
             replace(
                 state,
                 selection=shown.text(drawing.visible_window() if is_drawn else None),
                 axes=shown.axes,
-                view=(*left_right, *low_high) if is_part else None,
+                view=box if is_part and can_be_seen(box) else None,
             )
         )
 

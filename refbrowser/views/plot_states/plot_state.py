@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,9 @@ from refbrowser.views.plot_states.json_fields import (
     text_of,
 )
 
+#: Positions on a canvas are not farther away than this, nor nearer to each other, in parts of themselves.
+_FARTHEST, _NEAREST = 1e30, 1e-12
+
 
 def _rising(value: Any) -> tuple[float, ...]:
     low, high = numbers_of(2)(value)
@@ -32,9 +35,15 @@ def _rising(value: Any) -> tuple[float, ...]:
 
 def _box(value: Any) -> tuple[float, ...]:
     box = numbers_of(4)(value)
-    if box[0] == box[1] or box[2] == box[3]:
+    if not can_be_seen(box):
         raise ValueError("left, right, bottom and top are expected, and something between them")
     return box
+
+
+def can_be_seen(box: Sequence[float]) -> bool:
+    """Whether a part of a plot (left, right, bottom, top) has a size that a canvas can show."""
+    sizes = abs(box[1] - box[0]), abs(box[3] - box[2])
+    return max(map(abs, box)) <= _FARTHEST and min(sizes) >= _NEAREST * max(1e-30, *map(abs, box))
 
 
 def _scale(value: Any) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -198,3 +200,47 @@ def test_arrays_in_memory_have_no_state_without_a_dataset(
     document = plotted(array("/field", np.ones((4, 5)), ("y", "x")))
     document.dataset = None
     assert pane.state() is None
+
+
+@pytest.mark.long
+def test_no_state_that_can_be_written_breaks_a_pane(
+    qtbot: QtBot, pane: PlotPane, document: OpenDocument
+) -> None:
+    random = np.random.default_rng(1)
+
+    def one(*values: Any) -> Any:
+        return values[random.integers(len(values))]
+
+    for _ in range(400):
+        said = {
+            "path": document.path,
+            "node": one("/t2m", "/line", "/photo", "/"),
+            "selection": one(
+                "", "0,:,:", ":", "1,2,3", "0:0,:,:", ":,:,:", "9" * 4000, "x", "...", "4,:5,7:"
+            ),
+            "axes": one([], [0], [2, 1], [1, 2], [0, 31], [31]),
+            "part": one("", "real", "x"),
+            "in_colour": one(None, True, False),
+            "decoded": one(True, False),
+            "colour_map": one("", "Magma", "none such"),
+            "reverse": one(True, False),
+            "log": one(True, False),
+            "levels": one(None, [0, 1], [-5, 5], [1e-300, 1e300], [-1e308, 0], [1e307, 1.1e307]),
+            "are_levels_set": one(True, False),
+            "extremes": one(True, False),
+            "histogram": one(True, False),
+            "aspect": one(True, False),
+            "switches": one([], ["upright"], ["none such"]),
+            "overlays": one({}, {"coastlines": True}, {"none such": True}),
+            "projection": one("", "robinson", "none such"),
+            "centre": one(None, [0, 0], [1e300, -1e300], [361, 91]),
+            "size_choice": one("", "middle", "sampled", "all"),
+            "is_level_fixed": one(True, False),
+            "view": one(None, [0, 1, 0, 1], [1e300, -1e300, 5, 6], [-1e-300, 1e-300, 0, 1e308]),
+        }
+        with suppress(RefbrowserError):
+            pane.restore(document, PlotState.from_json(said))
+        qtbot.waitUntil(pane.is_settled)
+        pane.canvas.grab()
+        state = pane.state()
+        assert state is None or PlotState.from_json(json.loads(json.dumps(state.to_json()))) == state, said

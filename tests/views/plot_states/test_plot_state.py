@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.views.plot_states.plot_state import PlotState
+from refbrowser.views.plot_states.plot_state import PlotState, can_be_seen
 
 TEXTS = st.text(st.characters(exclude_characters="\0"), max_size=20)
 NUMBERS = st.floats(-1e300, 1e300, allow_nan=False)
+PLACES = st.floats(-1e6, 1e6, allow_nan=False)
 PAIRS = st.tuples(NUMBERS, NUMBERS).filter(lambda pair: pair[0] < pair[1])
 STATES = st.builds(
     PlotState,
@@ -41,7 +42,7 @@ STATES = st.builds(
     overlays=st.dictionaries(TEXTS, st.booleans(), max_size=3),
     projection=TEXTS,
     centre=st.none() | st.tuples(NUMBERS, NUMBERS),
-    view=st.none() | st.tuples(PAIRS, PAIRS).map(lambda pairs: (*pairs[0], *pairs[1])),
+    view=st.none() | st.tuples(PLACES, PLACES, PLACES, PLACES).filter(can_be_seen),
     others=st.dictionaries(
         st.text("xyz", min_size=1), st.integers() | TEXTS | st.lists(st.booleans()), max_size=2
     ),
@@ -49,6 +50,7 @@ STATES = st.builds(
 LEAST = {"path": "/data/t.json", "node": "/t2m"}
 
 
+@pytest.mark.slow
 @given(STATES)
 def test_a_state_comes_back_from_json_as_it_was(state: PlotState) -> None:
     assert PlotState.from_json(json.loads(json.dumps(state.to_json()))) == state
@@ -98,6 +100,8 @@ def test_members_that_are_not_known_are_written_again() -> None:
         ("centre", [0]),
         ("view", [0, 0, 0, 1]),
         ("view", [0, 1, 0]),
+        ("view", [0, 1e300, 0, 1]),
+        ("view", [1, 1 + 1e-15, 0, 1]),
     ],
 )
 def test_a_value_that_no_plot_has_is_refused_by_name(name: str, value: Any) -> None:

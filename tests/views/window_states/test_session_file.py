@@ -62,6 +62,7 @@ def said(**members: Any) -> bytes:
     return json.dumps({"refbrowser": "session", "version": 1, **members}).encode()
 
 
+@pytest.mark.slow
 @given(STATES, st.sampled_from(["/data", "/data/deep", "/elsewhere", "/"]))
 def test_a_session_comes_back_from_its_file_as_it_was(state: WindowState, folder: str) -> None:
     text, left_out = session_text(state, folder)
@@ -69,9 +70,19 @@ def test_a_session_comes_back_from_its_file_as_it_was(state: WindowState, folder
     assert parse_session(text, folder).state == state
 
 
+@pytest.mark.slow
 @given(STATES)
 def test_a_session_is_as_its_schema_says(state: WindowState) -> None:
     SCHEMA.validate(json.loads(session_text(state, "/data")[0]))
+
+
+def test_the_schema_declares_every_member() -> None:
+    known = SCHEMA.schema["$defs"]
+    for name, kind in {"document": DocumentState, "plot": PlotState, "dock": DockState}.items():
+        written = {each.metadata["name"] or each.name for each in kind._fields()}
+        assert set(known[name]["properties"]) == written
+    own = {each.name for each in WindowState._fields()}
+    assert set(SCHEMA.schema["properties"]) == own | {"refbrowser", "version", "program"}
 
 
 def test_what_is_below_the_file_goes_with_it() -> None:
