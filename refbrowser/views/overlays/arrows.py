@@ -59,6 +59,28 @@ class ArrowScale:
         return cls(_REACH * apart / great, told if told <= 1.5 * great else told / 2)
 
 
+def apart(
+    places: _Floats, view: tuple[tuple[float, float], tuple[float, float], tuple[int, int]]
+) -> npt.NDArray[np.int64]:
+    """Return which of many places have arrows, so that no two stand in one square of the view.
+
+    Parameters
+    ----------
+    places
+        On the plot, (n, 2); those that are not seen have none.
+    view
+        What is seen of the plot, across and upwards, and its size in pixels.
+    """
+    squares, seen = np.zeros((2, len(places)), np.int64), np.ones(len(places), bool)
+    for axis in (0, 1):
+        low, high = view[axis]
+        part = (places[:, axis] - low) / (high - low)
+        seen &= (part >= 0) & (part <= 1)
+        squares[axis] = np.floor(np.where(seen, part, 0) * view[2][axis] / APART)
+    _first, numbers = np.unique(squares[0] * 100_000 + squares[1] + ~seen * 10**12, return_index=True)
+    return np.sort(numbers[seen[numbers]])
+
+
 def arrow_strokes(
     feet: _Floats, east: _Floats, north: _Floats, u: _Floats, v: _Floats, scale: ArrowScale
 ) -> tuple[_Floats, npt.NDArray[Any]]:

@@ -16,6 +16,7 @@ from refbrowser.app.dialogs.marks_dialog import MarksDialog
 from refbrowser.app.plot.overlays.arrow_overlay import DrawnArrows
 from refbrowser.app.plot.overlays.contour_overlay import DrawnContours
 from refbrowser.app.plot.plot_pane import PlotPane
+from refbrowser.views.maps.layouts import ChosenProjection
 from refbrowser.views.overlays.composite import Composite
 from refbrowser.views.overlays.contours import Spacing
 from refbrowser.views.overlays.marks import Marks
@@ -248,3 +249,18 @@ def test_bands_in_the_dialog(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> 
     red.setCurrentIndex(3)
     red.activated.emit(3)
     assert pane.look().options.marks.composite == Composite("band", ("3", "1", "2"))
+
+
+def test_lines_go_on_where_the_earth_meets_itself(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(*fields())
+    pane.look().set_marks(Marks(spacing=Spacing((30.0,))))
+    pane.look().set_overlay("contours", True)
+    qtbot.waitUntil(pane.is_settled)
+    plain = len(drawn(pane, "contours").item.strokes)
+    pane.look().set_projection(ChosenProjection("north"))
+    qtbot.waitUntil(pane.is_settled)
+    ends = drawn(pane, "contours").item.strokes.reshape(-1, 2).round(-1)
+    ends, counts = np.unique(ends, axis=0, return_counts=True)
+    # A circle: each end is that of another piece.
+    assert set(counts) == {2}
+    assert len(ends) == plain + 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.views.overlays.arrows import ArrowScale, Components, arrow_strokes, components_among
+from refbrowser.views.overlays.arrows import ArrowScale, Components, apart, arrow_strokes, components_among
 from refbrowser.views.overlays.marks import Marks
 from refbrowser.views.overlays.same_grid import slice_on
 from refbrowser.views.plot.slicing import SliceState
@@ -123,3 +123,14 @@ def test_marks_as_plain_values() -> None:
             Marks.of(wrong)
     assert Marks.of({}).said() == {}
     assert Marks.of({"spacing": "every 4", "u": "/u", "v": "/v"}).arrows == ("/u", "/v")
+
+
+def test_on_a_map_no_two_stand_close() -> None:
+    places = np.random.default_rng(1).uniform(-1, 11, (3000, 2)) ** 2 / 10
+    places[:7] = np.nan
+    kept = apart(places, ((0.0, 10.0), (0.0, 10.0), (260, 260)))
+    squares = np.floor(places[kept]).astype(int)
+    assert len(np.unique(squares, axis=0)) == len(kept)
+    assert 60 < len(kept) <= 100
+    assert places[kept].min() >= 0
+    assert places[kept].max() <= 10

@@ -22,6 +22,7 @@ from refbrowser.views.overlays.arrows import (
     APART,
     ARROWS_MOST,
     ArrowScale,
+    apart,
     arrow_strokes,
     chosen_components,
 )
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _WIDTH = 1.2
 #: Around the arrow that is told, in pixels; it is at most so long.
 _MARGIN, _TOLD_MOST = 6.0, 140.0
+#: On a map so many elements for each arrow are looked at, along each axis.
+_FINER = 3.0
 #: Directions are taken over this part of an element, or of a degree.
 _STEP = 0.25
 
@@ -155,15 +158,22 @@ class DrawnArrows(DrawnOverlay):
         if u.plan.slice.indices != v.plan.slice.indices or u.plan.ranges != v.plan.ranges:
             # One of them is of the slice before.
             return
-        parts = [SeenPart.of(picture, self._drawing, view, APART) for picture in (u, v)]
-        drawn = (*(part.key for part in parts), self._drawing.kind.place_key, self._components)
+        # On a map elements lie closer at one place than at another: of many some are taken.
+        is_map = self._drawing.kind.lookup is not None
+        cell = APART / _FINER if is_map else APART
+        parts = [SeenPart.of(picture, self._drawing, view, cell) for picture in (u, v)]
+        seen = view if is_map else None
+        drawn = (*(part.key for part in parts), self._drawing.kind.place_key, self._components, seen)
         if drawn == self._drawn:
             return
         self._drawn = drawn
         values = [part.numbers(shown) for part, shown in zip(parts, (first, second), strict=True)]
         grid = np.indices(values[0].shape, float).reshape(2, -1)
         places = np.stack(parts[0].places(grid[0], grid[1]))
-        known = np.flatnonzero(np.isfinite(values[0]).ravel() & np.isfinite(values[1]).ravel())[:ARROWS_MOST]
+        known = np.flatnonzero(np.isfinite(values[0]).ravel() & np.isfinite(values[1]).ravel())
+        if is_map:
+            known = known[apart(self._where(*places[:, known]), view)]
+        known = known[:ARROWS_MOST]
         rows, columns = places[:, known]
         feet = self._where(rows, columns)
         east, north = self._ways(feet, rows, columns)

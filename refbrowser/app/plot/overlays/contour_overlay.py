@@ -191,8 +191,14 @@ class DrawnContours(DrawnOverlay):
         assert self._drawing.source is not None
 
         def work(_control: TaskControl) -> tuple[Floats, npt.NDArray[np.int64], list[str]]:
-            found = thinned_contours(part.numbers(shown), at)
+            numbers, count = part.numbers(shown), part.meets_itself(where)
+            if count:
+                # Lines go on from the last meridian to the first.
+                numbers = np.concatenate([numbers, numbers[:, :1]], axis=1)
+            found = thinned_contours(numbers, at)
             rows, columns = part.places(found.strokes[..., 0], found.strokes[..., 1])
+            if count:
+                columns = np.where(columns > count - 0.5, columns - count, columns)
             strokes = np.stack(where(rows, columns), axis=-1)
             lengths = np.hypot(*(strokes[:, 1] - strokes[:, 0]).T)
             kept = np.isfinite(lengths)

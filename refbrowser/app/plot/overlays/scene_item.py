@@ -20,7 +20,7 @@ from refbrowser.views.plot.picture import Picture, have_values
 from refbrowser.views.plot.plan import plan_view, sampled_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from refbrowser.app.plot.canvas import View
     from refbrowser.app.plot.drawing import Drawing
@@ -160,6 +160,22 @@ class SeenPart:
         numbers = shown.numbers(np.ascontiguousarray(raw)).astype(np.float64)
         numbers[~have_values(picture.element_states(at, states))] = np.nan
         return numbers
+
+    def meets_itself(self, where: Callable[[Floats, Floats], tuple[Floats, Floats]]) -> int:
+        """Return after how many columns the first follows on the last on a map; 0 where it does not."""
+        taken = self.picture.plan.ranges[1]
+        count = len(self.columns) * self.columns.step
+        if self.columns.start or count != len(taken) or taken.start or taken.step > 1 or count < 3:
+            return 0
+        rows = np.linspace(self.rows.start, self.rows[-1], 9) * self.picture.plan.ranges[0].step
+        rows += self.picture.plan.ranges[0].start
+        first, last, before = (
+            np.stack(where(rows, np.full(9, float(place))), axis=-1)
+            for place in (-0.49, count - 0.51, count - 1.51)
+        )
+        away, width = np.hypot(*(first - last).T), np.hypot(*(last - before).T)
+        known = np.isfinite(away) & np.isfinite(width) & (width > 0)
+        return count if known.any() and bool((away[known] < 0.5 * width[known]).all()) else 0
 
     def places(self, rows: Floats, columns: Floats) -> tuple[Floats, Floats]:
         """Return fractional positions among the elements as those along the axes of the slice."""
