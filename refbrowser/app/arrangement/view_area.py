@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QSplitter, QVBoxLayout, QWidget
 
 from refbrowser.app.arrangement.apart_window import ApartWindow
+from refbrowser.app.arrangement.crossing_slices import CrossingSlices
 from refbrowser.app.arrangement.view_group import ViewGroup
 from refbrowser.app.arrangement.view_links import ViewLinks
 from refbrowser.app.plot.plot_pane import PlotPane
@@ -16,6 +17,9 @@ from refbrowser.limits import LIMITS
 from refbrowser.views.arrangement.arrangement import Apart, Arrangement, Side, Split, Tabs
 from refbrowser.views.arrangement.linking import Link
 from refbrowser.views.words import one_line
+
+#: A lower place, in pixels, is not split into two below each other.
+_TWO_HIGH = 480
 
 
 class ViewArea(QWidget):
@@ -54,6 +58,8 @@ class ViewArea(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         self._root: QWidget = self._new_group()
         self.links = ViewLinks(self, self)
+        self.crossing = CrossingSlices(self)
+        self.closing.connect(self.crossing.forget)
         layout.addWidget(self._root)
         self.active = PlotPane()
         self._group_in(self._root).insert(self.active)
@@ -65,6 +71,7 @@ class ViewArea(QWidget):
         """Tell of the first view."""
         self._connect(self.active)
         self.links.changed.connect(self._changed)
+        self.crossing.changed.connect(self._changed)
         self.made.emit(self.active)
 
     # Which there are
@@ -145,6 +152,25 @@ class ViewArea(QWidget):
         self.activate(view)
         return view
 
+    def show_three(self) -> None:
+        """Show the slices across that of the active view: beside it, and below where there is room."""
+        first = self.active
+        right = self.open(Side.RIGHT)
+        self.activate(first)
+        is_high = self._group_of(first).height() >= _TWO_HIGH
+        below = self.open(Side.BELOW if is_high else Side.RIGHT)
+        self.activate(first)
+        self.crossing.begin(first, (right, below))
+
+    def end_three(self) -> None:
+        """Show one slice again: that of the active view, where it is one of the three."""
+        views = self.crossing.views
+        kept = self.active if self.active in views else views[0]
+        self.crossing.end()
+        for view in views:
+            if view is not kept:
+                self.close_view(view)
+
     def close_view(self, view: PlotPane) -> None:
         """Close a view; the only one shows nothing from then on."""
         view.clear()
@@ -182,6 +208,7 @@ class ViewArea(QWidget):
         view.arrayChanged.connect(self._title_soon.start)
         view.used.connect(lambda: self.activate(view))
         self.links.watch(view)
+        self.crossing.watch(view)
 
     # Moving
 
@@ -410,7 +437,8 @@ class ViewArea(QWidget):
                 )
             )
         linked = frozenset(str(link) for link in self.links.linked)
-        return Arrangement(_value(self._root, numbers), tuple(apart), numbers[self.active], linked)
+        crossing = tuple(numbers[view] for view in self.crossing.views)
+        return Arrangement(_value(self._root, numbers), tuple(apart), numbers[self.active], linked, crossing)
 
     def restore(self, arrangement: Arrangement) -> list[PlotPane]:
         """Arrange as many views as a value has, and return them by their numbers; they show nothing."""
@@ -432,6 +460,8 @@ class ViewArea(QWidget):
             self.made.emit(view)
         self._changed()
         self.activate(views[arrangement.active])
+        if arrangement.crossing:
+            self.crossing.take(tuple(views[number] for number in arrangement.crossing))
         self.links.set_linked(frozenset(link for link in Link if link in arrangement.linked))
         return views
 

@@ -13,6 +13,7 @@ from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.limits import LIMITS
 from refbrowser.views.arrangement.arrangement import Side
 from refbrowser.views.arrangement.linking import Link
+from refbrowser.views.arrangement.orthogonal import can_be_crossed
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.words import count_text
 
@@ -50,7 +51,8 @@ class ArrangingCommands(CommandGroup):
         made = (self.new_view, self.split_right, self.split_down, self.open_in_view, self.open_beside)
         moved = (self.next_view, self.previous_view, self.move_view_on, self.move_view_back, self.view_apart)
         links = {f"link_{link}": partial(self._turn_link, link) for link in Link}
-        return {**by_name(*made, *moved, self.close_view, self.close_other_views, self.link_views), **links}
+        others = (self.close_view, self.close_other_views, self.link_views, self.three_slices)
+        return {**by_name(*made, *moved, *others), **links}
 
     def conditions(self) -> dict[str, bool]:
         """Return whether views can be made, and whether there are several."""
@@ -59,6 +61,9 @@ class ArrangingCommands(CommandGroup):
         chosen = frozenset() if views is None else views.links.chosen
         return {
             **{f"is_link_{link}": link in chosen for link in Link},
+            "can_cross": views is not None
+            and (views.crossing.is_on or can_be_crossed(views.active.slice_state())),
+            "are_slices_crossing": views is not None and views.crossing.is_on,
             "are_views_linked": views is not None and views.links.is_on,
             "can_add_view": views is not None and not views.is_full,
             "has_views": is_several,
@@ -107,6 +112,16 @@ class ArrangingCommands(CommandGroup):
             self._workspace.say(f"There are {count_text(LIMITS.views)} views already; close some first")
             return None
         return views
+
+    def three_slices(self) -> None:
+        """Show three orthogonal slices of the array, or one again."""
+        views = self._centre.views
+        if views is None:
+            return
+        if views.crossing.is_on:
+            views.end_three()
+        elif can_be_crossed(views.active.slice_state()) and self._views_with_room() is not None:
+            views.show_three()
 
     # Those that are there
 

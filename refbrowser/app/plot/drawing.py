@@ -327,7 +327,7 @@ class Drawing(QObject):
         self.set_pictures(None, None)
         self.palette.forget()
         self.auxiliary = ()
-        self.slice = self.shown = self.row = None
+        self.slice = self.shown = self.row = self.source = None
         self._tell_overlays()
         self.kind = self._nothing
 

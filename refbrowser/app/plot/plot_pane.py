@@ -395,6 +395,14 @@ class PlotPane(QWidget):
         index[state.x] = row if picture is None else picture.plan.ranges[0][row]
         return tuple(index)
 
+    def kept_element(self) -> tuple[int, ...] | None:
+        """Return the element that was clicked, or that the keyboard moved to, last: along the axes."""
+        return self._presenter.pointing.kept
+
+    def begin_cursor_at(self, element: tuple[int, ...] | None) -> None:
+        """Let the keyboard's cursor begin at an element; None: in the middle of what is seen."""
+        self._presenter.pointing.begin = element
+
     def lead_cursor(self, element: tuple[int, ...] | None) -> None:
         """Put the cursor where it is in a linked view: indices along the axes; None takes it away."""
         self._presenter.pointing.lead(element)

@@ -175,6 +175,8 @@ class Pointing(QObject):
         self._place: tuple[float, ...] | None = None
         #: Whether others were told of an element, and not yet that there is none any more.
         self._is_told = False
+        #: Where the keyboard's cursor begins, along the axes; None for the middle of what is seen.
+        self.begin: tuple[int, ...] | None = None
         #: Whether the cursor is where it is in another plot, which tells of it.
         self.is_led = False
         #: Whether nothing is told: the array is another one already than that of the picture.
@@ -242,6 +244,8 @@ class Pointing(QObject):
         state = self._drawing.slice
         if state is None or self._drawing.base is None:
             return
+        if self.element is None or self.is_led:
+            self.element = self.begin
         if self.element is None:
             window = self._drawing.visible_window()
             self.element = tuple(max(part.start, (part.start + part.stop - 1) // 2) for part in window)

@@ -137,7 +137,7 @@ class Arrangement:
         numbers = sorted(_views(made))
         if numbers != list(range(len(numbers))) or len(numbers) > LIMITS.views:
             raise _wrong("views are numbered from 0, each once")
-        if made.active >= len(numbers) or not set(crossing) <= set(numbers):
+        if made.active >= len(numbers) or not set(crossing) <= set(numbers) or len(crossing) not in (0, 3):
             raise _wrong("there is no such view")
         return made
 
