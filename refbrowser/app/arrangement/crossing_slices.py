@@ -36,7 +36,7 @@ class CrossLines(QObject):
         self._view = view
         self.element: tuple[int, int] | None = None
         #: Dark lines under the light ones, so that they are seen on every colour.
-        self._under = tuple(InfiniteLine(angle=angle, pen=mkPen("k", width=3)) for angle in (90, 0))
+        self._under = tuple(InfiniteLine(angle=angle, pen=mkPen("#0008", width=3)) for angle in (90, 0))
         pen = mkPen("w", width=1.5, style=Qt.PenStyle.DashLine)
         self.lines = tuple(InfiniteLine(angle=angle, movable=True, pen=pen) for angle in (90, 0))
         for line, shape in zip(
@@ -52,10 +52,12 @@ class CrossLines(QObject):
     def show_at(self, element: tuple[int, int]) -> None:
         """Let them cross in an element: its row and column."""
         self.element = element
-        across, upwards = self._view.drawing().kind.place(element, None)
+        place = self._view.drawing().kind.place(element, None)
         for lines in (self._under, self.lines):
-            lines[0].setPos(across)
-            lines[1].setPos(upwards)
+            for line, position in zip(lines, place or (0.0, 0.0), strict=True):
+                # On a globe it may be at the other side.
+                line.setVisible(place is not None)
+                line.setPos(position)
 
     def take_away(self) -> None:
         """Remove them from the view."""

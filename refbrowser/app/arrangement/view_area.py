@@ -160,7 +160,15 @@ class ViewArea(QWidget):
         is_high = self._group_of(first).height() >= _TWO_HIGH
         below = self.open(Side.BELOW if is_high else Side.RIGHT)
         self.activate(first)
+        if not is_high:
+            self._share_out(self._group_of(first).parentWidget())
         self.crossing.begin(first, (right, below))
+
+    @staticmethod
+    def _share_out(splitter: QWidget | None) -> None:
+        """Give all parts of a splitter the same room."""
+        if isinstance(splitter, QSplitter):
+            splitter.setSizes([max(1, sum(splitter.sizes()) // splitter.count())] * splitter.count())
 
     def end_three(self) -> None:
         """Show one slice again: that of the active view, where it is one of the three."""

@@ -341,6 +341,8 @@ _NAMES = ("Lower level of the colours", "Upper level of the colours")
 #: A lower bar, in pixels, has no room for words over and under the fields, and for the button. What the ends
 #: are is not told elsewhere; the button has a key and an action.
 _LEAST_WITH_WORDS, _LEAST_WITH_AUTO = 165, 220
+#: Nor has the bar of a plot that is narrower; and in one that is tiny the picture needs all room.
+_NARROW, _TINY = 440, 270
 
 
 class ColourBar(QWidget):
@@ -365,6 +367,7 @@ class ColourBar(QWidget):
         self.setObjectName("colourBar")
         self.setFixedWidth(WIDTH)
         self.shows_histogram = self._is_narrow = False
+        self._is_wanted = self._has_room = True
         self.strip = ColourStrip()
         self.high_field = self._field("upperLevel", _NAMES[1])
         self.low_field = self._field("lowerLevel", _NAMES[0])
@@ -435,11 +438,17 @@ class ColourBar(QWidget):
         if not shown:
             self.strip.set_histogram(None)
 
-    def set_narrow(self, is_narrow: bool) -> None:
-        """Leave out words for which a narrow plot has no room."""
-        self._is_narrow = is_narrow
+    def set_wanted(self, is_wanted: bool) -> None:
+        """Show it, where there is room, or nothing: there are no levels."""
+        self._is_wanted = is_wanted
+        self.setVisible(is_wanted and self._has_room)
+
+    def set_room(self, width: int) -> None:
+        """Leave out what a plot of a width in pixels has no room for: words, or all of it."""
+        self._is_narrow, self._has_room = width < _NARROW, width >= _TINY
         self._fix_width()
         self._show_words(self.height())
+        self.set_wanted(self._is_wanted)
 
     def _fix_width(self) -> None:
         wide = NARROW_WIDTH if self._is_narrow else WIDTH

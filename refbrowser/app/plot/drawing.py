@@ -386,7 +386,7 @@ class Drawing(QObject):
         self._turn_to(best(Sought(shown, state)))
         self.palette.by_flags, self.palette.bands = shown.flags is not None, state.bands
         self.kind.set_axes(units)
-        self.bar.setVisible(self.kind.has_bar)
+        self.bar.set_wanted(self.kind.has_bar)
         self.bar.set_meaning(shown.units, shown.dates)
         self._show_table()
 

@@ -54,10 +54,6 @@ _KEY = ~int(Qt.KeyboardModifier.KeyboardModifierMask.value)
 _LOOKED_AT = 1.5
 
 
-#: In a narrower pane, in pixels, the bar of colours has no words.
-_NARROW = 440
-
-
 class PlotKeys:
     """The keys of one pane; parts of the pane can add their own."""
 
@@ -503,7 +499,7 @@ class PlotPane(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.bar.set_narrow(event.size().width() < _NARROW)
+        self.bar.set_room(event.size().width())
         self.tools.fit()
 
     def page(self) -> QWidget:

@@ -40,7 +40,9 @@ ROWS_SEEN = 4
 _LARGEST = 2**31 - 1
 _LEAST_WIDTH = 200
 #: The text beside a slider has so much room, in pixels; and less in a list that is narrower than the last.
-_TEXT, _TEXT_NARROW, _NARROW = 130, 84, 380
+_TEXT, _TEXT_NARROW, _NARROW = 130, 84, 460
+#: In a list that is narrower still there is no choice of statistics either.
+_TINY = 330
 _LONGEST_NAME = 28
 #: Columns of the grid.
 _AT_NAME, _AT_ALONG, _AT_PLAY, _AT_SLIDER, _AT_FIELD, _AT_TEXT = range(6)
@@ -117,7 +119,7 @@ class DimensionSliders(QScrollArea):
         super().__init__(parent)
         self._prefix, self._playable = prefix, playable
         self._playing: int | None = None
-        self._is_narrow = False
+        self._is_narrow = self._is_tiny = False
         self.setObjectName(f"{prefix}dimensionSliders")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
@@ -174,14 +176,21 @@ class DimensionSliders(QScrollArea):
             self.setVisible(bool(self._rows) or bool(reduced))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        is_narrow = event.size().width() < _NARROW
-        if is_narrow != self._is_narrow:
-            self._is_narrow = is_narrow
+        narrow = event.size().width() < _NARROW, event.size().width() < _TINY
+        if narrow != (self._is_narrow, self._is_tiny):
+            self._is_narrow, self._is_tiny = narrow
             for row in self._rows.values():
                 # The slider needs the room; what the index stands for is said all the same.
-                row.field.setVisible(not is_narrow)
-                row.text.setMinimumWidth(_TEXT_NARROW if is_narrow else _TEXT)
+                self._fit_row(row)
+            # What is inside is as wide as its widgets need at least: before it takes the new width.
+            self._grid.activate()
+        super().resizeEvent(event)
+
+    def _fit_row(self, row: _Row) -> None:
+        row.field.setHidden(self._is_narrow)
+        row.text.setMinimumWidth(_TEXT_NARROW if self._is_narrow else _TEXT)
+        if row.along is not None:
+            row.along.setHidden(self._is_tiny)
 
     def row_text(self, dimension: int) -> str:
         """Return the coordinate's text beside a slider."""
@@ -270,7 +279,6 @@ class DimensionSliders(QScrollArea):
         field.setKeyboardTracking(False)
         field.setFixedWidth(max(64, field.sizeHint().width()))
         text = plain_label("", role="muted", wrap=False)
-        text.setMinimumWidth(_TEXT_NARROW if self._is_narrow else _TEXT)
         label.setBuddy(field)
         for control in (slider, field):
             control.setEnabled(last > 0)
@@ -279,7 +287,6 @@ class DimensionSliders(QScrollArea):
         self._grid.addWidget(label, place, _AT_NAME)
         self._grid.addWidget(slider, place, _AT_SLIDER)
         self._grid.addWidget(field, place, _AT_FIELD)
-        field.setHidden(self._is_narrow)
         self._grid.addWidget(text, place, _AT_TEXT)
         play = self._make_play(name, dimension) if self._playable else None
         if play is not None:
@@ -291,7 +298,9 @@ class DimensionSliders(QScrollArea):
             own, axis = along, self._state.names[dimension]
             along.activated.connect(lambda row: self._reduce(axis, own, row))
             self._grid.addWidget(along, place, _AT_ALONG)
-        return _Row(label, slider, field, text, play, along)
+        row = _Row(label, slider, field, text, play, along)
+        self._fit_row(row)
+        return row
 
     def _reduce(self, name: str, along: QComboBox, row: int) -> None:
         if row:

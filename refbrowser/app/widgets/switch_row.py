@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
@@ -41,11 +41,13 @@ class SwitchRow(QWidget):
         """Add buttons at the right, before the last widget."""
         for button in buttons:
             button.setParent(self)
+            button.installEventFilter(self)
             self._buttons.append(button)
 
     def add_first(self, button: QToolButton) -> None:
         """Add a button at the left."""
         button.setParent(self)
+        button.installEventFilter(self)
         self._buttons.insert(0, button)
         self.updateGeometry()
 
@@ -74,8 +76,14 @@ class SwitchRow(QWidget):
         more = self.more.sizeHint().width() + _GAP if self._wanted() else 0
         return QSize(more + self._last_widths()[0], self.sizeHint().height())
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # At once, as layouts do: whoever shows a button may click it.
+        if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
+            self._place()
+        return super().eventFilter(watched, event)
+
     def event(self, event: QEvent) -> bool:
-        # Buttons came or went, or have another size in another style.
+        # Buttons have another size, in another style for example.
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
             self._place()
