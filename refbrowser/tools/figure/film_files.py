@@ -6,6 +6,7 @@ import os
 import shutil
 import struct
 import subprocess
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -25,6 +26,8 @@ from refbrowser.views.figures.film_plan import GIF, MP4
 _PALETTE, _MAP_COLOURS = 256, 200
 #: Colours that are looked at together; and which are taken for one, by the sum of what their bands differ.
 _TOGETHER, _NEAR = 4096, 6
+#: Pixels whose entries are looked up at once.
+_AT_ONCE = 100_000
 #: Quality of an MP4: 18 is what the eye takes for the original; and how long its program may take to end.
 _QUALITY, _PATIENCE = "18", 120.0
 #: Characters of what the program says of itself that are told.
@@ -36,9 +39,6 @@ class Frame(Protocol):
 
     def rgb(self) -> npt.NDArray[np.uint8]:
         """Return its pixels, shape (height, width, 3)."""
-
-    def png(self) -> bytes:
-        """Return it as a PNG file."""
 
 
 def write_film(
@@ -124,13 +124,30 @@ def _write_folder(target: str, frames: Iterable[Frame], count: int) -> None:
     try:
         with folder_beside(path) as made:
             for number, frame in enumerate(frames, 1):
-                (made / f"frame_{number:0{digits}}.png").write_bytes(frame.png())
+                (made / f"frame_{number:0{digits}}.png").write_bytes(_png(frame.rgb()))
             made.chmod(0o777 & ~_mask())
             os.rename(made, path)
             # What is removed at the end of the block is no longer there.
     except OSError as error:
         reason = error.strerror or str(error)
         raise RefbrowserError(ErrorKind.IO, f"cannot write: {reason}", Place(path=target)) from error
+
+
+def _png(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """Return pixels as a PNG file; other threads go on while it is packed, as they do not with Qt's."""
+    rows = np.ascontiguousarray(pixels).reshape(len(pixels), -1)
+    # Each row as what differs from the one above (the filter Up): maps have much that does not.
+    lines = np.full((len(rows), rows.shape[1] + 1), 2, np.uint8)
+    lines[0, 1:] = rows[0]
+    np.subtract(rows[1:], rows[:-1], out=lines[1:, 1:])
+    head = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.data, 6)), (b"IEND", b""))
+    packed = (struct.pack(">I", len(data)) + kind + data + _sum(kind + data) for kind, data in parts)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(packed)
+
+
+def _sum(data: bytes) -> bytes:
+    return struct.pack(">I", zlib.crc32(data))
 
 
 def _mask() -> int:
@@ -161,27 +178,45 @@ class _Palette:
 
     def indexed(self, pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """Return the entry that is nearest to each pixel, shape (height, width)."""
-        red, green, blue = (pixels[..., band].astype(np.uint32) for band in range(3))
-        keys = red << 16 | green << 8 | blue
-        new = np.unique(keys[~self._known[keys]])
+        found = np.empty(pixels.shape[:2], np.uint8)
+        # A few rows at a time: the window's thread waits for each.
+        rows = max(1, _AT_ONCE // pixels.shape[1])
+        for top in range(0, len(pixels), rows):
+            keys = _keys(pixels[top : top + rows])
+            self._learn(np.unique(keys[~self._known[keys]]))
+            found[top : top + rows] = self._places[keys]
+        return found
+
+    def _learn(self, new: npt.NDArray[np.uint32]) -> None:
+        """Find the entries of colours that were not seen yet."""
         entries = self.entries.astype(np.int32)
         for start in range(0, len(new), _TOGETHER):
             some = new[start : start + _TOGETHER]
-            bands = np.stack([some >> 16, some >> 8 & 0xFF, some & 0xFF], axis=1).astype(np.int32)
-            self._places[some] = ((bands[:, None] - entries[None]) ** 2).sum(axis=2).argmin(axis=1)
+            distances = (_bands(some)[:, None] - entries[None]) ** 2
+            self._places[some] = distances.sum(axis=2).argmin(axis=1)
         self._known[new] = True
-        return self._places[keys]
+
+
+def _keys(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
+    """Return colours as numbers."""
+    red, green, blue = (pixels[..., band].astype(np.uint32) for band in range(3))
+    return red << 16 | green << 8 | blue
+
+
+def _bands(keys: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
+    """Return numbers as colours, shape (n, 3)."""
+    return np.stack([keys >> 16, keys >> 8 & 0xFF, keys & 0xFF], axis=1).astype(np.int32)
 
 
 def _others(first: npt.NDArray[np.uint8], taken: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Return the colours of a frame that are not those of the map, at most as many as there is room for."""
     from PIL import Image
 
-    seen, counts = np.unique(first.reshape(-1, 3), axis=0, return_counts=True)
+    keys, counts = np.unique(_keys(first), return_counts=True)
     # Of many colours those that are seen most.
-    seen = seen[np.argsort(counts)[::-1][:_TOGETHER]]
-    distance = np.min(np.abs(seen[:, None].astype(np.int16) - taken[None]).sum(axis=2), axis=1)
-    others = seen[distance > _NEAR]
+    seen = _bands(keys[np.argsort(counts)[::-1][:_TOGETHER]])
+    distance = np.min(np.abs(seen[:, None] - taken[None].astype(np.int32)).sum(axis=2), axis=1)
+    others = seen[distance > _NEAR].astype(np.uint8)
     room = _PALETTE - len(taken)
     if len(others) <= room:
         return others

@@ -33,9 +33,6 @@ class Plain:
     def rgb(self) -> npt.NDArray[np.uint8]:
         return self._pixels
 
-    def png(self) -> bytes:
-        return b"png"
-
 
 def frames_of(path: Path) -> list[Image.Image]:
     with Image.open(path) as film:

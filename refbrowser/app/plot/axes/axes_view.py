@@ -258,6 +258,11 @@ class AxesView(GraphicsLayoutWidget):
         """Return where the box between the axes is, in pixels of this widget."""
         return self.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
 
+    def frame(self) -> QRectF:
+        """Return the same exactly."""
+        to_view = self.viewportTransform()
+        return to_view.mapRect(self.box.sceneBoundingRect())
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self._draw_frame()

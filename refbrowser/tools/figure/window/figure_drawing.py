@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import ceil
 
@@ -32,6 +33,7 @@ from PySide6.QtGui import (
     QPainter,
     QPdfWriter,
     QPen,
+    QPixmapCache,
     QTextLayout,
     QTextOption,
 )
@@ -41,7 +43,7 @@ from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.legends import stale_brush, state_brush
 from refbrowser.app.widgets import theme
 from refbrowser.tools.figure.window.figure_plot import FigurePlot
-from refbrowser.tools.figure.window.line_widths import thicker, unclipped
+from refbrowser.tools.figure.window.line_widths import kept, thicker, unclipped
 from refbrowser.views.figures.figure_form import FigureForm, FigureWords, title_of
 from refbrowser.views.figures.figure_size import check_size
 from refbrowser.views.plot.picture import ChunkState
@@ -67,6 +69,10 @@ _LEAST_PLOT = 60.0
 _LOSS_LINE = 1.35
 #: From this size of the letters on, in points, the bar of colours grows with them.
 _BAR_POINTS = 10.0
+#: Lines are as thick as in the window in a figure so wide, in inches; in others more or less so.
+_USUAL_WIDTH, _THINNEST, _THICKEST = 6.5, 0.55, 1.5
+#: Bytes of each pixel, of pictures of lines that are kept.
+_KEPT = 16
 #: Flags that are listed beside a plot.
 _FLAGS = 24
 
@@ -101,6 +107,8 @@ class FigureDrawing:
         self._dots = QGuiApplication.primaryScreen().logicalDotsPerInch()
         self._appearance = theme.Appearance(_COLORS[form.scheme], _figure_font(form.points))
         self._places: list[_Place] = []
+        #: Pixels of each unit for which lines are as thick as they are to be already; 0 for none.
+        self._held_scale = 0.0
         #: What cuts parts of an SVG file.
         self._cuts: list[QRectF] = []
         with theme.drawn_as(self._appearance):
@@ -300,6 +308,27 @@ class FigureDrawing:
         self.paint(image)
         return image
 
+    @property
+    def _thickness(self) -> float:
+        return min(_THICKEST, max(_THINNEST, self._size.width() / self._dots / _USUAL_WIDTH))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep what is the same in many images of its own size, such as coastlines, between them."""
+        scale, limit = self.pixels.width() / self._size.width(), QPixmapCache.cacheLimit()
+        # A picture of lines as large as the whole is kept only where there is room for it.
+        QPixmapCache.setCacheLimit(max(limit, self.pixels.width() * self.pixels.height() * _KEPT // 1024))
+        with ExitStack() as stack:
+            for plot in self._plots:
+                stack.enter_context(thicker(plot.canvas.scene(), scale * self._thickness))
+                stack.enter_context(kept(plot.canvas.scene()))
+            self._held_scale = scale
+            try:
+                yield
+            finally:
+                self._held_scale = 0.0
+                QPixmapCache.setCacheLimit(limit)
+
     def png(self) -> QImage:
         """Return it as pixels that say how large they are, and what they show."""
         image = self.image()
@@ -365,8 +394,15 @@ class FigureDrawing:
         if not plot.is_drawn:
             self._draw_failure(painter, place.canvas, plot.failure())
             return
-        with thicker(plot.canvas.scene(), scale):
+        with ExitStack() as stack:
+            if scale != self._held_scale:
+                stack.enter_context(thicker(plot.canvas.scene(), scale * self._thickness))
             self._render(painter, plot.canvas, place.canvas.topLeft())
+        painter.setPen(
+            QPen(QColor(self._appearance.colors.border), self._thickness, j=Qt.PenJoinStyle.MiterJoin)
+        )
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(plot.canvas.frame().translated(place.canvas.topLeft()))
         if place.beside:
             self._draw_beside(painter, plot, place)
 
@@ -374,9 +410,14 @@ class FigureDrawing:
         """Draw a canvas with its upper left corner at a place."""
         seen = canvas.viewport().rect()
         target = QRectF(at, QSizeF(seen.size()))
-        if not isinstance(painter.device(), QSvgGenerator):
+        if isinstance(painter.device(), QSvgGenerator):
+            self._render_in_turn(painter, canvas, at, target)
+        else:
             canvas.render(painter, target, seen)
-            return
+
+    def _render_in_turn(self, painter: QPainter, canvas: PlotCanvas, at: QPointF, target: QRectF) -> None:
+        """Draw a canvas as SVG: the box, and then the axes."""
+        seen = canvas.viewport().rect()
         # Qt's SVG keeps what cut one thing for those that are drawn after it. So nothing cuts but what is
         # noted here: the box for what is in it, and the whole canvas for the axes.
         axes, ground = (canvas.across, canvas.upwards), canvas.backgroundBrush()
@@ -392,10 +433,6 @@ class FigureDrawing:
             self._cuts.append(QRectF(QPointF(), self._size))
             painter.setClipRect(self._cuts[-1])
         canvas.setBackgroundBrush(ground)
-        # Its frame is drawn with the box, which cuts half of it.
-        painter.setPen(QPen(QColor(self._appearance.colors.border), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(QRectF(canvas.box_rect()).translated(at))
 
     def _draw_beside(self, painter: QPainter, plot: FigurePlot, place: _Place) -> None:
         box = QRectF(plot.canvas.box_rect()).translated(place.canvas.topLeft())

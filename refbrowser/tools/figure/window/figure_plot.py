@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont
 
 from refbrowser.app.plot.legends import STATE_NAMES
+from refbrowser.app.plot.overlays.scene_item import SceneItem
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.engine.dataset import Dataset
@@ -231,7 +232,9 @@ class FigurePlot(QObject):
         """Where the values come from, and which they are."""
         layout = self.layout
         path = "" if layout is None else layout.node.path
-        return caption_of(self._document, path, self.pane.selection_text(), self.held)
+        selection = self.pane.selection_text()
+        is_all = not selection.strip(":,")
+        return caption_of(self._document, path, "" if is_all else selection, self.held)
 
     # How it looks
 
@@ -241,8 +244,16 @@ class FigurePlot(QObject):
         for axis, label in ((canvas.across, words.across), (canvas.upwards, words.upwards)):
             axis.rename(label if form.labels else "")
         self._switch_overlays(form.overlays)
+        canvas.setFont(font)
         canvas.message.setFont(font)
         canvas.restyle()
+        # The figure draws one frame, whose lines are as wide on all sides.
+        canvas.box.setBorder(None)
+        for axis in (canvas.across, canvas.upwards):
+            axis.set_line("#00000000")
+        for item in canvas.scene().items():
+            if isinstance(item, SceneItem):
+                item.font = font
         pane.redraw()
 
     def _switch_overlays(self, on: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import ceil
 from queue import Empty, Full, Queue
@@ -16,7 +17,7 @@ from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.tools.figure.figure_report import FigureReport
-from refbrowser.tools.figure.window.figure_drawing import FigureDrawing, png_bytes
+from refbrowser.tools.figure.window.figure_drawing import FigureDrawing
 from refbrowser.tools.figure.window.figure_plot import FigurePlot
 from refbrowser.views.figures.figure_form import FigureForm, FigureWords
 from refbrowser.views.figures.figure_size import check_size
@@ -49,10 +50,6 @@ class DrawnFrame:
         # Blue comes first on the machines that there are.
         return pixels[:, : image.width(), 2::-1]
 
-    def png(self) -> bytes:
-        """Return it as a PNG file."""
-        return png_bytes(self.image)
-
 
 class FilmRecorder(QObject):
     """Draws all frames of a plan.
@@ -78,6 +75,7 @@ class FilmRecorder(QObject):
     ) -> None:
         super().__init__(parent)
         self._plot, self._plan, self._form, self._words = plot, plan, form, words
+        self._held = ExitStack()
         self._queue: Queue[DrawnFrame | BaseException | None] = Queue(_WAITING)
         self._drawing: FigureDrawing | None = None
         self._image: QImage | None = None
@@ -134,6 +132,7 @@ class FilmRecorder(QObject):
             self._again.stop()
             self._hand_on.stop()
             self._ending.stop()
+            self._held.close()
             if self._is_started:
                 self._plot.ready.disconnect(self._ready)
             self.ended.emit()
@@ -186,6 +185,7 @@ class FilmRecorder(QObject):
         size = drawing.pixels
         check_size(*drawing.inches, self._form.dpi, len(self._plan.indices))
         self._drawing = drawing
+        self._held.enter_context(drawing.held())
         self.began.emit(
             FigureReport(
                 size=drawing.inches,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from pyqtgraph import AxisItem, GraphicsObject, InfiniteLine, PlotCurveItem, ScatterPlotItem, ViewBox
+from pyqtgraph import AxisItem, GraphicsObject, PlotCurveItem
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QAbstractGraphicsShapeItem, QGraphicsItem, QGraphicsLineItem, QGraphicsScene
+
+from refbrowser.app.plot.maps.drawn_lines import LinesItem
 
 
 @contextmanager
@@ -17,15 +20,31 @@ def thicker(scene: QGraphicsScene, factor: float) -> Iterator[None]:
     undone: list[Callable[[], object]] = []
     for item in scene.items():
         _thicken(item, factor, undone)
+        _draw_anew(item)
         if isinstance(item, GraphicsObject) and hasattr(item, "setExportMode"):
             # Symbols are drawn as shapes then, in the size asked for, not as pictures for the screen.
             item.setExportMode(True, {"antialias": True, "resolutionScale": factor, "painter": None})
-            undone.append(lambda item=item: item.setExportMode(False))  # type: ignore[misc]
+            undone.append(partial(item.setExportMode, False))
     try:
         yield
     finally:
         for undo in reversed(undone):
             undo()
+        for item in scene.items():
+            _draw_anew(item)
+
+
+@contextmanager
+def kept(scene: QGraphicsScene) -> Iterator[None]:
+    """Keep pictures of lines that are the same in many frames, while this is in force."""
+    items = [item for item in scene.items() if isinstance(item, LinesItem)]
+    for item in items:
+        item.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+    try:
+        yield
+    finally:
+        for item in items:
+            item.setCacheMode(QGraphicsItem.CacheMode.NoCache)
 
 
 @contextmanager
@@ -44,38 +63,36 @@ def unclipped(scene: QGraphicsScene) -> Iterator[None]:
 
 
 def _thicken(item: QGraphicsItem, factor: float, undone: list[Callable[[], object]]) -> None:
-    def change(holder: Any, name: str, pen: object, after: Callable[[], object] = lambda: None) -> None:
-        if isinstance(pen, QPen) and pen.isCosmetic():
-            setattr(holder, name, _wider(pen, factor))
-            undone.append(lambda: (setattr(holder, name, pen), after()))
-            after()
-
     if isinstance(item, QAbstractGraphicsShapeItem | QGraphicsLineItem):
         pen = item.pen()
         if pen.isCosmetic():
             item.setPen(_wider(pen, factor))
             undone.append(lambda: item.setPen(pen))
-    elif isinstance(item, AxisItem):
-
-        def redraw() -> None:
-            item.picture = None
-
-        for name in ("_pen", "_tickPen"):
-            change(item, name, getattr(item, name, None), redraw)
-    elif isinstance(item, ViewBox):
-        border = item.border
-        if isinstance(border, QPen):
-            item.setBorder(_wider(border, factor))
-            undone.append(lambda: item.setBorder(border))
-    elif isinstance(item, InfiniteLine):
-        change(item, "currentPen", item.currentPen)
-    elif isinstance(item, PlotCurveItem):
-        pen = item.opts.get("pen")
-        if isinstance(pen, QPen):
-            item.opts["pen"] = _wider(pen, factor)
-            undone.append(lambda: item.opts.__setitem__("pen", pen))
-    elif isinstance(item, ScatterPlotItem):
         return
+    holders: list[dict[str, Any]] = [vars(item)] if hasattr(item, "__dict__") else []
+    if isinstance(item, PlotCurveItem):
+        holders.append(item.opts)
+    for holder in holders:
+        for name, value in list(holder.items()):
+            thick = _wider_all(value, factor)
+            if thick is not value:
+                holder[name] = thick
+                undone.append(partial(holder.__setitem__, name, value))
+
+
+def _draw_anew(item: QGraphicsItem) -> None:
+    if isinstance(item, AxisItem):
+        # It keeps what it drew.
+        item.picture = None
+
+
+def _wider_all(value: Any, factor: float) -> Any:
+    """Return pens that are wider; what is none as it is."""
+    if isinstance(value, QPen) and value.isCosmetic():
+        return _wider(value, factor)
+    if isinstance(value, tuple) and value and all(isinstance(one, QPen) for one in value):
+        return tuple(_wider_all(one, factor) for one in value)
+    return value
 
 
 def _wider(pen: QPen, factor: float) -> QPen:
