@@ -54,7 +54,8 @@ class LinesItem(GraphicsObject):
         """Show other lines, which are seen in a part of the plot."""
         self.prepareGeometryChange()
         self.path, self._view = path, view
-        self._lines = path.toSubpathPolygons(QTransform())
+        polygons = path.toSubpathPolygons(QTransform())
+        self._lines = [line for line in polygons if not line.boundingRect().isNull()]
         self.update()
 
     def boundingRect(self) -> QRectF:
@@ -67,12 +68,16 @@ class LinesItem(GraphicsObject):
         transform = painter.transform()
         if not transform.m11() or not transform.m22():
             return
+        # In pixels, with pens as wide as these: so a PDF has the lines, not their outlines.
+        lines = [transform.map(line) for line in self._lines]
         for pen, aside in zip(self._pens, (1.0, -1.0, 0.0), strict=True):
-            painter.setPen(pen)
             # Pens of one pixel are drawn many times as fast as wider ones, which figures have.
+            wide = QPen(pen)
+            wide.setCosmetic(False)
+            painter.setPen(wide)
             shift = aside * pen.widthF()
-            painter.setTransform(transform * QTransform.fromTranslate(shift, shift))
-            for line in self._lines:
+            painter.setTransform(QTransform.fromTranslate(shift, shift))
+            for line in lines:
                 painter.drawPolyline(line)
         painter.setTransform(transform)
 
