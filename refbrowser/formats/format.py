@@ -381,8 +381,10 @@ class Format:
         returns a document that other software follows, and what that lost; ``foreseen(dataset)`` yields of
         that what is known before; ``name(part)`` returns the name that a part of a path stands for;
         ``add_files(target, request, control, compute, told, chosen)`` adds files of data to what is at a
-        path, as `refbrowser.append` does; ``append(arguments, token)``, which one format has, is the verb
-        ``append`` for its files and returns the exit code.
+        path, as `refbrowser.append` does; ``python(dataset)`` returns lines of Python that open it with
+        software of its own, a `refbrowser.views.plot.snippet_store.StoreCode`; ``python_file(path, group,
+        options)`` returns the call with which xarray opens its file; ``append(arguments, token)``, which
+        one format has, is the verb ``append`` for its files and returns the exit code.
 
         Of the window: ``save(workspace, document, given_up)`` writes edits where no file is written, and
         calls ``given_up()`` where the user does not want that after all;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from refbrowser.formats.sniffing import DOCUMENTS, ENTRIES, FileKind
 
@@ -56,6 +56,12 @@ def python_lines(kind: FileKind, path: str) -> str:
         return ""
     packages, module, imported, make = _MAKERS[kind]
     return f"{_ONE.format(packages=packages, module=module, name=imported, path=stem, make=make)}{write}"
+
+
+def netcdf_opening(path: str, group: str, options: Sequence[str]) -> str:
+    """Return the call with which xarray opens a group of a netCDF file."""
+    named = [f"group={group!r}"] if group else []
+    return f"xr.open_dataset({', '.join([repr(path), *named, *options])})"
 
 
 def made_path(kind: FileKind, path: str) -> str | None:

@@ -153,6 +153,7 @@ def _of_service(seen: Seen) -> Score:
 _TARGETS = "refbrowser.exporting.targets"
 _LIBRARY = "refbrowser.formats.library.process"
 _FACETS = "refbrowser.app.facets"
+_NETCDF_BY_XARRAY = "refbrowser.formats.python_lines:netcdf_opening"
 _OPTIONS = "refbrowser.exporting.options"
 _NCSTREAM = "refbrowser.wings.ncstream"
 _DRAFT = "refbrowser.wings.zarr_draft"
@@ -371,7 +372,11 @@ HDF5 = Format(
             rank=4,
         ),
     ),
-    facets={"document": f"{_FACETS}.records:DocumentRecords", **_VIRTUAL},
+    facets={
+        "python_file": _NETCDF_BY_XARRAY,
+        "document": f"{_FACETS}.records:DocumentRecords",
+        **_VIRTUAL,
+    },
 )
 HDF4 = Format(
     name="hdf4",
@@ -413,7 +418,10 @@ NETCDF3 = Format(
     begins=(b"CDF\x01", b"CDF\x02", b"CDF\x05"),
     noun="the netCDF file",
     is_data=True,
-    facets={"document": f"{_FACETS}.records:DocumentRecords"},
+    facets={
+        "python_file": _NETCDF_BY_XARRAY,
+        "document": f"{_FACETS}.records:DocumentRecords",
+    },
 )
 GRIB = Format(
     name="grib",
@@ -518,6 +526,7 @@ ICECHUNK = Format(
         ),
     ),
     facets={
+        "python": f"{_ICECHUNK}.views.python_store:store_code",
         "add_files": f"{_ICECHUNK}.changing.appending:append_to_repository",
         "append_files": f"{_ICECHUNK}.window.commit_commands:append_files",
         "check": f"{_ICECHUNK}.manifests.manifest_findings:manifest_findings",

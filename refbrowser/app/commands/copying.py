@@ -13,7 +13,7 @@ from refbrowser.app.frame.centre import RAW, REFERENCES
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
-from refbrowser.formats.registry import title_of
+from refbrowser.formats.registry import facet, title_of
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import one_line
 
@@ -276,6 +276,7 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     from refbrowser.views.plot.snippet_store import source_of
     from refbrowser.views.plot.snippets import (
         SnippetView,
+        file_snippet,
         has_plain_times,
         own_snippet,
         xarray_snippet,
@@ -284,11 +285,14 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
 
     dataset, layout = shown.document.dataset, shown.layout
     assert dataset is not None
-    if not dataset.document.has_keys and (shown.document.is_derived or "://" in shown.document.path):
+    if not dataset.document.has_keys and facet(dataset.document, "python") is None:
         view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded)
         computed = python_of(dataset.document, view.node.path, view.index)
         if computed:
             return computed
+        opening = facet(dataset.document, "python_file")
+        if with_xarray and opening is not None and None not in view.node.dimensions:
+            return file_snippet(shown.document.path, view, opening, is_edited=is_edited)
         name = title_of(dataset.document.format)
         return own_snippet(shown.document.path, name, view, is_edited=is_edited)
     source = source_of(dataset, (found.url for found in sources_of(dataset.document)), is_edited=is_edited)

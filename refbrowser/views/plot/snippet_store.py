@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.formats.registry import facet, form_named
 from refbrowser.io.access.access import Access
 from refbrowser.io.buckets.filesystems import storage_options
 from refbrowser.io.origins import OBJECT_STORES, ConnectionSettings, Origin, local_path, scheme_of, split_url
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 #: fsspec writes every row of a gen rule out, about a millisecond each: above this refbrowser's store is used.
 ROWS_WRITTEN_OUT = 20_000
 _LOCAL = (None, "file")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCode:
+    """Lines of Python that leave a read-only store in ``store``, and what they import."""
+
+    lines: tuple[str, ...]
+    modules: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,8 @@ class SnippetSource:
         There are edits that were not saved.
     is_store
         What is opened is a store, not a document that fsspec could read.
+    own
+        How software of its own opens it; None where that is left to this program.
     access
         Settings of the connections, and what is allowed.
     """
@@ -60,6 +71,7 @@ class SnippetSource:
     values: Mapping[str, str] = field(default_factory=dict)
     is_edited: bool = False
     is_store: bool = False
+    own: StoreCode | None = None
 
     @property
     def place(self) -> str:
@@ -68,8 +80,8 @@ class SnippetSource:
         return self.path if path is None else os.path.abspath(path)
 
     @property
-    def by_refbrowser(self) -> bool:
-        """Whether the store of refbrowser reads it: a store, or rules that fsspec could not write out."""
+    def is_opened_whole(self) -> bool:
+        """Whether the lines open all of it: a store, or rules that fsspec could not write out."""
         return self.is_store or self.rows > ROWS_WRITTEN_OUT
 
     @property
@@ -87,6 +99,8 @@ class SnippetSource:
 def source_of(dataset: Dataset, urls: Iterable[str], *, is_edited: bool = False) -> SnippetSource:
     """Return what the store of a dataset needs; `urls` are those of its document."""
     document = dataset.document
+    made = facet(document, "python")
+    own = store_code(dataset) if made is None else made(dataset)
     return SnippetSource(
         path=dataset.path,
         urls=_one_of_each(urls),
@@ -97,8 +111,33 @@ def source_of(dataset: Dataset, urls: Iterable[str], *, is_edited: bool = False)
         is_folder=document.from_parquet,
         values=dict(document.templates.values),
         is_edited=is_edited,
-        is_store=document.store is not None,
+        is_store=document.store is not None or (own is not None and not document.has_keys),
+        own=own,
     )
+
+
+def store_code(dataset: Dataset) -> StoreCode | None:
+    """Return lines that open a store of Zarr with zarr-python; None of other datasets, or where it cannot."""
+    origin = dataset.document.store
+    if origin is None or origin.folder or "zarr-python" not in form_named(dataset.document.format).readers:
+        return None
+    modules = frozenset({"import zarr"})
+    if origin.container == "folder":
+        return StoreCode(
+            (f"store = zarr.storage.LocalStore({literal(origin.root)}, read_only=True)",), modules
+        )
+    if origin.container == "zip":
+        return StoreCode((f'store = zarr.storage.ZipStore({literal(origin.root)}, mode="r")',), modules)
+    scheme = scheme_of(origin.root)
+    where = split_url(origin.root).origin
+    settings = dataset.access.connection(where)
+    if scheme not in OBJECT_STORES and (settings.headers or settings.has_login):
+        return None
+    options = storage_options(scheme, settings) if scheme in OBJECT_STORES else {}
+    known = {key: value for key, value in options.items() if value}
+    told = f", storage_options={literal(known)}" if known else ""
+    line = f"store = zarr.storage.FsspecStore.from_url({literal(origin.root)}{told}, read_only=True)"
+    return StoreCode((line,), modules)
 
 
 def _one_of_each(urls: Iterable[str]) -> list[str]:
@@ -115,7 +154,7 @@ def _one_of_each(urls: Iterable[str]) -> list[str]:
 
 def can_hide(source: SnippetSource) -> bool:
     """Whether `store_lines` can leave arrays out: not where references are not all in memory."""
-    return not source.by_refbrowser and not source.is_folder
+    return not source.is_opened_whole and not source.is_folder
 
 
 def store_lines(
@@ -131,6 +170,9 @@ def store_lines(
         Arrays of the group that are left out, where `can_hide` says that they can be.
     """
     notes = _edit_note(source)
+    if source.own is not None:
+        modules.update(source.own.modules)
+        return [*notes, *source.own.lines]
     if source.is_store:
         return [*notes, f"store = {_opened(source, modules)}.store()"]
     if source.rows > ROWS_WRITTEN_OUT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -147,8 +147,8 @@ def xarray_snippet(source: SnippetSource, hierarchy: Hierarchy, view: SnippetVie
     code = _Code({"import xarray as xr"})
     code.lines += store_lines(source, code.modules, path, unreadable)
     own = view.decoded and _xarray_decodes_otherwise(view)
-    options = _decoding_options(view, group, name, own)
-    if source.by_refbrowser and path:
+    options = _decoding_options(view, name, own)
+    if source.is_opened_whole and path:
         options.append(f"group={literal(path)}")
     if source.is_folder:
         # fsspec fails when it is asked for metadata of the other version.
@@ -255,7 +255,7 @@ def _xarray_decodes_otherwise(view: SnippetView) -> bool:
     return bounds or bool(packing.ignored) or packing.default_fill is not None
 
 
-def _decoding_options(view: SnippetView, group: Any, name: str, own: bool) -> list[str]:
+def _decoding_options(view: SnippetView, name: str, own: bool) -> list[str]:
     if not view.decoded:
         return ["decode_cf=False"]
     options = [f"mask_and_scale={{{literal(name)}: False}}"] if own else []
@@ -314,6 +314,35 @@ def _unfit(group: GroupNode, node: ArrayNode) -> tuple[list[str], list[str]]:
         else:
             unfit.append(name)
     return unreadable, unfit
+
+
+def file_snippet(
+    path: str,
+    view: SnippetView,
+    opening: Callable[[str, str, Sequence[str]], str],
+    *,
+    is_edited: bool,
+) -> str:
+    """Return lines that leave the values of a view of a file in ``values``, read by xarray.
+
+    Parameters
+    ----------
+    opening
+        Returns the call that opens a group of the file, of path, group and options.
+    is_edited
+        There are edits that the file does not have.
+    """
+    group, _slash, name = view.node.path.strip("/").rpartition("/")
+    own = view.decoded and _xarray_decodes_otherwise(view)
+    code = _Code({"import xarray as xr"})
+    code.lines += ["# Edits that are not saved are not in what they read."] * is_edited
+    code.lines.append(f"dataset = {opening(path, group, _decoding_options(view, name, own))}")
+    axes = [view.slice.names[axis] for axis in view.slice.shown]
+    turned = f".transpose({', '.join(map(literal, axes))})" if view.is_turned else ""
+    code.lines.append(f"{'stored' if own else 'values'} = dataset[{literal(name)}][{view.index}]{turned}")
+    if own:
+        code.lines += _decoding_lines(view, code.modules, where="xr.where")
+    return code.text()
 
 
 def own_snippet(path: str, name: str, view: SnippetView, *, is_edited: bool) -> str:

@@ -17,11 +17,12 @@ from stores_made import packed, store_in
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
+from refbrowser.formats.registry import facet
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot import snippet_store
 from refbrowser.views.plot.slicing import SliceState, dimension_names
 from refbrowser.views.plot.snippet_store import source_of
-from refbrowser.views.plot.snippets import SnippetView, xarray_snippet, zarr_snippet
+from refbrowser.views.plot.snippets import SnippetView, file_snippet, xarray_snippet, zarr_snippet
 
 SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample" / "sea_surface.json"
 #: Runs pieces of code, each for itself in its folder, and keeps what they leave in ``values`` and ``dates``.
@@ -334,7 +335,7 @@ def test_values_that_the_user_gave_templates(tmp_path: Path, run: Run) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("container", ["folder", pytest.param("leading", marks=pytest.mark.long)])
+@pytest.mark.parametrize("container", ["folder", "zip", pytest.param("leading", marks=pytest.mark.long)])
 def test_stores(tmp_path: Path, run: Run, container: str) -> None:
     path, values = store_in(tmp_path, container, 2)
     for name in ("temp", "sub/full"):
@@ -342,13 +343,34 @@ def test_stores(tmp_path: Path, run: Run, container: str) -> None:
         named = {**json.loads(text), "_ARRAY_DIMENSIONS": ["y", "x"]}
         (tmp_path / "s.zarr" / name / ".zattrs").write_text(json.dumps(named))
     if container != "folder":
-        packed(tmp_path / "s.zarr", path, 8, "s.zarr/")
+        packed(tmp_path / "s.zarr", path, 8, "" if container == "zip" else "s.zarr/")
     with refbrowser.open(path) as dataset:
         source = source_of(dataset, urls(dataset))
         views = [view(dataset, name, 1, 0, decoded=False) for name in ("temp", "sub/full")]
         codes = [zarr_snippet(source, each) for each in views]
         codes += [xarray_snippet(source, dataset.hierarchy, each) for each in views]
+    # A colleague has zarr; a store below a leading folder is read by this program alone.
+    assert all(("refbrowser" in code) == (container == "leading") for code in codes)
     found = run(codes)
     assert np.array_equal(found[0], values["/temp"])
     assert np.array_equal(found[1], values["/sub/full"])
     assert np.array_equal(found[3], values["/sub/full"])
+
+
+@pytest.mark.slow
+def test_netcdf_files_are_opened_by_xarray(tmp_path: Path, run: Run) -> None:
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    path = tmp_path / "a 'file'.nc"
+    temperature = xarray.DataArray(np.arange(24.0).reshape(2, 3, 4), dims=("time", "y", "x"))
+    packing = {"t": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -9}}
+    xarray.Dataset({"t": temperature}).to_netcdf(path, group="ocean", encoding=packing)
+    with refbrowser.open(path) as dataset:
+        opening = facet(dataset.document, "python_file")
+        code = file_snippet(str(path), view(dataset, "ocean/t", 1, 2, 1, 0, 0), opening, is_edited=False)
+        stored = view(dataset, "ocean/t", 1, 2, 1, 0, 0, decoded=False)
+        codes = [code, file_snippet(str(path), stored, opening, is_edited=False)]
+    assert "refbrowser" not in code
+    found = run(codes)
+    assert np.array_equal(found[0], np.arange(24.0).reshape(2, 3, 4)[1].T)
+    assert np.array_equal(found[1], 2 * np.arange(24).reshape(2, 3, 4)[1].T)

@@ -145,6 +145,31 @@ def with_containers(config: Any, containers: Iterable[Container]) -> bool:
     return bool(new)
 
 
+def storage_text(target: str, settings: ConnectionSettings) -> str:
+    """Return Python that says where the repository lies; it holds no credentials."""
+    if not in_object_store(target):
+        return f"icechunk.local_filesystem_storage({target!r})"
+    parts = split_url(target)
+    key, host = parts.path.strip("/"), parts.origin.host
+    keys = "anonymous=True" if settings.anonymous else "from_env=True"
+    if parts.scheme == "s3":
+        more = {name: value for name, value in s3_options(settings).items() if value}
+        told = "".join(f", {name}={value!r}" for name, value in more.items())
+        return f"icechunk.s3_storage(bucket={host!r}, prefix={key!r}, {keys}{told})"
+    if parts.scheme == "gs":
+        config = google_options(settings)
+        told = f", config={config!r}" if config else ""
+        return f"icechunk.gcs_storage(bucket={host!r}, prefix={key!r}, {keys}{told})"
+    facts = azure_facts(parts.origin, settings)
+    config = azure_service(facts)
+    told = f", config={config!r}" if config else ""
+    account, container = facts["AccountName"], host.partition("@")[0]
+    return (
+        f"icechunk.azure_storage(account={account!r}, container={container!r}, "
+        f"prefix={key!r}, from_env=True{told})"
+    )
+
+
 class RepositoryPlace(Making):
     """A repository in which a snapshot is made, that one of its branches gets at the end.
 
@@ -289,33 +314,9 @@ class RepositoryPlace(Making):
         text = (
             "import icechunk\n"
             "import xarray as xr\n\n"
-            f"repository = icechunk.Repository.open(\n    {self._storage_text()},\n"
+            f"repository = icechunk.Repository.open(\n    {storage_text(self.target, self._settings)},\n"
             "    authorize_virtual_chunk_access="
             f"icechunk.containers_credentials({mapping}),\n)\n"
             f"session = repository.readonly_session({self.branch!r})\n{opening}"
         )
         return tuple(text.split("\n"))
-
-    def _storage_text(self) -> str:
-        """Return Python that says where the repository lies; it holds no credentials."""
-        if not self.is_remote:
-            return f"icechunk.local_filesystem_storage({self.target!r})"
-        parts, settings = split_url(self.target), self._settings
-        key, host = parts.path.strip("/"), parts.origin.host
-        keys = "anonymous=True" if settings.anonymous else "from_env=True"
-        if parts.scheme == "s3":
-            more = {name: value for name, value in s3_options(settings).items() if value}
-            told = "".join(f", {name}={value!r}" for name, value in more.items())
-            return f"icechunk.s3_storage(bucket={host!r}, prefix={key!r}, {keys}{told})"
-        if parts.scheme == "gs":
-            config = google_options(settings)
-            told = f", config={config!r}" if config else ""
-            return f"icechunk.gcs_storage(bucket={host!r}, prefix={key!r}, {keys}{told})"
-        facts = azure_facts(parts.origin, settings)
-        config = azure_service(facts)
-        told = f", config={config!r}" if config else ""
-        account, container = facts["AccountName"], host.partition("@")[0]
-        return (
-            f"icechunk.azure_storage(account={account!r}, container={container!r}, "
-            f"prefix={key!r}, from_env=True{told})"
-        )
