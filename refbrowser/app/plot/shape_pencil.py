@@ -4,14 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 
-from refbrowser.app.plot.drawing import Drawing
+from refbrowser.app.plot.drawing import Drawing, DrawnKind
 from refbrowser.views.regions.region_drawing import Corner, DrawnShape
 
 #: A rectangle is drawn by a drag of at least so many pixels, or by two clicks.
 _DRAG = 6
+
+
+def is_flat(kind: DrawnKind) -> bool:
+    """Whether rows and columns are drawn as a plain grid, at their indices."""
+    rows, columns = np.array([0.0, 1.0]), np.array([0.0, 2.0])
+    try:
+        across, upwards = kind.where(rows, columns)
+    except NotImplementedError:
+        return False
+    return bool(np.array_equal(across, columns) and np.array_equal(upwards, rows))
+
+
+def place_at(drawing: Drawing, across: float, upwards: float) -> Corner | None:
+    """Return the row and column that are drawn at a position, held in the slice; None where nothing is.
+
+    In a projection it is the middle of an element.
+    """
+    state = drawing.slice
+    if state is None or state.y is None:
+        return None
+    if not is_flat(drawing.kind):
+        element = drawing.kind.element_at(across, upwards)
+        return None if element is None or len(element) != 2 else (float(element[0]), float(element[1]))
+    sizes = [state.shape[axis] for axis in state.axes]
+    row, column = (
+        min(max(place, -0.5), size - 0.5) for place, size in zip((upwards, across), sizes, strict=True)
+    )
+    return row, column
 
 
 class ShapePencil(QObject):
@@ -119,13 +148,7 @@ class ShapePencil(QObject):
 
     def _place(self, event: QMouseEvent) -> Corner | None:
         found = self._drawing.canvas.position_of(event)
-        if found is None or self._drawing.slice is None:
-            return None
-        sizes = [self._drawing.slice.shape[axis] for axis in self._drawing.slice.axes]
-        held = [
-            min(max(place, -0.5), size - 0.5) for place, size in zip((found[1], found[0]), sizes, strict=True)
-        ]
-        return held[0], held[1]
+        return None if found is None else place_at(self._drawing, *found)
 
     def _tell(self, place: Corner) -> None:
         self.changed.emit(self._shape([*self._corners, place]))

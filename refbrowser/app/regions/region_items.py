@@ -9,7 +9,8 @@ import numpy.typing as npt
 from pyqtgraph import ImageItem, PlotCurveItem, TargetItem, mkBrush, mkPen
 from PySide6.QtCore import QObject, QRectF, Signal
 
-from refbrowser.app.plot.drawing import Drawing, DrawnKind
+from refbrowser.app.plot.drawing import Drawing
+from refbrowser.app.plot.shape_pencil import is_flat, place_at
 from refbrowser.app.widgets import theme
 from refbrowser.views.regions.region_drawing import DrawnShape
 
@@ -18,16 +19,6 @@ HANDLES = 40
 _SIZE = 11
 #: How much of what is outside is covered: 0 to 255.
 _SHADE = 118
-
-
-def is_flat(kind: DrawnKind) -> bool:
-    """Whether rows and columns are drawn as a plain grid, at their indices."""
-    rows, columns = np.array([0.0, 1.0]), np.array([0.0, 2.0])
-    try:
-        across, upwards = kind.where(rows, columns)
-    except NotImplementedError:
-        return False
-    return bool(np.array_equal(across, columns) and np.array_equal(upwards, rows))
 
 
 class RegionItems(QObject):
@@ -84,26 +75,32 @@ class RegionItems(QObject):
     def show_handles(self, shape: DrawnShape | None) -> None:
         """Show where a shape is dragged, or nothing."""
         corners = () if shape is None or len(shape.handles) > HANDLES else shape.handles
-        if not is_flat(self._drawing.kind):
-            corners = ()
+        places: list[tuple[float, float]] = []
+        if corners:
+            across, upwards = self._drawing.kind.where(*np.array(corners, np.float64).T)
+            places = list(zip(across.tolist(), upwards.tolist(), strict=True))
         while len(self._handles) < len(corners):
             self._add_handle(len(self._handles))
         for number, handle in enumerate(self._handles):
-            handle.setVisible(number < len(corners))
-            if number < len(corners) and not handle.moving:
+            is_seen = number < len(corners) and bool(np.isfinite(places[number]).all())
+            handle.setVisible(is_seen)
+            if is_seen and not handle.moving:
                 handle.blockSignals(True)
-                handle.setPos(corners[number][1], corners[number][0])
+                handle.setPos(*places[number])
                 handle.blockSignals(False)
 
     def _add_handle(self, number: int) -> None:
         handle = TargetItem(size=_SIZE, symbol="s", movable=True)
         handle.setZValue(30)
-        handle.sigPositionChanged.connect(
-            lambda item: self.dragged.emit(number, float(item.pos().y()), float(item.pos().x()))
-        )
+        handle.sigPositionChanged.connect(lambda item: self._dragged(number, item))
         self._box.addItem(handle, ignoreBounds=True)
         self._handles.append(handle)
         self.restyle()
+
+    def _dragged(self, number: int, handle: TargetItem) -> None:
+        place = place_at(self._drawing, float(handle.pos().x()), float(handle.pos().y()))
+        if place is not None:
+            self.dragged.emit(number, *place)
 
     def show_shade(
         self, inside: npt.NDArray[np.bool_] | None, ranges: tuple[range, range] | None = None

@@ -255,10 +255,6 @@ class RegionTool(QObject):
         shape = shape_of(self.regions[self.chosen].region, grid, state.axes)
         if shape is None or number >= len(shape.handles):
             return
-        sizes = [state.shape[axis] for axis in state.axes]
-        row, column = (
-            min(max(place, -0.5), size - 0.5) for place, size in zip((row, column), sizes, strict=True)
-        )
         self._finish(shape.with_corner(number, (row, column)))
 
     def _draw(self) -> None:

@@ -81,20 +81,25 @@ class Distribution:
         self._low, self._width = float(low), float(width)
         self._counts = np.zeros(classes, np.int64)
 
-    def add(self, values: Floats) -> None:
-        """Take values, one axis, none of them NaN."""
+    def add(self, values: Floats, ends: tuple[float, float] | None = None) -> None:
+        """Take values, one axis, none of them NaN.
+
+        Parameters
+        ----------
+        ends
+            The least and the greatest of them, where these are known.
+        """
         if self._kept is not None:
             self._kept.append(values)
             self._count += len(values)
             if self._count > KEPT:
                 self._spread()
         elif len(values):
-            self._class(values)
+            self._class(values, ends)
 
     def _spread(self) -> None:
         """Class what was kept."""
         kept = np.concatenate(self._kept or [np.zeros(0)])
-        self._kept = None
         known = kept[np.isfinite(kept)]
         low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
         reach = high - low
@@ -102,13 +107,16 @@ class Distribution:
             reach = max(abs(low), 1.0) * 2.0**-20
         self._begin(low - reach * _FREE, reach * (1 + 2 * _FREE) / CLASSES, CLASSES)
         self._class(kept)
+        # Last: from now on other threads count, too.
+        self._kept = None
 
-    def _class(self, values: Floats) -> None:
+    def _class(self, values: Floats, ends: tuple[float, float] | None = None) -> None:
         with np.errstate(invalid="ignore", over="ignore"):
             places = values - self._low
             places *= 1 / self._width
         beyond = None
-        if not (places.min() >= 0 and places.max() < len(self._counts)):
+        low, high = (values.min(), values.max()) if ends is None else ends
+        if not (low > self._low and high < self._low + self._width * (len(self._counts) - 0.5)):
             inside = (places >= 0) & (places < len(self._counts))
             beyond = np.bincount(_keys(values[~inside]), minlength=1 << _BITS)
             places = places[inside]

@@ -51,11 +51,17 @@ class Moments:
         weights
             Of each column, or of each number; None: all weigh 1.
         """
-        if weights is None and not np.isnan(total := numbers.sum(axis=1)).any():
-            return cls._of_all(numbers, total)
+        total = numbers.sum(axis=1) if weights is None else None
+        if weights is not None and weights.ndim == 2 and len(weights) == 1:
+            weights = weights[0]
+        if weights is not None and weights.ndim == 1:
+            # Not by a matrix product: that may start threads of its own.
+            total = np.einsum("ij,j->i", numbers, weights)
+        if total is not None and not np.isnan(total).any():
+            return cls._of_all(numbers, weights, total)
         known = ~np.isnan(numbers)
         weighed = known if weights is None else np.where(known, weights, 0.0)
-        weight = weighed.sum(axis=1, dtype=np.float64)
+        weight = np.broadcast_to(weighed, numbers.shape).sum(axis=1, dtype=np.float64)
         filled = np.where(known, numbers, 0.0)
         total = (filled * weighed).sum(axis=1)
         mean = _parts(total, weight)
@@ -65,11 +71,16 @@ class Moments:
         return cls(weight, mean, filled.sum(axis=1), total)
 
     @classmethod
-    def _of_all(cls, numbers: Floats, total: Floats) -> Moments:
-        count = np.full(len(numbers), float(numbers.shape[1]))
-        mean = _parts(total, count)
+    def _of_all(cls, numbers: Floats, weights: Floats | None, total: Floats) -> Moments:
+        """Return those of numbers that are all known; `weights` are those of the columns."""
+        whole = float(numbers.shape[1]) if weights is None else float(weights.sum())
+        weight = np.full(len(numbers), whole)
+        mean = _parts(total, weight)
         far = numbers - mean[:, np.newaxis]
-        return cls(count, mean, np.einsum("ij,ij->i", far, far), total)
+        if weights is None:
+            return cls(weight, mean, np.einsum("ij,ij->i", far, far), total)
+        far *= far
+        return cls(weight, mean, np.einsum("ij,j->i", far, weights), total)
 
     def add(self, other: Moments) -> None:
         """Take the numbers of the same groups of another block, too."""

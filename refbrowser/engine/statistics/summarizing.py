@@ -350,6 +350,11 @@ class Summarizing:
                 weighed = None if weighed is None else weighed[:, places]
             else:
                 rows = np.where(within, rows, np.nan)
+        if len(rows) == 1 and np.isnan(rows.sum()):
+            # What is left is counted without another look at what is no number.
+            known = np.flatnonzero(~np.isnan(rows[0]))
+            rows, places = rows[:, known], known if places is None else places[known]
+            weighed = None if weighed is None else weighed[:, known]
         self._count_rows(counted, rows, weighed, summary)
         unknown_count = counted.not_stored + counted.failed
         counted.missing = counted.elements - counted.valid - unknown_count
@@ -367,7 +372,8 @@ class Summarizing:
         if counted.valid != values.size:
             values = values[~np.isnan(values)]
         if summary.distribution.is_full:
-            summary.distribution.add(values)
+            low, high = counted.extremes.low.min(), counted.extremes.high.max()
+            summary.distribution.add(values, (float(low), float(high)))
         else:
             counted.values = values
 
