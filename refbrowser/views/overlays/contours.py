@@ -262,12 +262,19 @@ def line_names(strokes: _Floats, lines: npt.NDArray[np.int64], size: tuple[float
     return names
 
 
-def beside_name(strokes: _Floats, name: LineName, width: float, height: float) -> npt.NDArray[np.bool_]:
-    """Return which strokes, (n, 2, 2) in pixels, lie under a name of a size."""
-    away = strokes.mean(axis=1) - np.array([name.x, name.y])
-    cos, sin = np.cos(np.radians(name.angle)), np.sin(np.radians(name.angle))
-    along, across = away[:, 0] * cos + away[:, 1] * sin, away[:, 1] * cos - away[:, 0] * sin
-    found: npt.NDArray[np.bool_] = (np.abs(along) < width / 2) & (np.abs(across) < height / 2)
+def under_names(
+    strokes: _Floats, names: Sequence[LineName], sizes: Sequence[tuple[float, float]]
+) -> npt.NDArray[np.bool_]:
+    """Return which strokes, (n, 2, 2) in pixels, lie under names of certain widths and heights."""
+    across = (strokes[:, 0, 0] + strokes[:, 1, 0]) / 2
+    down = (strokes[:, 0, 1] + strokes[:, 1, 1]) / 2
+    found = np.zeros(len(strokes), bool)
+    for name, (width, height) in zip(names, sizes, strict=True):
+        near = np.flatnonzero(np.abs(across - name.x) < width)
+        right, below = across[near] - name.x, down[near] - name.y
+        cos, sin = np.cos(np.radians(name.angle)), np.sin(np.radians(name.angle))
+        is_along = np.abs(right * cos + below * sin) < width / 2
+        found[near[is_along & (np.abs(below * cos - right * sin) < height / 2)]] = True
     return found
 
 

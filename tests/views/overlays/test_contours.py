@@ -11,10 +11,10 @@ from refbrowser.views.overlays.contours import (
     LEVELS_MOST,
     STROKES_MOST,
     Spacing,
-    beside_name,
     contours_of,
     line_names,
     thinned_contours,
+    under_names,
 )
 from refbrowser.views.plot.levels import Levels
 
@@ -103,6 +103,7 @@ def test_names_lie_along_their_lines_and_apart() -> None:
     assert all(
         np.hypot(one.x - two.x, one.y - two.y) > 40 for one in names for two in names if one is not two
     )
-    under = beside_name(strokes, next(name for name in names if name.line == 1), 40, 14)
+    one = next(name for name in names if name.line == 1)
+    under = under_names(strokes, [one], [(40, 14)])
     assert 15 < under.sum() < 30
     assert line_names(strokes[:5], lines[:5], (600.0, 400.0)) == []

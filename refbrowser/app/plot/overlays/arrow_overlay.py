@@ -15,7 +15,8 @@ from refbrowser.app.plot.overlays.scene_item import (
     OtherField,
     SceneItem,
     SeenPart,
-    draw_strokes,
+    draw_path,
+    path_of,
     text_size,
 )
 from refbrowser.views.overlays.arrows import (
@@ -72,7 +73,7 @@ class ArrowItem(SceneItem):
         if self.scale is None:
             return
         strokes, dots = self.strokes()
-        draw_strokes(painter, strokes, _WIDTH)
+        draw_path(painter, path_of(strokes), _WIDTH)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(DARK)
         for x, y in dots.tolist():
@@ -100,7 +101,7 @@ class ArrowItem(SceneItem):
         one, other = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
         number = np.array([length / scale.pixels])
         strokes, _dots = arrow_strokes(foot, one, other, number, np.zeros(1), scale)
-        draw_strokes(painter, strokes, _WIDTH)
+        draw_path(painter, path_of(strokes), _WIDTH)
         painter.setPen(DARK)
         beside = box.adjusted(length + 2 * _MARGIN, 0, 0, 0)
         painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.told)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFont, QPainter
+from PySide6.QtGui import QFont, QPainter, QPainterPath
 
 from refbrowser.app.plot.drawing import DrawnOverlay
 from refbrowser.app.plot.overlays.scene_item import (
@@ -15,14 +15,15 @@ from refbrowser.app.plot.overlays.scene_item import (
     OtherField,
     SceneItem,
     SeenPart,
-    draw_strokes,
+    draw_path,
     draw_text,
+    path_of,
     text_size,
 )
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets.small_widgets import one_shot
-from refbrowser.views.overlays.contours import CELL, LineName, beside_name, line_names, thinned_contours
+from refbrowser.views.overlays.contours import CELL, LineName, line_names, thinned_contours, under_names
 from refbrowser.views.plot.levels import LevelKeeper
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class ContourItem(SceneItem):
         self.strokes: Floats = np.zeros((0, 2, 2))
         self._lines: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.texts: list[str] = []
-        self._pixels: Floats | None = None
+        #: The lines in pixels, with gaps where their names are; None before they are laid out.
+        self._path: QPainterPath | None = None
         self.names: list[LineName] = []
 
     def set_lines(self, strokes: Floats, lines: npt.NDArray[np.int64], texts: list[str]) -> None:
@@ -60,31 +62,28 @@ class ContourItem(SceneItem):
         self.update()
 
     def moved(self) -> None:
-        self._pixels = None
+        self._path = None
 
-    def lay_out(self) -> Floats:
-        """Return the strokes in pixels, and find where lines are named."""
-        if self._pixels is None:
+    def lay_out(self) -> QPainterPath:
+        """Return the lines in pixels, and find where they are named."""
+        if self._path is None:
             area = self.area()
-            self._pixels = self.in_pixels(self.strokes)
-            inside = self._pixels - np.array([area.left(), area.top()])
+            pixels = self.in_pixels(self.strokes)
+            inside = pixels - np.array([area.left(), area.top()])
             self.names = line_names(inside, self._lines, (area.width(), area.height()))
-        return self._pixels
+            sizes = [text_size(self.font, self.texts[name.line]) for name in self.names]
+            rooms = [(width + 6, height - 2) for width, height in sizes]
+            self._path = path_of(pixels[~under_names(inside, self.names, rooms)])
+        return self._path
 
     def paint_pixels(self, painter: QPainter) -> None:
         if not len(self.strokes):
             return
-        pixels, area = self.lay_out(), self.area()
-        sizes = {name: text_size(self.font, self.texts[name.line]) for name in self.names}
-        # A line has a gap where its name is.
-        corner = np.array([area.left(), area.top()])
-        seen = np.ones(len(pixels), bool)
-        for name, (width, height) in sizes.items():
-            seen &= ~beside_name(pixels - corner, name, width + 6, height - 2)
-        draw_strokes(painter, pixels[seen], _WIDTH)
+        path, area = self.lay_out(), self.area()
+        draw_path(painter, path, _WIDTH)
         for name in self.names:
             text = self.texts[name.line]
-            width, height = sizes[name]
+            width, height = text_size(self.font, text)
             painter.save()
             painter.translate(area.left() + name.x, area.top() + name.y)
             painter.rotate(name.angle)

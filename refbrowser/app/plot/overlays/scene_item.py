@@ -9,7 +9,7 @@ import numpy.typing as npt
 from pyqtgraph import GraphicsObject
 from pyqtgraph.functions import arrayToQPath
 from PySide6.QtCore import QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from refbrowser.app.plot.reader import PictureLoader
@@ -41,6 +41,8 @@ class SceneItem(GraphicsObject):
         self._box = drawing.canvas.box
         self._box.addItem(self, ignoreBounds=True)
         self.font = QFont(drawing.canvas.font())
+        # Painted once for a view, not again with each picture below it.
+        self.setCacheMode(GraphicsObject.CacheMode.DeviceCoordinateCache)
 
     def boundingRect(self) -> QRectF:
         return QRectF(self.viewRect())
@@ -83,10 +85,13 @@ class SceneItem(GraphicsObject):
         raise NotImplementedError
 
 
-def draw_strokes(painter: QPainter, strokes: Floats, width: float) -> None:
-    """Draw lines between pairs of pixels, (n, 2, 2), dark on light."""
-    # As one path: where strokes meet, what is light is not lighter.
-    path = arrayToQPath(strokes[..., 0].ravel(), strokes[..., 1].ravel(), connect="pairs")
+def path_of(strokes: Floats) -> QPainterPath:
+    """Return lines between pairs of pixels, (n, 2, 2), as one path, without doubles where they meet."""
+    return arrayToQPath(strokes[..., 0].ravel(), strokes[..., 1].ravel(), connect="pairs")
+
+
+def draw_path(painter: QPainter, path: QPainterPath, width: float) -> None:
+    """Draw lines, dark on light."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for color, more in ((LIGHT, 1.8), (DARK, 0.0)):
         painter.setPen(QPen(color, width + more))
