@@ -22,11 +22,6 @@ FILE: tuple[ActionSpec | None, ...] = (
         tip="Open a folder that is a Zarr or NCZarr store, or holds the blobs of Awkward 0 arrays",
     ),
     ActionSpec(
-        "open_session",
-        "Open sess&ion…",
-        tip="Open what a saved session holds: documents, views and how they are arranged",
-    ),
-    ActionSpec(
         "open_as_found",
         "As &found",
         submenu="Open store &as",
@@ -55,6 +50,19 @@ FILE: tuple[ActionSpec | None, ...] = (
     ),
     ActionSpec("clear_recent", "&Clear the list", submenu="Open &recent", when="has_recent"),
     ActionSpec("open_sample", "Sea surface (the sample)", submenu="E&xamples"),
+    ActionSpec(
+        "open_session",
+        "&Open session…",
+        submenu="Sess&ion",
+        tip="Open what a saved session holds: documents, views and how they are arranged",
+    ),
+    ActionSpec(
+        "save_session",
+        "&Save session…",
+        submenu="Sess&ion",
+        when="has_session",
+        tip="Write which documents are open, their views and how they are arranged to a file for others",
+    ),
     ActionSpec(
         "open_set",
         "Open all &files of the set",
@@ -88,12 +96,6 @@ FILE: tuple[ActionSpec | None, ...] = (
     ),
     ActionSpec(
         "save_copy", "Save a cop&y…", when="can_save_as", tip="Write a copy; this document stays open"
-    ),
-    ActionSpec(
-        "save_session",
-        "Save sessio&n…",
-        when="has_session",
-        tip="Write which documents are open, their views and how they are arranged to a file for others",
     ),
     ActionSpec(
         "revert",
@@ -138,12 +140,6 @@ FILE: tuple[ActionSpec | None, ...] = (
         "Save as C&DL…",
         when="has_hierarchy",
         tip="Write dimensions, types, variables and attributes as ncdump -h does, for ncgen",
-    ),
-    ActionSpec(
-        "show_in_folder",
-        "S&how in folder",
-        when="is_in_folder",
-        tip="Open the folder of the document in the desktop's file manager",
     ),
     None,
     ActionSpec("close_document", "&Close document", shortcut="Ctrl+W", when="has_document"),

@@ -74,6 +74,12 @@ EDIT: tuple[ActionSpec | None, ...] = (
         tip="Copy a link to what is shown: document, node, and the slice in sight; Paste opens it again",
     ),
     ActionSpec(
+        "show_in_folder",
+        "Sho&w in folder",
+        when="is_in_folder",
+        tip="Open the folder of the document in the desktop's file manager",
+    ),
+    ActionSpec(
         "copy_key",
         "Copy &key",
         when="is_open",

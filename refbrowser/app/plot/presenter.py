@@ -8,6 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.plot.canvas import View
 from refbrowser.app.plot.header import ElementChoice
 from refbrowser.app.plot.look import Look
 from refbrowser.app.plot.reader import (
@@ -82,6 +83,8 @@ class Presenter(QObject):
         self.reads_ahead = True
         #: Whether an animation moves the slider: it knows better what comes next.
         self.is_animated = False
+        #: What is to be in sight of what was restored, until all is known that tells where it is.
+        self._sought: View | None = None
         #: Where the user was in each document, by its name among the jobs.
         self._memories: dict[str, SliceMemory] = {}
         self._choice = ElementChoice()
@@ -193,7 +196,7 @@ class Presenter(QObject):
             self.choose_size(state.size_choice)
         if state.view is not None:
             left, right, low, high = state.view
-            self.subject.kept_view = (left, right), (low, high), (0, 0)
+            self.subject.kept_view = self._sought = (left, right), (low, high), (0, 0)
 
     def clear(self) -> None:
         """Show the hint, and stop reading."""
@@ -207,6 +210,7 @@ class Presenter(QObject):
         self.stage.clear()
         self.stage.resolution.forget()
         self._is_turned = False
+        self._sought = None
         self.subject.forget()
         self.stepped = None
         pane = self._pane
@@ -555,6 +559,9 @@ class Presenter(QObject):
                 subject.kept_view = self.drawing.canvas.sought_view()
         else:
             subject.view_is_new |= first
+            if first and self._sought is not None:
+                # The picture may have been shown without them.
+                subject.kept_view = self._sought
         is_same = self._name_bands()
         self._take_slice()
         if is_same:
@@ -595,6 +602,9 @@ class Presenter(QObject):
 
     def _auxiliary_came(self) -> None:
         self.drawing.set_auxiliary(self._auxiliary.found, self.subject.label)
+        if self._sought is not None:
+            self.drawing.keep_view(self._sought)
+            self._sought = None
         self.stage.show_notes()
         self.stage.controlsChanged.emit()
         self.pointing.say()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar
 
 from refbrowser.app.widgets.docks import Docks
 from refbrowser.views.window_states.window_state import DockState
@@ -34,12 +34,16 @@ def dock_states(window: QMainWindow, docks: Docks) -> tuple[DockState, ...]:
 
 def _state(window: QMainWindow, dock: QDockWidget, first: QDockWidget) -> DockState:
     is_seen = not dock.visibleRegion().isEmpty()
+    # Of docks that are folded to their tabs none is seen.
+    bars = window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    titles = {bar.tabText(bar.currentIndex()) for bar in bars if bar.isVisibleTo(window)}
+    is_front = is_seen or dock.windowTitle() in titles
     return DockState(
         dock.objectName(),
         _area(window, dock),
         "" if first is dock else first.objectName(),
         is_shown=not dock.isHidden(),
-        is_front=is_seen,
+        is_front=is_front,
         width=dock.width() if is_seen else 0,
         height=dock.height() if is_seen else 0,
     )

@@ -33,6 +33,7 @@ def document(qtbot: QtBot, tasks: Tasks, tmp_path: Path) -> Iterator[OpenDocumen
     cube = np.linspace(200, 300, np.prod(SHAPE), dtype="<f4").reshape(SHAPE)
     arrays = {
         "t2m": (cube, ["time", "y", "x"]),
+        "x": (np.arange(60, dtype="<f4") * 2, ["x"]),
         "line": (np.arange(50, dtype="<f4"), ["z"]),
         "photo": (np.zeros((20, 30, 3), "|u1"), ["y", "x", "rgb"]),
     }
@@ -131,6 +132,22 @@ def test_exchanged_axes_and_what_is_in_sight_come_back(
     other.restore(document, state)
     qtbot.waitUntil(other.is_settled)
     assert state_of(other) == state
+
+
+def test_what_is_in_sight_waits_for_coordinates_that_come_late(
+    qtbot: QtBot, pane: PlotPane, document: OpenDocument, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = pane._presenter.coordinates
+    held: list[Any] = []
+    read = reader.read
+    monkeypatch.setattr(reader, "read", lambda *asked: held.append(asked))
+    pane.restore(document, PlotState(document.path, "/t2m", view=(10.25, 20.5, 5.0, 30.0)))
+    qtbot.waitUntil(lambda: pane.page() is pane.canvas)
+    # The picture was shown without them.
+    read(*held[0])
+    qtbot.waitUntil(lambda: not reader.waits and pane.is_settled())
+    assert reader.coordinates[2].values is not None
+    assert state_of(pane).view == (10.25, 20.5, 5.0, 30.0)
 
 
 def test_a_line_comes_back(qtbot: QtBot, pane: PlotPane, other: PlotPane, document: OpenDocument) -> None:
