@@ -190,3 +190,33 @@ def test_closing_the_document_ends_everything(
     assert not plot.tools.is_playing
     assert plot.tools.series().points == []
     assert plot.tools.profile().profile is None
+
+
+@pytest.mark.slow
+def test_a_region_is_copied_as_a_table_and_as_python(
+    window: MainWindow, plot: PlotPane, qtbot: QtBot, settle: Callable[[], None]
+) -> None:
+    pytest.importorskip("xarray")
+    actions = window.actions_
+    actions["toggle_region"].trigger()
+    assert actions["toggle_region"].isChecked()
+    assert actions["export_region"].isEnabled()
+    tool = plot.tools.region()
+    tool.set_over(0)
+    qtbot.waitUntil(lambda: tool.regions[0].found is not None and tool.regions[0].found.series is not None)
+    found = tool.regions[0].found
+    clipboard = QGuiApplication.clipboard()
+    clipboard.setText("")
+    tool.pane.copy.click()
+    qtbot.waitUntil(lambda: clipboard.text() != "")
+    lines = clipboard.text().splitlines()
+    assert len(lines) == 13
+    assert lines[1].split("\t")[0] == "2024-01-16"
+    assert float(lines[1].split("\t")[1]) == pytest.approx(found.series.mean[0])
+    clipboard.setText("")
+    tool.pane.python.click()
+    qtbot.waitUntil(lambda: clipboard.text() != "")
+    variables: dict[str, object] = {}
+    exec(compile(clipboard.text(), "pasted.py", "exec"), variables)
+    assert list(variables["mean"].values) == pytest.approx(list(found.series.mean))  # type: ignore[attr-defined]
+    settle()

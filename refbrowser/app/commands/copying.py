@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt
@@ -14,6 +14,7 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.formats.registry import facet, title_of
+from refbrowser.model.selection import Selection
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import one_line
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from refbrowser.views.plot.picture import Picture
     from refbrowser.views.plot.slicing import SliceState
     from refbrowser.views.plot.table import TableLayout
+    from refbrowser.views.regions.region import Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class CopyCommands(CommandGroup):
         """Copy by Ctrl+C the value under a plot's cursor."""
         _on_copy(plot.canvas, self.copy_value)
         _on_copy(plot.values.table, self.copy_value)
+        plot.tools.pythonRequested.connect(self.copy_region)
 
     # Texts
 
@@ -253,6 +256,39 @@ class CopyCommands(CommandGroup):
 
         self._run(shown.document, f"Write Python for {shown.layout.node.path}", make, made)
 
+    def copy_region(self, region: Region, over: int | None) -> None:
+        """Copy lines that give the statistics of a region with xarray, along a dimension or of the slice."""
+        found = shown_by(self._centre.plot)
+        if found is None or found.document.dataset is None:
+            return
+        state = found.layout.slice
+        whole = tuple(range(state.shape[axis]) for axis in state.axes)
+        shown, is_edited = replace(found, ranges=whole), found.document.is_dirty
+        dataset, node = found.document.dataset, found.layout.node
+
+        def make(control: TaskControl) -> str:
+            from refbrowser.views.regions.region_reading import region_of_array
+            from refbrowser.views.regions.region_snippet import region_snippet
+
+            opened = code_for(shown, control, with_xarray=True, is_edited=is_edited, over=over)
+            axes = {*state.axes} if over is None else {*state.axes, over}
+            sizes = zip(state.shape, state.indices, strict=True)
+            wanted = tuple(
+                range(size) if axis in axes else range(at, at + 1) for axis, (size, at) in enumerate(sizes)
+            )
+            decoded = shown.layout.shown.decoded
+            ready = region_of_array(dataset, node, region, Selection(wanted), control.token, decoded=decoded)
+            return region_snippet(
+                opened, ready, shown.document.path, "" if over is None else state.names[over]
+            )
+
+        def made(text: str) -> None:
+            QGuiApplication.clipboard().setText(text)
+            lines = len(text.splitlines())
+            self._workspace.say(f"{lines} lines of Python copied: they give the statistics of the region")
+
+        self._run(shown.document, f"Write Python for {node.path}", make, made)
+
     def _run(
         self,
         document: OpenDocument,
@@ -266,10 +302,10 @@ class CopyCommands(CommandGroup):
         self._copied.run(document, title, work, done, failed)
 
 
-def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited: bool) -> str:
-    """Return lines of Python for what is shown; on a worker thread."""
-    from dataclasses import replace
-
+def code_for(
+    shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited: bool, over: int | None = None
+) -> str:
+    """Return lines of Python for what is shown, and all of another dimension; on a worker thread."""
     from refbrowser.engine.sources import sources_of
     from refbrowser.views.derived.computed import python_of
     from refbrowser.views.plot.picture import ChunkState
@@ -286,7 +322,7 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     dataset, layout = shown.document.dataset, shown.layout
     assert dataset is not None
     if not dataset.document.has_keys and facet(dataset.document, "python") is None:
-        view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded)
+        view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded, over=over)
         computed = python_of(dataset.document, view.node.path, view.index)
         if computed:
             return computed
@@ -304,6 +340,7 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
         layout.shown.decoded,
         never_written=fill is not None and picture is not None and bool((picture.values == fill).any()),
         missing=picture is not None and picture.count(ChunkState.MISSING) > 0,
+        over=over,
     )
     if not with_xarray:
         return zarr_snippet(source, view)

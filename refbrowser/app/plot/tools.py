@@ -39,14 +39,14 @@ class PlotTools(QObject):
         A tool was switched, or can be used otherwise.
     copyRequested(str), exportRequested(str)
         The values of ``profile``, ``series`` or ``region`` are to be put on the clipboard, or into a file.
-    pythonRequested(object)
-        Lines of Python are to be copied for a region.
+    pythonRequested(object, object)
+        Lines of Python are to be copied for a region, along a dimension or of the slice (None).
     """
 
     changed = Signal()
     copyRequested = Signal(str)
     exportRequested = Signal(str)
-    pythonRequested = Signal(object)
+    pythonRequested = Signal(object, object)
 
     def __init__(self, presenter: Presenter, split: QSplitter, parent: QWidget) -> None:
         super().__init__(parent)

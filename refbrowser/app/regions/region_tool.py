@@ -48,12 +48,12 @@ class RegionTool(QObject):
     -------
     toggled()
         They are shown from now on, or no longer.
-    pythonAsked(object)
-        Lines of Python are to be copied for a region (`Region`) and the dimension over which it is shown.
+    pythonAsked(object, object)
+        Lines of Python are to be copied for a region (`Region`), along a dimension or of the slice (None).
     """
 
     toggled = Signal()
-    pythonAsked = Signal(object)
+    pythonAsked = Signal(object, object)
 
     def __init__(self, presenter: Presenter, pane: RegionPane, parent: QObject) -> None:
         super().__init__(parent)
@@ -222,7 +222,7 @@ class RegionTool(QObject):
 
     def _ask_python(self) -> None:
         if self.regions:
-            self.pythonAsked.emit(self.regions[self.chosen].region)
+            self.pythonAsked.emit(self.regions[self.chosen].region, self.over)
 
     # Drawing
 

@@ -42,6 +42,8 @@ class SnippetView:
         Times beside the array are no dates that xarray could make.
     missing
         Chunks that are not there are among those that are shown.
+    over
+        A dimension that is taken whole besides the axes; None for none.
     """
 
     node: ArrayNode
@@ -51,6 +53,7 @@ class SnippetView:
     never_written: bool = False
     plain_times: bool = False
     missing: bool = False
+    over: int | None = None
 
     @property
     def packing(self) -> Packing:
@@ -65,15 +68,17 @@ class SnippetView:
     def index(self) -> str:
         """The slice as it is written between brackets; ``...`` for a scalar."""
         parts = [
-            str(item) if isinstance(item, int) else _slice_text(item, size)
-            for item, size in zip(self.slice.index(self.ranges), self.slice.shape, strict=True)
+            str(item) if isinstance(item, int) and axis != self.over else _slice_text(item, size)
+            for axis, (item, size) in enumerate(
+                zip(self.slice.index(self.ranges), self.slice.shape, strict=True)
+            )
         ]
         return ", ".join(parts) or "..."
 
     @property
     def is_turned(self) -> bool:
         """Whether rows, columns and bands of the view are in another order than in the array."""
-        return self.slice.order != tuple(range(len(self.slice.order)))
+        return self.over is None and self.slice.order != tuple(range(len(self.slice.order)))
 
 
 @dataclass(slots=True)
@@ -194,7 +199,9 @@ def _one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def _slice_text(item: slice, size: int) -> str:
+def _slice_text(item: slice | int, size: int) -> str:
+    if isinstance(item, int):
+        return ":"
     start = "" if item.start in (0, None) else str(item.start)
     step = "" if item.step in (1, None) else f":{item.step}"
     whole = range(item.start or 0, size, item.step or 1)

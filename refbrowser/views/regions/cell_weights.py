@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from refbrowser.model.selection import Selection
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate, attribute_text
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.reading import coordinate_nodes, groups_above
+from refbrowser.views.plot.snippet_store import literal
 from refbrowser.views.regions.region_grid import Box, Floats
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class CellWeights:
         Those of the array that they depend on, ascending.
     values
         None is negative, or NaN.
+    python
+        The same as an expression of Python, of an xarray ``dataset`` and the ``values`` in it.
     units
         Empty where only their proportions count.
     """
@@ -45,6 +48,7 @@ class CellWeights:
     words: str
     dimensions: tuple[int, ...]
     values: Floats
+    python: str
     units: str = ""
 
     def of(self, box: Box) -> Floats:
@@ -85,36 +89,56 @@ def read_weights(
         return Weighting(None, note)
     bounds = _bounds(dataset, node, latitude, token)
     if bounds is not None:
-        heights = np.abs(np.diff(np.sin(np.radians(np.clip(bounds, -90, 90))), axis=1))[:, 0]
-        return Weighting(_with_widths(dataset, node, coordinates, latitude, heights, token), note)
+        return Weighting(_between(dataset, node, coordinates, latitude, bounds, token), note)
     cosines = np.cos(np.radians(np.clip(_filled(values), -90, 90)))
-    return Weighting(CellWeights("the cosine of latitude", (latitude,), np.maximum(cosines, 0)), note)
+    python = f"np.cos(np.deg2rad(values[{literal(coordinates[latitude].name)}])).clip(0)"
+    weights = CellWeights("the cosine of latitude", (latitude,), np.maximum(cosines, 0), python)
+    return Weighting(weights, note)
 
 
-def _with_widths(
+class _Bounds(NamedTuple):
+    """The two ends of each cell along a dimension, shape (n, 2)."""
+
+    name: str
+    ends: str
+    values: Floats
+
+    def widths(self, python: str) -> str:
+        """Return an expression of how far an expression of the ends differs between both."""
+        return f"abs({python}.diff({literal(self.ends)})).isel({{{literal(self.ends)}: 0}}, drop=True)"
+
+    @property
+    def python(self) -> str:
+        """An expression of the ends."""
+        return f"dataset[{literal(self.name)}]"
+
+
+def _between(
     dataset: Dataset,
     node: ArrayNode,
     coordinates: tuple[Coordinate, ...],
     latitude: int,
-    heights: Floats,
+    bounds: _Bounds,
     token: CancelToken,
 ) -> CellWeights:
     """Return the weights between bounds of latitudes, and of longitudes where these differ in width."""
     words = "the areas between the bounds of latitudes"
+    heights = np.abs(np.diff(np.sin(np.radians(np.clip(bounds.values, -90, 90))), axis=1))[:, 0]
+    python = bounds.widths(f"np.sin(np.deg2rad({bounds.python}.clip(-90, 90)))")
     for axis, each in enumerate(coordinates):
         if each.role is not AxisRole.LONGITUDE:
             continue
-        bounds = _bounds(dataset, node, axis, token)
-        widths = None if bounds is None else np.abs(np.diff(bounds, axis=1))[:, 0]
+        across = _bounds(dataset, node, axis, token)
+        widths = None if across is None else np.abs(np.diff(across.values, axis=1))[:, 0]
         is_uneven = widths is not None and np.ptp(widths) > _EVEN * widths.mean()
-        if widths is None or not is_uneven or len(widths) * len(heights) > LIMITS.view_elements:
+        if across is None or not is_uneven or node.shape[axis] * len(heights) > LIMITS.view_elements:
             break
         values = heights[:, np.newaxis] * widths
-        words = f"{words} and longitudes"
+        words, python = f"{words} and longitudes", f"{python} * {across.widths(across.python)}"
         if axis < latitude:
-            return CellWeights(words, (axis, latitude), np.ascontiguousarray(values.T))
-        return CellWeights(words, (latitude, axis), values)
-    return CellWeights(words, (latitude,), heights)
+            return CellWeights(words, (axis, latitude), np.ascontiguousarray(values.T), python)
+        return CellWeights(words, (latitude, axis), values, python)
+    return CellWeights(words, (latitude,), heights, python)
 
 
 def _areas(dataset: Dataset, node: ArrayNode, name: str, token: CancelToken) -> CellWeights | None:
@@ -139,11 +163,12 @@ def _areas(dataset: Dataset, node: ArrayNode, name: str, token: CancelToken) -> 
     values = _filled(np.transpose(_numbers(dataset, found, token), order))
     shown = Interpretation(found, decoded=True)
     axes = tuple(dimensions[each] for each in order)
-    return CellWeights(f"the cell areas {name}", axes, np.maximum(values, 0), shown.units)
+    python = f"dataset[{literal(name)}]"
+    return CellWeights(f"the cell areas {name}", axes, np.maximum(values, 0), python, shown.units)
 
 
-def _bounds(dataset: Dataset, node: ArrayNode, axis: int, token: CancelToken) -> Floats | None:
-    """Return the bounds of a dimension's coordinate, shape (n, 2), or None where there are none."""
+def _bounds(dataset: Dataset, node: ArrayNode, axis: int, token: CancelToken) -> _Bounds | None:
+    """Return the bounds of a dimension's coordinate, or None where there are none."""
     coordinate = coordinate_nodes(dataset.hierarchy, node)[axis]
     name = "" if coordinate is None else attribute_text(coordinate.attributes, "bounds")
     found = _beside(dataset, node, name) if name else None
@@ -153,7 +178,7 @@ def _bounds(dataset: Dataset, node: ArrayNode, axis: int, token: CancelToken) ->
         values = _numbers(dataset, found, token)
     except RefbrowserError:
         return None
-    return values if np.isfinite(values).all() else None
+    return _Bounds(name, str(found.dimensions[1]), values) if np.isfinite(values).all() else None
 
 
 def _beside(dataset: Dataset, node: ArrayNode, name: str) -> ArrayNode | None:
