@@ -166,6 +166,9 @@ class SeriesPane(ChartPane):
             widgets[0].setPixmap(mark_pixmap(row.mark))
             widgets[3].setIcon(icons.icon("cancel"))
 
+    def line_names(self) -> list[str]:
+        return [row.place for row in self._shown]
+
     def show_hint(self, text: str) -> None:
         """Say in the place of the chart what goes there; nothing: show the chart."""
         self.hint.setText(text)

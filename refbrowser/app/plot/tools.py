@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QWidget
 
 from refbrowser.app.plot.animation import Animation, AnimationBar
+from refbrowser.app.plot.axes.chart import ChartPane
 from refbrowser.loading import load
 from refbrowser.views.plot.plot_kind import Control
 from refbrowser.views.plot.series import choices
@@ -115,6 +116,17 @@ class PlotTools(QObject):
     def is_playing(self) -> bool:
         """Whether frames follow each other."""
         return self.animation.is_playing
+
+    def charts(self) -> list[ChartPane]:
+        """Return the charts below the picture that are seen, with lines in them."""
+        if self.below.isHidden():
+            return []
+        panes = [self.below.widget(place) for place in range(self.below.count())]
+        return [
+            pane
+            for pane in panes
+            if isinstance(pane, ChartPane) and not pane.isHidden() and len(pane.chart.lines)
+        ]
 
     def toggle_profile(self) -> None:
         """Draw a line across the image and show the values along it, or take it away."""

@@ -200,7 +200,8 @@ class _Palette:
 def _keys(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
     """Return colours as numbers."""
     red, green, blue = (pixels[..., band].astype(np.uint32) for band in range(3))
-    return red << 16 | green << 8 | blue
+    keys: npt.NDArray[np.uint32] = red * np.uint32(1 << 16) + green * np.uint32(1 << 8) + blue
+    return keys
 
 
 def _bands(keys: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:

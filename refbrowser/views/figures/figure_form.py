@@ -30,8 +30,8 @@ class FigureForm:
         Size of the letters.
     scheme
         One of `SCHEMES`.
-    title, caption, labels, bar, overlays
-        Whether these are drawn; `labels` are the names of the axes.
+    title, caption, labels, bar, overlays, charts
+        Whether these are drawn; `labels` are the names of the axes, `charts` those below the picture.
     """
 
     size: FigureSize = field(default_factory=lambda: FigureSize(170.0))
@@ -43,6 +43,7 @@ class FigureForm:
     labels: bool = True
     bar: bool = True
     overlays: bool = True
+    charts: bool = True
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -65,7 +66,8 @@ class FigureForm:
                 except RefbrowserError:
                     continue
             elif name.name != "size" and type(value) is type(getattr(form, name.name)):
-                form = replace(form, **{name.name: value})
+                changes: dict[str, Any] = {name.name: value}
+                form = replace(form, **changes)
         points = min(MOST_POINTS, max(LEAST_POINTS, form.points))
         return replace(form, points=points, scheme=form.scheme if form.scheme in SCHEMES else SCHEMES[0])
 

@@ -220,6 +220,17 @@ class LineChart(AxesView):
         self._fit_heights()
         self.draw()
 
+    def twin(self) -> LineChart:
+        """Return a chart that shows the same, for a figure."""
+        chart = LineChart(self.objectName(), self.accessibleName())
+        if self.is_upright:
+            chart._turn(is_upright=True)
+        for own, other in ((self.across, chart.across), (self.upwards, chart.upwards)):
+            other.set_scale(own.scale_shown, own.named, own.log)
+        chart.box.invertY(self.box.yInverted())
+        chart.set_lines(self.lines)
+        return chart
+
     def ringed_places(self) -> list[npt.NDArray[np.float64]]:
         """Return where along the axis rings are drawn, for each line."""
         return [self._turned(*rings.getData())[0] for _item, _markers, rings in self._items]
@@ -476,6 +487,10 @@ class ChartPane(QWidget):
         self.export.clicked.connect(lambda _checked=False: self.exportRequested.emit())
         self.close_.clicked.connect(lambda _checked=False: self.closeRequested.emit())
         self.restyle()
+
+    def line_names(self) -> list[str]:
+        """Return what each line of the chart is of; nothing where its title says it."""
+        return []
 
     def restyle(self) -> None:
         """Take the colours of the theme."""

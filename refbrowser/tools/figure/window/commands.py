@@ -66,6 +66,7 @@ class FigureCommands(CommandGroup):
 
     def export_figure(self) -> None:
         """Show the sheet with the plots that are seen."""
+        from refbrowser.tools.figure.window.figure_chart import FigureChart
         from refbrowser.tools.figure.window.figure_sheet import FigureSheet
 
         plots = self._plots()
@@ -76,7 +77,9 @@ class FigureCommands(CommandGroup):
         if not shown:
             return
         workspace = self._workspace
-        sheet = FigureSheet(shown, _folder(plots[0]), _name(plots[0]), workspace.settings, workspace.window())
+        charts = [FigureChart(pane) for plot in plots for pane in plot.tools.charts()]
+        folder, name = _folder(plots[0]), _name(plots[0])
+        sheet = FigureSheet(shown, charts, folder, name, workspace.settings, workspace.window())
         sheet.told.connect(workspace.say)
         sheet.drawn.connect(self._write)
         sheet.open()

@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import ceil
 
+from pyqtgraph import mkBrush, mkPen
+from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import (
     QBuffer,
     QByteArray,
@@ -39,17 +41,20 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgGenerator
 
-from refbrowser.app.plot.canvas import PlotCanvas
+from refbrowser.app.plot.axes.axes_view import AxesView
 from refbrowser.app.plot.legends import stale_brush, state_brush
 from refbrowser.app.widgets import theme
+from refbrowser.tools.figure.window.figure_chart import FigureChart
 from refbrowser.tools.figure.window.figure_plot import FigurePlot
 from refbrowser.tools.figure.window.line_widths import kept, thicker, unclipped
 from refbrowser.views.figures.figure_form import FigureForm, FigureWords, title_of
 from refbrowser.views.figures.figure_size import check_size
 from refbrowser.views.plot.picture import ChunkState
 
-#: A plot without proportions of its own is so many times as wide as high.
-_PROPORTIONS = 1.5
+#: What a figure is made of.
+Drawn = FigurePlot | FigureChart
+#: A plot without proportions of its own is so many times as wide as high, and a chart below it.
+_PROPORTIONS, _CHART_PROPORTIONS = 1.5, 3.0
 #: A figure as high as it wants to be is at most so many times as high as wide, and at least so high.
 _HIGHEST, _LOWEST = 1.6, 0.3
 #: Lines and ticks are seen on paper, too, where those of a window would be faint.
@@ -100,13 +105,13 @@ class FigureDrawing:
     """
 
     def __init__(
-        self, plots: Sequence[FigurePlot], form: FigureForm, words: FigureWords, spare_lines: int = 0
+        self, plots: Sequence[Drawn], form: FigureForm, words: FigureWords, spare_lines: int = 0
     ) -> None:
         self._plots, self._form, self._words = plots, form, words
         self._spare_lines = spare_lines
         self._dots = QGuiApplication.primaryScreen().logicalDotsPerInch()
         self._appearance = theme.Appearance(_COLORS[form.scheme], _figure_font(form.points))
-        self._places: list[_Place] = []
+        self._places: dict[Drawn, _Place] = {}
         #: Pixels of each unit for which lines are as thick as they are to be already; 0 for none.
         self._held_scale = 0.0
         #: What cuts parts of an SVG file.
@@ -139,15 +144,15 @@ class FigureDrawing:
         """What is written over it."""
         if self._words.title is not None:
             return self._words.title
-        plots = self._plots
-        return title_of(plots[0].label, plots[0].held) if len(plots) == 1 else ""
+        pictures = self._pictures
+        return title_of(pictures[0].label, pictures[0].held) if len(pictures) == 1 else ""
 
     @property
     def caption(self) -> str:
         """What is written below it."""
         if self._words.caption is not None:
             return self._words.caption
-        told = dict.fromkeys(plot.caption for plot in self._plots)
+        told = dict.fromkeys(plot.caption for plot in self._plots if plot.caption)
         return "\n".join(told)
 
     def losses(self) -> list[tuple[ChunkState | None, str]]:
@@ -174,52 +179,71 @@ class FigureDrawing:
         spare = self._spare_lines * QFontMetricsF(self._small).height() * _LOSS_LINE
         self._bottom = spare + sum(height for _words, _font, height in below)
         bottom = gap + self._bottom
-        count = len(self._plots)
-        columns = min(count, _ACROSS)
-        rows = ceil(count / columns)
-        cell = (room - gap * (columns - 1)) / columns
-        heading = QFontMetricsF(self._small).height() * 1.3 if count > 1 else 0.0
-        besides = [self._beside(plot) for plot in self._plots]
+        rows = self._rows()
+        small = QFontMetricsF(self._small)
+        cells = [(room - gap * (len(row) - 1)) / len(row) for row in rows]
+        self._headings = {
+            plot: self._wrapped(title_of(plot.label, plot.held), self._small, cell, _TITLE_LINES)
+            for row, cell in zip(rows, cells, strict=True)
+            for plot in row
+            if len(self._pictures) != 1 or plot not in self._pictures
+        }
+        lines = [max(len(self._headings.get(plot, ())) for plot in row) for row in rows]
+        headings = [count and count * small.lineSpacing() + small.height() * 0.3 for count in lines]
+        wanted = [
+            max(self._wanted_height(plot, cell - self._beside(plot)) for plot in row)
+            for row, cell in zip(rows, cells, strict=True)
+        ]
+        fixed = top + bottom + gap + sum(headings) + gap * (len(rows) - 1)
         if form.size.height is None:
-            heights = [self._wanted_height(p, cell - b) for p, b in zip(self._plots, besides, strict=True)]
-            high = max(heights) + heading
-            whole = top + rows * high + gap * (rows - 1) + bottom + gap
-            height = min(max(whole, width * _LOWEST), width * _HIGHEST)
+            height = min(max(fixed + sum(wanted), width * _LOWEST), width * _HIGHEST * len(rows))
         else:
             height = form.size.inches(form.size.height, form.dpi) * dots
         check_size(width / dots, height / dots, form.dpi)
         self._size = QSizeF(width, height)
-        high = (height - top - bottom - gap - gap * (rows - 1)) / rows
+        stretch = (height - fixed) / sum(wanted)
         least = _LEAST_PLOT * dots / 72
-        self._places = []
-        for number, (plot, beside) in enumerate(zip(self._plots, besides, strict=True)):
-            row, column = divmod(number, columns)
-            left, above = gap + column * (cell + gap), top + row * (high + gap)
-            size = QSizeF(max(least, cell - beside), max(least, high - heading))
-            place = QRectF(QPointF(left, above + heading), size)
-            self._places.append(_Place(place, QRectF(left, above, cell, heading), beside))
-            plot.resize(size.toSize(), form.dpi / dots)
+        self._places, above = {}, top
+        for row, cell, heading, high in zip(rows, cells, headings, wanted, strict=True):
+            for column, plot in enumerate(row):
+                left, beside = gap + column * (cell + gap), self._beside(plot)
+                size = QSizeF(max(least, cell - beside), max(least, high * stretch))
+                place = QRectF(QPointF(left, above + heading), size)
+                self._places[plot] = _Place(place, QRectF(left, above, cell, heading), beside)
+                plot.resize(size.toSize(), form.dpi / dots)
+            above += heading + high * stretch + gap
         self._below_words = below
+
+    @property
+    def _pictures(self) -> list[Drawn]:
+        return [plot for plot in self._plots if isinstance(plot, FigurePlot)]
+
+    def _rows(self) -> list[list[Drawn]]:
+        """Return the plots as they lie below each other: pictures side by side, then each chart."""
+        pictures = self._pictures
+        columns = ceil(len(pictures) / ceil(len(pictures) / _ACROSS))
+        rows = [pictures[start : start + columns] for start in range(0, len(pictures), columns)]
+        return [*rows, *([plot] for plot in self._plots if plot not in pictures)]
 
     def rewrite(self) -> None:
         """Take what plots show now, in the same places, and the words for it."""
         with theme.drawn_as(self._appearance):
             for plot in self._plots:
-                plot.pane.redraw()
+                plot.redraw()
             room = self._size.width() - 2 * self._gap
             if self._title_lines:
                 self._title_lines = self._wrapped(self.title, self._heading, room, len(self._title_lines))
             self._below_words = self._below(room)
 
-    def _wanted_height(self, plot: FigurePlot, width: float) -> float:
+    def _wanted_height(self, plot: Drawn, width: float) -> float:
         """Return how high a plot of some width wants to be."""
         canvas = plot.canvas
         plot.resize(QSizeF(width, width / _PROPORTIONS).toSize(), self._form.dpi / self._dots)
         wide = width - canvas.upwards.width() - plot.margins[0]
-        proportions = canvas.proportions or _PROPORTIONS
+        proportions = plot.proportions or (_PROPORTIONS if plot in self._pictures else _CHART_PROPORTIONS)
         return wide / proportions + canvas.across.height() + plot.margins[1]
 
-    def _beside(self, plot: FigurePlot) -> float:
+    def _beside(self, plot: Drawn) -> float:
         """Return how much room the colours of a plot need beside it."""
         strip, flags = plot.strip(), plot.flags()
         if not self._form.bar:
@@ -384,13 +408,12 @@ class FigureDrawing:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
             painter.fillRect(QRectF(QPointF(), self._size), QColor(colors.surface))
-            for plot, place in zip(self._plots, self._places, strict=True):
+            for plot, place in self._places.items():
                 self._draw_plot(painter, plot, place, scale)
             self._draw_words(painter)
 
-    def _draw_plot(self, painter: QPainter, plot: FigurePlot, place: _Place, scale: float) -> None:
-        if len(self._plots) > 1:
-            self._draw_line(painter, place.heading, title_of(plot.label, plot.held), self._small)
+    def _draw_plot(self, painter: QPainter, plot: Drawn, place: _Place, scale: float) -> None:
+        self._draw_heading(painter, place.heading, self._headings.get(plot, []))
         if not plot.is_drawn:
             self._draw_failure(painter, place.canvas, plot.failure())
             return
@@ -406,7 +429,16 @@ class FigureDrawing:
         if place.beside:
             self._draw_beside(painter, plot, place)
 
-    def _render(self, painter: QPainter, canvas: PlotCanvas, at: QPointF) -> None:
+    def _draw_heading(self, painter: QPainter, place: QRectF, lines: Sequence[str]) -> None:
+        """Draw what tells one plot from the others, right above it."""
+        metrics = QFontMetricsF(self._small)
+        top = place.bottom() - metrics.height() * 0.3 - len(lines) * metrics.lineSpacing()
+        for number, line in enumerate(lines):
+            rect = QRectF(place.left(), top, place.width(), metrics.lineSpacing())
+            rect.translate(0, number * metrics.lineSpacing())
+            self._draw_line(painter, rect, line, self._small)
+
+    def _render(self, painter: QPainter, canvas: AxesView, at: QPointF) -> None:
         """Draw a canvas with its upper left corner at a place."""
         seen = canvas.viewport().rect()
         target = QRectF(at, QSizeF(seen.size()))
@@ -415,7 +447,7 @@ class FigureDrawing:
         else:
             canvas.render(painter, target, seen)
 
-    def _render_in_turn(self, painter: QPainter, canvas: PlotCanvas, at: QPointF, target: QRectF) -> None:
+    def _render_in_turn(self, painter: QPainter, canvas: AxesView, at: QPointF, target: QRectF) -> None:
         """Draw a canvas as SVG: the box, and then the axes."""
         seen = canvas.viewport().rect()
         # Qt's SVG keeps what cut one thing for those that are drawn after it. So nothing cuts but what is
@@ -434,12 +466,17 @@ class FigureDrawing:
             painter.setClipRect(self._cuts[-1])
         canvas.setBackgroundBrush(ground)
 
-    def _draw_beside(self, painter: QPainter, plot: FigurePlot, place: _Place) -> None:
+    def _draw_beside(self, painter: QPainter, plot: Drawn, place: _Place) -> None:
         box = QRectF(plot.canvas.box_rect()).translated(place.canvas.topLeft())
         flags, strip = plot.flags(), plot.strip()
         left = box.right() + self._gap
         if flags:
-            self._draw_flags(painter, QRectF(left, box.top(), place.beside - self._gap, box.height()), flags)
+            self._draw_flags(
+                painter,
+                QRectF(left, box.top(), place.beside - self._gap, box.height()),
+                flags,
+                plot.symbols(),
+            )
         elif strip is not None:
             # With large letters the bar is as much larger than that of the window.
             scale, canvas_box = self._bar_scale, plot.canvas.box_rect()
@@ -458,7 +495,30 @@ class FigureDrawing:
             shown.draw(painter)
             painter.restore()
 
-    def _draw_flags(self, painter: QPainter, place: QRectF, flags: Sequence[tuple[list[int], str]]) -> None:
+    def _draw_swatch(self, painter: QPainter, place: QRectF, colour: QColor, symbol: str) -> None:
+        """Draw the colour of a flag, or a line with its symbol."""
+        painter.setBrush(colour)
+        if symbol:
+            painter.setPen(QPen(colour, 1.6))
+            painter.drawLine(
+                QPointF(place.left(), place.center().y()), QPointF(place.right(), place.center().y())
+            )
+            painter.save()
+            painter.translate(place.center())
+            drawSymbol(painter, symbol, place.height() * 0.55, mkPen(colour), mkBrush(colour))
+            painter.restore()
+        else:
+            painter.setPen(QPen(QColor(self._appearance.colors.muted), 0.6))
+            painter.drawRect(place)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _draw_flags(
+        self,
+        painter: QPainter,
+        place: QRectF,
+        flags: Sequence[tuple[list[int], str]],
+        symbols: Sequence[str],
+    ) -> None:
         at, width, height = place.topLeft(), place.width(), place.height()
         metrics = QFontMetricsF(self._small)
         line, side = metrics.height() * 1.25, metrics.ascent()
@@ -466,10 +526,8 @@ class FigureDrawing:
         listed = flags if len(flags) <= room else flags[: room - 1]
         for number, (colour, text) in enumerate(listed):
             top = at.y() + number * line
-            painter.setPen(QPen(QColor(self._appearance.colors.muted), 0.6))
-            painter.setBrush(QColor(*colour))
-            painter.drawRect(QRectF(at.x(), top + (line - side) / 2, side, side))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+            swatch = QRectF(at.x(), top + (line - side) / 2, side, side)
+            self._draw_swatch(painter, swatch, QColor(*colour), symbols[number] if symbols else "")
             words = QRectF(at.x() + side * 1.5, top, width - side * 1.5, line)
             self._draw_line(painter, words, text, self._small)
         if len(listed) < len(flags):

@@ -236,7 +236,20 @@ class FigurePlot(QObject):
         is_all = not selection.strip(":,")
         return caption_of(self._document, path, "" if is_all else selection, self.held)
 
+    def symbols(self) -> list[str]:
+        """Return the symbols of what `flags` returns: none, they are colours alone."""
+        return []
+
     # How it looks
+
+    @property
+    def proportions(self) -> float | None:
+        """How many times as wide as high it is; None where it fills what room there is."""
+        return self.canvas.proportions
+
+    def redraw(self) -> None:
+        """Draw everything again."""
+        self.pane.redraw()
 
     def restyle(self, form: FigureForm, words: FigureWords, font: QFont) -> None:
         """Take colours and fonts of the figure, which are in force."""

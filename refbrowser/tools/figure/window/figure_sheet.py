@@ -34,6 +34,7 @@ from refbrowser.app.widgets.small_widgets import (
     scrolled,
 )
 from refbrowser.errors import RefbrowserError
+from refbrowser.tools.figure.window.figure_chart import FigureChart
 from refbrowser.tools.figure.window.figure_drawing import FigureDrawing, png_bytes
 from refbrowser.tools.figure.window.figure_plot import FigurePlot, FigureSource
 from refbrowser.views.figures.figure_form import (
@@ -159,6 +160,8 @@ class FigureSheet(QDialog):
     ----------
     shown
         The plots: of each its dataset, what its document is called, and what it shows.
+    charts
+        Those below them.
     name
         Proposed for the file, without a suffix.
 
@@ -176,6 +179,7 @@ class FigureSheet(QDialog):
     def __init__(
         self,
         shown: Sequence[tuple[Dataset, str, PlotState]],
+        charts: Sequence[FigureChart],
         folder: str,
         name: str,
         settings: Settings,
@@ -191,6 +195,7 @@ class FigureSheet(QDialog):
         self._shown, self._folder, self._name = list(shown), folder, name
         self._form = kept_form(self._settings)
         self._plots: list[FigurePlot] = []
+        self._charts = list(charts)
         self._waiting = 0
         self._drawing: FigureDrawing | None = None
         #: While fields are filled, nothing follows from what they say.
@@ -230,7 +235,10 @@ class FigureSheet(QDialog):
         for plot in self._plots:
             plot.close()
             plot.source.close()
+        for chart in self._charts:
+            chart.close()
         self._plots.clear()
+        self._charts.clear()
         super().done(result)
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -292,7 +300,10 @@ class FigureSheet(QDialog):
             self._add_words(grid, row, name, label, switch)
         self._overlays = self._tick("overlays", "What lies &over the picture, such as coastlines")
         grid.addWidget(self._overlays, 10, 0, 1, 2)
-        grid.setRowStretch(11, 1)
+        below = self._tick("charts", "C&harts below the picture")
+        below.setVisible(bool(self._charts))
+        grid.addWidget(below, 11, 0, 1, 2)
+        grid.setRowStretch(12, 1)
         self._preview = FigurePreview()
         self._preview.resized.connect(self._timer.start)
         self._facts = plain_label("", role="muted")
@@ -446,7 +457,8 @@ class FigureSheet(QDialog):
         if self._waiting or not self._plots:
             return
         try:
-            drawing = FigureDrawing(self._plots, self._form, self.words)
+            charts = self._charts if self._form.charts else ()
+            drawing = FigureDrawing([*self._plots, *charts], self._form, self.words)
         except RefbrowserError as error:
             self._drawing = None
             self._preview.show_words(str(error))
