@@ -16,7 +16,7 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout, filled
 from refbrowser.engine.reading.fetching import fetch_rows
-from refbrowser.engine.reading.shards import inner_columns, shard_tables
+from refbrowser.engine.reading.inner_chunks import inner_references
 from refbrowser.engine.reading.short_blocks import short_blocks, tells_shapes
 from refbrowser.engine.reading.wanted_ranges import too_long, without_large
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
@@ -447,7 +447,6 @@ def _inner(
     distinct, which = np.unique(chunks, axis=0, return_inverse=True)
     which = which.reshape(-1)
     columns = manifest.columns(distinct)
-    remote = np.flatnonzero((columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE))
 
     def fetch(rows: ReferenceColumns) -> list[bytes | RefbrowserError]:
         return run.session.fetch_all(rows, run.access, token=run.token, export=True)
@@ -456,30 +455,5 @@ def _inner(
         known = run.access.memory.identities.known(run.access.locate(url).url)
         return None if known is None else known.total
 
-    tables = shard_tables(columns, remote, shard, fetch, total_of)
-    tables |= {row: _inline_table(data, shard) for row, data in columns.inline.items()}
     numbers = unit_numbers(places, shard.grid.grid_shape)
-    extents: list[tuple[int, int]] = []
-    faults: dict[int, RefbrowserError] = {}
-    inline: dict[int, bytes] = {}
-    for row, (source, number) in enumerate(zip(which.tolist(), numbers.tolist(), strict=True)):
-        table = columns.faults.get(source, tables.get(source))
-        offset, size = -1, 0
-        if isinstance(table, RefbrowserError):
-            faults[row] = table
-        elif table is not None:
-            offset, size = table[number].tolist()
-        extents.append((offset, size))
-        if source in columns.inline and offset >= 0:
-            inline[row] = bytes(columns.inline[source][offset : offset + size])
-    found = inner_columns(columns, which.tolist(), extents, faults)
-    found.kind[list(inline)] = ReferenceKind.INLINE
-    return replace(found, inline=inline)
-
-
-def _inline_table(data: bytes, shard: ShardLayout) -> Ints | RefbrowserError:
-    try:
-        start, stop = shard.index_range(len(data))
-        return shard.inner_ranges(data[start:stop], len(data))
-    except RefbrowserError as error:
-        return error
+    return inner_references(columns, which, numbers, shard, fetch, total_of)

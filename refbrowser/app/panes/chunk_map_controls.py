@@ -251,12 +251,15 @@ class MapControls(QWidget):
         A dimension was chosen for an axis; None for down: one dimension, wrapped.
     indexChanged(int, int)
         Another chunk along a dimension that is not on an axis.
+    innerChosen(bool)
+        The inner chunks of shards are to be seen, or the shards.
     """
 
     byChosen = Signal(str)
     downChosen = Signal(object)
     acrossChosen = Signal(int)
     indexChanged = Signal(int, int)
+    innerChosen = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -279,7 +282,14 @@ class MapControls(QWidget):
         self._made: list[_Field] = []
         self._fields: dict[int, _Field] = {}
         self._by_box = _labelled("Colour by", self.by)
-        for part in (self._by_box, *self._axes, self.wrapped):
+        self.level = combo_box("chunkMapLevel", "What is mapped of shards")
+        self.level.setToolTip("Inner chunks are known once the index of their shard is read")
+        for title, is_inner in (("shards", False), ("inner chunks", True)):
+            self.level.addItem(title, is_inner)
+        self.level.activated.connect(lambda _at: self.innerChosen.emit(self.level.currentData()))
+        self._level_box = _labelled("Level", self.level)
+        self._level_box.hide()
+        for part in (self._level_box, self._by_box, *self._axes, self.wrapped):
             self._flow.addWidget(part)
 
     def set_slice(self, state: SliceState | None, columns: int = 1) -> None:
@@ -302,6 +312,10 @@ class MapControls(QWidget):
             made.field.blockSignals(True)
             made.field.setValue(min(state.indices[dimension], _LARGEST))
             made.field.blockSignals(False)
+
+    def offer_inner(self, offered: bool) -> None:
+        """Let inner chunks be chosen where there are shards."""
+        self._level_box.setVisible(offered)
 
     def hide_by(self) -> None:
         """Offer no other colours."""

@@ -12,6 +12,7 @@ from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.engine.jobs import Priority
 from refbrowser.engine.reading.chunk_log import ReadState
+from refbrowser.engine.reading.inner_chunks import InnerManifest
 from refbrowser.views.chunks.chunk_audit import ChunkAudit
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
 from refbrowser.views.chunks.chunk_facts import ChunkFacts, chunk_facts, facts_line, stale_of
@@ -37,6 +38,9 @@ def source_of(document: OpenDocument, node: ArrayNode) -> MapSource:
     dataset, saved = document.dataset, document.saved_document
     assert dataset is not None
     before = None
+    if isinstance(node.manifest, InnerManifest):
+        # What was edited, and read, is told of shards.
+        return MapSource(node.manifest, locked=dataset.access.memory.locked)
     if saved is not None and saved is not dataset.document:
         before = manifest_in(node.manifest, saved)
     log = dataset.session.chunk_log.of(dataset.access.memory, node.path, len(node.shape))

@@ -14,6 +14,7 @@ from refbrowser.app.panes.chunk_map_loader import MapLoader, PointedChunk
 from refbrowser.app.panes.chunk_map_view import Cell, ChunkMapView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import one_shot, pop_up_entries
+from refbrowser.engine.reading.inner_chunks import InnerManifest, inner_node, shard_layout
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap
 from refbrowser.views.chunks.chunk_map import ChunkLayout, first_chunk_slice, with_axes_of
 from refbrowser.words import count_text
@@ -84,6 +85,9 @@ class ChunkMapPane(ArrayPane):
         #: Axes of the plot that the map took; it keeps what is chosen in it until the plot has others.
         self._axes: tuple[int, ...] | None = None
         self._by_before = ColourBy.STATE
+        #: Whether the inner chunks of shards are mapped, where there are any; and what gives them.
+        self._is_inner = False
+        self._inner_chunks: InnerManifest | None = None
         #: Whether somebody sees the map, and whether the plot went elsewhere while nobody did.
         self._is_seen = self._is_behind = False
         self.controls = MapControls()
@@ -134,6 +138,7 @@ class ChunkMapPane(ArrayPane):
         controls.downChosen.connect(lambda axis: self._change_slice(lambda state: state.with_y(axis)))
         controls.acrossChosen.connect(lambda axis: self._change_slice(lambda state: state.with_x(axis)))
         controls.indexChanged.connect(self.set_index)
+        controls.innerChosen.connect(self.show_inner)
         self.foot.fitAsked.connect(view.fit)
         self.foot.changesAsked.connect(self.show_changes)
         view.hovered.connect(self._point)
@@ -153,6 +158,9 @@ class ChunkMapPane(ArrayPane):
         """Show the chunks of an array."""
         self._turn_to(document)
         before = None if self._node is None or self._node.path != node.path else self._layout
+        node = self._at_level(document, node)
+        if before is not None and before.slice.shape != node.grid.grid_shape:
+            before = None
         self._node, self._plotted = node, None
         if before is None:
             self._axes = None
@@ -168,6 +176,25 @@ class ChunkMapPane(ArrayPane):
             self._pages.setCurrentWidget(self._inner)
             self._set_layout(ChunkLayout.of(state), same=before is not None)
             self._follow_plot()
+
+    def _at_level(self, document: OpenDocument, node: ArrayNode) -> ArrayNode:
+        """Return the array, or its inner chunks as an array where these are to be seen."""
+        self._inner_chunks = None
+        self.controls.offer_inner(shard_layout(node) is not None)
+        dataset = document.dataset
+        inner = None
+        if self._is_inner and dataset is not None:
+            inner = inner_node(node, dataset.session, dataset.access.at_once())
+        if inner is None:
+            return node
+        assert isinstance(inner.manifest, InnerManifest)
+        self._inner_chunks = inner.manifest
+        return inner
+
+    def show_inner(self, is_inner: bool) -> None:
+        """Map the inner chunks of shards, whose indexes are read for that, or the shards."""
+        self._is_inner = is_inner
+        self._follow_document()
 
     def set_plot(self, plot: PlotPane) -> None:
         super().set_plot(plot)
@@ -222,6 +249,8 @@ class ChunkMapPane(ArrayPane):
         """Put the cursor on a chunk, in another slice where it is not in the one that is shown."""
         self._catch_up()
         layout = self._layout
+        if self._inner_chunks is not None:
+            coords = self._inner_chunks.first_in(coords)
         if layout is None or len(coords) != len(layout.slice.shape):
             return
         state = layout.slice
@@ -370,6 +399,8 @@ class ChunkMapPane(ArrayPane):
 
     def _choose(self, cell: Cell | None) -> None:
         coords = self._coords_at(cell)
+        if coords is not None and self._inner_chunks is not None:
+            coords = self._inner_chunks.shard_of(coords)
         if coords is not None:
             self.chunkChosen.emit(coords)
 

@@ -485,3 +485,31 @@ def test_without_permission_the_map_is_there(
     qtbot.waitUntil(lambda: pane.view.coloured() is not None and pane.is_settled())  # type: ignore[attr-defined]
     shown = pane.view.coloured()
     assert (shown.stored, shown.missing) == (1, 1)
+
+
+class TestShards:
+    def test_inner_chunks_are_a_level_of_their_own(
+        self, mapped: Mapped, opened: Open, tmp_path: Path
+    ) -> None:
+        zarr = pytest.importorskip("zarr")
+        level = mapped.window.findChild(QComboBox, "chunkMapLevel")
+        assert not level.isVisibleTo(mapped.pane), "the array has no shards"
+        array = zarr.create_array(
+            str(tmp_path / "s.zarr"), name="a", shape=(16, 16), chunks=(4, 4), shards=(8, 8), dtype="<i4"
+        )
+        array[:8] = 1
+        mapped.document = opened(tmp_path / "s.zarr")
+        mapped.show("/a")
+        assert level.isVisibleTo(mapped.pane)
+        assert mapped.pane.chunk_slice().shape == (2, 2)
+        choose(mapped, "chunkMapLevel", "inner chunks")
+        level.activated.emit(1)
+        mapped.wait()
+        assert mapped.pane.chunk_slice().shape == (4, 4)
+        assert mapped.legend() == {"stored": 8, "missing": 8}
+        # What is plotted is told in shards.
+        with mapped.qtbot.waitSignal(mapped.pane.chunkChosen) as chosen:
+            mapped.pane.view.chosen.emit((1, 3))
+        assert chosen.args == [(0, 1)]
+        mapped.pane.show_chunk((1, 1))
+        assert mapped.pane.current_chunk()[1] == "a/c/1/1"
