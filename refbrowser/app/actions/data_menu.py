@@ -111,6 +111,12 @@ DATA: tuple[ActionSpec | None, ...] = (
         tip="Draw one step as long on both axes, or fill the view with the image",
     ),
     ActionSpec(
+        "centre_map",
+        "Centre the map h&ere",
+        when="has_middle",
+        tip="Put the element under the cursor into the middle of the map",
+    ),
+    ActionSpec(
         "reset_view", "Show the &whole picture", when="has_plot", plot_key="R", tip="Reset zoom and pan"
     ),
     None,

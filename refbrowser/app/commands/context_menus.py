@@ -104,6 +104,7 @@ PLOT_MENU: Names = (
     None,
     *_VALUES,
     None,
+    "centre_map",
     "reset_view",
 )
 CELL_MENU: Names = ("explain", None, "copy_value", "copy_key", "copy_url", None, *_VALUES)

@@ -40,7 +40,7 @@ class DataCommands(CommandGroup):
         """Return what each action of this group does."""
         switches = (self.toggle_coding, self.toggle_log, self.toggle_extremes, self.toggle_histogram)
         others = (self.toggle_aspect, self.toggle_reverse, self.toggle_colour)
-        return by_name(*switches, *others, self.next_map, self.auto_levels, self.reset_view)
+        return by_name(*switches, *others, self.next_map, self.auto_levels, self.centre_map, self.reset_view)
 
     def conditions(self) -> dict[str, bool]:
         """Return what the plot can show, and how it does."""
@@ -85,6 +85,12 @@ class DataCommands(CommandGroup):
         """Take the levels from the data."""
         self._switch(lambda look, _now: look.auto_levels())
 
+    def centre_map(self) -> None:
+        """Put the element under the cursor into the middle of the map."""
+        plot = self._centre.plot
+        if plot is not None:
+            plot.centre_map()
+
     def reset_view(self) -> None:
         """See the whole slice again."""
         plot = self._centre.plot
@@ -116,6 +122,7 @@ _CONDITIONS = {
     "is_histogram": "histogram",
     "is_aspect": "aspect",
     "is_reverse": "reverse",
+    "has_middle": "has_middle",
 }
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QPointF, Signal
 
 from refbrowser.app.plot.canvas import Extent, PlotCanvas, View
 from refbrowser.app.plot.colour_bar import ColourBar
@@ -178,6 +179,10 @@ class DrawnKind:
     def is_busy(self) -> bool:
         """Whether more of it is drawn in a moment, though no more is read."""
         return False
+
+    def place_words(self, element: tuple[int, ...]) -> str:
+        """Return where on the Earth an element is, where its coordinates do not say it; else nothing."""
+        return ""
 
     @property
     def middle(self) -> tuple[float, float] | None:
@@ -386,20 +391,23 @@ class Drawing(QObject):
         self._turn_to(best(Sought(shown, state)))
         self.palette.by_flags, self.palette.bands = shown.flags is not None, state.bands
         self.kind.set_axes(units)
+        self.canvas.box.turned = None if self.kind.middle is None else self.turn_map
         self.bar.set_wanted(self.kind.has_bar)
         self.bar.set_meaning(shown.units, shown.dates)
         self._show_table()
 
     def set_auxiliary(self, auxiliary: Sequence[ElementCoordinate], label: str) -> None:
         """Take coordinates of single elements; where they are those of a map, north is up."""
-        before = self.kind.lie
+        before, is_indexed = self.kind.lie, self.kind.is_indexed
+        window = None if self.sees_whole() else self.visible_window()
         self.auxiliary = auxiliary
         if self.slice is None or self.shown is None or before is None:
             return
-        saw_all = self.sees_whole()
         self._lay_out(self.slice, self.shown, label)
         self._tell_overlays()
-        if saw_all and before != self.kind.lie:
+        if is_indexed != self.kind.is_indexed:
+            self.lay_out_again(window)
+        elif window is None and before != self.kind.lie:
             self.reset_view()
             self.draw()
 
@@ -409,6 +417,22 @@ class Drawing(QObject):
             window = None if self.sees_whole() else self.visible_window()
             if self.projections.choose(self.drawn_slice(), choice):
                 self.lay_out_again(window)
+
+    def turn_map(self, start: QPointF, end: QPointF) -> None:
+        """Turn the map so that what was at one place comes to another one."""
+        across, upwards = np.array([[start.x(), end.x()], [start.y(), end.y()]])
+        middle, places = self.kind.middle, self.kind.earth_at(across, upwards)
+        if middle is None or places is None or not np.isfinite(places).all():
+            return
+        longitude, latitude = (float((first - last + 180.0) % 360.0 - 180.0) for first, last in places)
+        choice = self.projections.of(self.drawn_slice())
+        centre = middle[0] + longitude, float(np.clip(middle[1] + latitude, -90.0, 90.0))
+        saw_all, view = self.sees_whole(), self.canvas.sought_view()
+        self.projections.choose(self.drawn_slice(), replace(choice, centre=centre))
+        self.lay_out_again(None)
+        if not saw_all:
+            self.canvas.show_range(*view[:2])
+            self.draw()
 
     def lay_out_again(self, window: Sequence[range] | None) -> None:
         """Draw it elsewhere; a window of it stays visible, or the whole."""

@@ -431,6 +431,12 @@ class PlotPane(QWidget):
         position = () if row is None or not picture.values.ndim else (row,)
         return picture.values[position] if picture.has_value_at(position) else None
 
+    def centre_map(self) -> None:
+        """Put the element that is meant into the middle of the map."""
+        pointing = self._presenter.pointing
+        if pointing.settle() is not None and pointing.element is not None:
+            self._presenter.look.centre_on(pointing.element)
+
     def show_chunk(self, coords: Sequence[int]) -> None:
         """Move to the slice that a chunk is part of, and zoom to it."""
         self._presenter.show_chunk(coords)

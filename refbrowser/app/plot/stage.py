@@ -310,8 +310,8 @@ class Pointing(QObject):
             self.said.emit("")
         else:
             text = readout(picture, drawing.shown, drawing.coordinates, self.element, drawing.auxiliary)
-            note = "" if index is None else self.note(index)
-            self.said.emit(f"{text}   {note}" if note else text)
+            notes = (drawing.kind.place_words(self.element), "" if index is None else self.note(index))
+            self.said.emit("   ".join((text, *filter(None, notes))))
 
     def _indices_at(self, across: float, upwards: float) -> tuple[int, ...] | None:
         drawing = self._drawing

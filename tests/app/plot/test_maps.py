@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from plot_memory import MemoryDocument, array
+from PySide6.QtCore import QPointF
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.plot.drawing import Drawing
@@ -234,3 +235,58 @@ def test_hostile_coordinates_do_no_harm(
     drawing(pane).draw()
     pane.point_at((2, 2))
     assert pane.stored() == 2002.0
+
+
+def test_the_map_is_turned_by_dragging(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(*world())
+    project(pane, qtbot, "orthographic", (0.0, 0.0))
+    turned = pane.canvas.box.turned
+    assert turned is not None
+    kind = drawing(pane).kind
+    start, end = (
+        QPointF(*(float(each[0]) for each in kind.on_earth(np.array([east]), np.array([north]))))
+        for east, north in ((10.0, 5.0), (30.0, 0.0))
+    )
+    turned(start, end)
+    assert pane.look().options.middle == pytest.approx((-20.0, 5.0))
+    project(pane, qtbot, "index")
+    assert pane.canvas.box.turned is None
+
+
+def test_the_map_is_centred_on_an_element(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(*world())
+    project(pane, qtbot, "orthographic", (0.0, 0.0))
+    pane.point_at((10, 6))
+    pane.centre_map()
+    assert pane.look().options.middle == pytest.approx((30.0, 37.5))
+
+
+def test_the_place_is_told_where_coordinates_do_not(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    mapping = {
+        "grid_mapping_name": "rotated_latitude_longitude",
+        "grid_north_pole_longitude": -170.0,
+        "grid_north_pole_latitude": 40.0,
+    }
+    plotted(
+        array("/t", np.ones((3, 3)), ("y", "x"), grid_mapping="pole"),
+        array("/y", np.array([-1.0, 0.0, 1.0]), ("y",), standard_name="grid_latitude", units="degrees"),
+        array("/x", np.array([-1.0, 0.0, 1.0]), ("x",), standard_name="grid_longitude", units="degrees"),
+        array("/pole", np.zeros(()), (), **mapping),
+    )
+    with qtbot.waitSignal(pane.elementHovered) as told:
+        pane.point_at((1, 1))
+    assert "50°N 10°E" in told.args[0]
+
+
+def test_a_state_tells_the_projection(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    document = plotted(*world())
+    project(pane, qtbot, "robinson", (90.0, 0.0))
+    state = pane.state()
+    assert state is not None
+    assert (state.projection, state.centre) == ("robinson", (90.0, 0.0))
+    project(pane, qtbot, "index")
+    assert pane.state() is not None
+    pane.restore(document, state)
+    qtbot.waitUntil(pane.is_settled)
+    assert pane.look().options.projection == ChosenProjection("robinson", (90.0, 0.0))
+    assert not drawing(pane).kind.is_indexed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from math import ceil, log10
 from typing import Any
@@ -175,9 +176,22 @@ _LEAST = 6
 
 
 class PlotBox(ViewBox):
-    """A `ViewBox` whose right button zooms to the rectangle that is dragged."""
+    """A `ViewBox` whose right button zooms to the rectangle that is dragged.
+
+    With Ctrl the left button does what `turned` says, where it says anything.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        #: Is told from where to where in the plot something is dragged.
+        self.turned: Callable[[QPointF, QPointF], None] | None = None
 
     def mouseDragEvent(self, ev: Any, axis: int | None = None) -> None:
+        is_turned = ev.button() == Qt.MouseButton.LeftButton and axis is None
+        if is_turned and self.turned is not None and ev.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            ev.accept()
+            self.turned(*(self.childGroup.mapFromParent(place) for place in (ev.lastPos(), ev.pos())))
+            return
         if ev.button() != Qt.MouseButton.RightButton or axis is not None:
             super().mouseDragEvent(ev, axis)
             return

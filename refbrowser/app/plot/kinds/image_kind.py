@@ -16,8 +16,10 @@ from refbrowser.app.plot.maps.grid_maker import GridMaker
 from refbrowser.app.plot.maps.map_picture import MapPicture
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.multiscales.axis_transform import IndexMap
+from refbrowser.views.maps.earth_grids import roles_on_earth
 from refbrowser.views.maps.layouts import ChosenProjection, IndexLayout, Layout, MapLayout, made_layout
 from refbrowser.views.maps.lookups import Lookup
+from refbrowser.views.numbers import degrees_text
 from refbrowser.views.plot.coordinates import AxisRole, AxisScale, are_on_map, cell_aspect, is_no_strip
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import Picture
@@ -25,6 +27,8 @@ from refbrowser.views.words import one_line
 
 Floats = npt.NDArray[np.float64]
 _ON_EARTH = (AxisRole.LATITUDE, AxisRole.LONGITUDE)
+#: Decimals of places that are told.
+_DECIMALS = 3
 #: Values that are looked at for levels while a picture fills.
 _SAMPLE = 10_000
 
@@ -206,6 +210,24 @@ class ImageKind(DrawnKind):
     @property
     def place_key(self) -> object:
         return self._layout
+
+    def place_words(self, element: tuple[int, ...]) -> str:
+        drawing = self._drawing
+        assert drawing.slice is not None
+        if roles_on_earth(drawing.slice, drawing.coordinates) == "earth":
+            return ""
+        index = list(drawing.slice.indices)
+        for axis, at in zip(drawing.slice.axes, element, strict=True):
+            index[axis] = at
+        if any(each.role in _ON_EARTH and each.text(index) for each in drawing.auxiliary):
+            return ""
+        place = self.place(element, None)
+        found = None if place is None else self.earth_at(*(np.array([each]) for each in place))
+        if found is None or np.isnan(found[0][0]):
+            return ""
+        longitude = (float(found[0][0]) + 180.0) % 360.0 - 180.0
+        east, north = round(longitude, _DECIMALS), round(float(found[1][0]), _DECIMALS)
+        return f"{degrees_text(north, None, 'N', 'S')} {degrees_text(east, None, 'E', 'W')}"
 
     @property
     def middle(self) -> tuple[float, float] | None:
