@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, 
 from refbrowser.app.plot.colours.colour_maps import DEFAULT_MAP, Table, table
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import LineLabel
-from refbrowser.views.numbers import DateScale, both_signs_ticks, log_ticks, value_text
+from refbrowser.views.numbers import DateScale, both_signs_ticks, log_ticks, stepped_text, value_text
 from refbrowser.views.plot.colouring import COLOURS, step_places
 from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.levels import BY_USER, EXTREMES, PERCENTILES, Histogram, Levels
@@ -115,12 +115,14 @@ class ColourStrip(QWidget):
 
     def _edge_ticks(self, span: Levels) -> list[tuple[float, str]]:
         """Return the edges of steps with their texts, as many as have room: the ends and zero first."""
-        dates, step = self.scale.dates, min(high - low for low, high in pairwise(self.edges))
-        digits = max(3, math.ceil(math.log10(max(map(abs, self.edges)) / step)) + 1) if step > 0 else 6
-        texts = [
-            dates.text(edge) if dates is not None else value_text(float(edge), min(digits, 12))
-            for edge in self.edges
-        ]
+        dates, widths = self.scale.dates, [high - low for low, high in pairwise(self.edges)]
+        greatest, is_even = max(map(abs, self.edges)), math.isclose(min(widths), max(widths), rel_tol=1e-6)
+        if dates is not None:
+            texts = [dates.text(edge) for edge in self.edges]
+        elif is_even:
+            texts = [stepped_text(edge, min(widths), greatest) for edge in self.edges]
+        else:
+            texts = [value_text(float(edge)) for edge in self.edges]
         return self._apart(span, list(zip(self.edges, texts, strict=True)))
 
     def _apart(self, span: Levels, ticks: list[tuple[float, str]]) -> list[tuple[float, str]]:
