@@ -45,6 +45,7 @@ from refbrowser.engine.jobs import Job, JobState, JobStatus
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.tools.compare.window.commands import CompareCommands
 from refbrowser.tools.export.window import export_work as exporting
+from refbrowser.views.plot.levels import Scale
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SAMPLE = CHECKOUT / "resources" / "sample"
@@ -259,6 +260,30 @@ def flags(stage: Stage) -> None:
 def histogram(stage: Stage) -> None:
     stage.sample("/atmosphere/wind_speed")
     stage.trigger("toggle_histogram")
+    stage.settle()
+
+
+@scene
+def marks(stage: Stage) -> None:
+    y, x = np.mgrid[0:60, 0:90].astype("f4")
+    low = np.exp(-((x - 40) ** 2 + (y - 30) ** 2) / 400)
+    fields = {
+        "pressure": (1015 - 30 * low, {"units": "hPa", "long_name": "Pressure"}),
+        "u": ((y - 30) * low, {"units": "m s-1", "standard_name": "eastward_wind"}),
+        "v": ((x - 40) * low, {"units": "m s-1", "standard_name": "northward_wind"}),
+    }
+    refs: dict[str, object] = {".zgroup": '{"zarr_format": 2}'}
+    for name, (values, attributes) in fields.items():
+        about = {"_ARRAY_DIMENSIONS": ["y", "x"], **attributes}
+        refs |= metadata(name, values.shape, values.shape, "<f4", about)
+        refs[f"{name}/0.0"] = f"base64:{base64.b64encode(values.astype('<f4').tobytes()).decode()}"
+    stage.open(stage.write("storm.json", refs), "/pressure")
+    stage.settle()
+    plot = stage.window.centre.plot
+    assert plot is not None
+    plot.look().set_scale(Scale(steps=8))
+    stage.trigger("toggle_contours")
+    stage.trigger("toggle_arrows")
     stage.settle()
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 #: Dark on light, so that they are seen on every colour.
-DARK, LIGHT = QColor(16, 21, 29, 235), QColor(255, 255, 255, 150)
+DARK, LIGHT = QColor(16, 21, 29, 235), QColor(255, 255, 255, 130)
 #: A text has so much light around it, in pixels.
 _AROUND_TEXT = 2.0
 
@@ -93,7 +93,7 @@ def path_of(strokes: Floats) -> QPainterPath:
 def draw_path(painter: QPainter, path: QPainterPath, width: float) -> None:
     """Draw lines, dark on light."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    for color, more in ((LIGHT, 1.8), (DARK, 0.0)):
+    for color, more in ((LIGHT, 1.6), (DARK, 0.0)):
         painter.setPen(QPen(color, width + more))
         painter.drawPath(path)
 
