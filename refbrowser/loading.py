@@ -19,6 +19,7 @@ _UVX = "archive-v0"
 _PACKAGES = {
     "PySide6": "PySide6-Essentials",
     "backports": "backports.zstd",
+    "cf_units": "cf-units",
     "google": "protobuf",
     "PIL": "pillow",
 }

@@ -305,7 +305,37 @@ class CopyCommands(CommandGroup):
 def code_for(
     shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited: bool, over: int | None = None
 ) -> str:
-    """Return lines of Python for what is shown, and all of another dimension; on a worker thread."""
+    """Return lines of Python for what is shown, and all of another dimension; on a worker thread.
+
+    Their values are in the units that are shown.
+    """
+    own, ending = _in_own_units(shown)
+    return _code_of(own, control, with_xarray=with_xarray, is_edited=is_edited, over=over) + ending
+
+
+def _in_own_units(shown: Shown) -> tuple[Shown, str]:
+    """Return what is shown in the units of the array itself, and the line that puts values in those shown."""
+    from refbrowser.views.plot.interpretation import Interpretation
+    from refbrowser.views.plot.units import conversion_of, units_of
+
+    layout, dataset = shown.layout, shown.document.dataset
+    found = None if dataset is None else dataset.hierarchy.find(layout.node.path)
+    # A part of each element, such as the phase, has units of its own.
+    if getattr(found, "dtype", None) != layout.node.dtype:
+        return shown, ""
+    stored = cast("ArrayNode", found)
+    conversion = conversion_of(stored, units_of(layout.node))
+    if conversion is None or conversion.units == conversion.source:
+        return shown, ""
+    decoded = layout.shown.decoded
+    own = replace(shown, layout=replace(layout, node=stored, shown=Interpretation(stored, decoded)))
+    line = f"values = values * {conversion.scale!r} + {conversion.offset!r}  # {one_line(conversion.units)}\n"
+    return own, line if decoded else ""
+
+
+def _code_of(
+    shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited: bool, over: int | None
+) -> str:
     from refbrowser.engine.sources import sources_of
     from refbrowser.views.derived.computed import python_of
     from refbrowser.views.plot.picture import ChunkState

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Signal
 
@@ -27,23 +28,23 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.extent import EVERYTHING, Extent
 from refbrowser.views.maps.grid_mapping import grid_mapping
-from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.views.plot.plot_kind import Control, Page
 from refbrowser.views.plot.reading import (
-    bands_with,
     coordinate_nodes,
     groups_above,
     reads_the_same,
-    roles_of,
     same_packing,
 )
-from refbrowser.views.plot.resolution import level_roles
 from refbrowser.views.plot.series import choices
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
+from refbrowser.views.plot.units import conversion_of, in_units
 from refbrowser.views.plot_states.plot_state import PlotState, can_be_seen
 from refbrowser.views.words import one_line
+
+if TYPE_CHECKING:
+    from refbrowser.model.expressions.conversions import Conversion
 
 #: A view that stands still this long, in milliseconds, is read in more detail where there is more.
 IDLE = 200
@@ -115,6 +116,8 @@ class Presenter(QObject):
         if node is whole and document.hierarchy is not None:
             is_part = wanted is not None and wanted.is_part(whole.shape)
             node = whole = stage.resolution.begin(document.hierarchy, whole, is_part=is_part)
+        conversion = self._choice.units(document, whole)
+        node, whole = in_units(node, conversion), in_units(whole, conversion)
         subject.document, subject.node, subject.whole = document, node, whole
         subject.image = one_line(stage.resolution.name)
         subject.is_charted = self._choice.is_charted(document, whole)
@@ -151,6 +154,7 @@ class Presenter(QObject):
             expression,
             documents,
             part=self._choice.name(subject.document, whole),
+            units="" if (conversion := self.conversion()) is None else conversion.units,
             size_choice=subject.choice or "",
             is_level_fixed=self.stage.resolution.is_fixed,
         )
@@ -178,6 +182,7 @@ class Presenter(QObject):
             The selection does not fit the array, which is shown from its beginning.
         """
         self._choice.choose(document, whole, state.part)
+        self._choice.choose_units(document, whole, conversion_of(whole, state.units))
         node = self._choice.node(document, whole)
         self.look.expect(document, node, state)
         try:
@@ -227,8 +232,8 @@ class Presenter(QObject):
         assert document.hierarchy is not None
         memory = self._memories.setdefault(document.owner("plot"), SliceMemory())
         beside = coordinate_nodes(document.hierarchy, node)
-        self._roles = self._roles_with(beside)
-        bands = self.subject.bands = self._bands_with(node, beside)
+        self._roles = self.stage.resolution.roles(beside)
+        bands = self.subject.bands = self.stage.resolution.bands(node, beside)
         are_sure = bands is not None and bands.is_sure
         self.drawing.source, self.drawing.mapping = document, grid_mapping(document.hierarchy, node)
         self.drawing.is_photograph = are_sure or self.stage.resolution.is_photograph
@@ -249,25 +254,6 @@ class Presenter(QObject):
         self._read_coordinates()
         self._take_slice()
         self.read()
-
-    def _roles_with(self, beside: tuple[ArrayNode | None, ...]) -> tuple[AxisRole, ...]:
-        """Return what the coordinates of an array are: arrays beside it, or what its image tells."""
-        roles, levels = roles_of(beside), self.stage.resolution.levels
-        if levels is None:
-            return roles
-        told = level_roles(levels)
-        return tuple(
-            role if array is not None else other
-            for role, array, other in zip(roles, beside, told, strict=True)
-        )
-
-    def _bands_with(self, node: ArrayNode, beside: tuple[ArrayNode | None, ...]) -> Bands | None:
-        """Return the bands of an array; channels with other names than those of colours are no sure ones."""
-        bands, levels = bands_with(node, beside), self.stage.resolution.levels
-        labels = () if bands is None or levels is None else levels.axes[bands.dimension].labels
-        if bands is None or not any(labels):
-            return bands
-        return replace(bands.called(labels), is_sure=bands.names_colours(labels))
 
     def _look_at(self, node: ArrayNode, state: SliceState, window: tuple[range, ...] | None) -> None:
         """Let a part of a slice be seen once it has come; what is large is read around that part alone."""
@@ -324,7 +310,8 @@ class Presenter(QObject):
         if followed is None:
             self.set_array(document, found)
             return
-        shown = followed
+        conversion = self._choice.units(document, found)
+        shown, found = in_units(followed, conversion), in_units(found, conversion)
         # Any array beside it may tell where its elements are.
         beside = [
             array.path for group in groups_above(hierarchy, node.path) for array in group.arrays.values()
@@ -340,7 +327,7 @@ class Presenter(QObject):
             self._take_grown(document, shown, grown)
             self.arrayChanged.emit()
         elif state is None or shown.shape != node.shape or shown.dtype != node.dtype or shown.error:
-            self.set_array(document, found)
+            self.set_array(document, cast("ArrayNode", hierarchy.find(node.path)))
         else:
             self.subject.whole = found
             self._take_node(document, shown)
@@ -367,7 +354,7 @@ class Presenter(QObject):
         self.subject.node = node
         assert document.hierarchy is not None
         self.drawing.mapping = grid_mapping(document.hierarchy, node)
-        self.subject.bands = self._bands_with(node, coordinate_nodes(document.hierarchy, node))
+        self.subject.bands = self.stage.resolution.bands(node, coordinate_nodes(document.hierarchy, node))
         if self.subject.slice is not None and self.subject.bands is None:
             self.subject.slice = self.subject.slice.with_bands(None)
         self._pane.header.set_title(self.subject.label, node.path)
@@ -407,6 +394,20 @@ class Presenter(QObject):
         if document is not None and whole is not None and name != self._choice.name(document, whole):
             self._choice.choose(document, whole, name)
             self.set_array(document, whole)
+
+    def conversion(self) -> Conversion | None:
+        """Return how the values of the array are put in other units; None where they are not."""
+        document, whole = self.subject.document, self.subject.whole
+        return None if document is None or whole is None else self._choice.units(document, whole)
+
+    def choose_units(self, conversion: Conversion | None) -> None:
+        """Show the values of the array in other units; None for its own."""
+        document, whole = self.subject.document, self.subject.whole
+        if document is not None and whole is not None:
+            self._choice.choose_units(document, whole, conversion)
+            # Levels are numbers in the units before.
+            self.drawing.forget_levels()
+            self._follow()
 
     # Which slice
 
@@ -656,6 +657,10 @@ class Presenter(QObject):
         before = self.stage.resolution.view_of(state)
         assert before is not None
         node, subject.slice = self.stage.resolution.turn_to(number, state)
+        if subject.document is not None and subject.whole is not None:
+            conversion = self._choice.units(subject.document, subject.whole)
+            self._choice.choose_units(subject.document, node, conversion)
+            node = in_units(node, conversion)
         subject.node = subject.whole = node
         subject.choice = subject.window = None
         self.pointing.waits = self._is_turned = True

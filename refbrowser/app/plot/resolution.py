@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSize, Signal
@@ -18,6 +18,7 @@ from refbrowser.model.selection import Selection
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plan import plan_view, widened
+from refbrowser.views.plot.reading import bands_with, roles_of
 from refbrowser.views.plot.resolution import (
     Backdrop,
     LevelView,
@@ -34,6 +35,8 @@ from refbrowser.views.plot.slicing import first_slice
 if TYPE_CHECKING:
     from refbrowser.app.plot.canvas import View
     from refbrowser.model.multiscales.multiscale import Multiscale
+    from refbrowser.views.plot.bands import Bands
+    from refbrowser.views.plot.coordinates import AxisRole
     from refbrowser.views.plot.slicing import SliceState
 
 
@@ -135,6 +138,24 @@ class Resolution:
             return None
         self.levels, self.level = found, number
         return level_node(found, number)
+
+    def roles(self, beside: tuple[ArrayNode | None, ...]) -> tuple[AxisRole, ...]:
+        """Return what the coordinates of an array are: arrays beside it, or what its image tells."""
+        roles = roles_of(beside)
+        if self.levels is None:
+            return roles
+        return tuple(
+            role if array is not None else other
+            for role, array, other in zip(roles, beside, level_roles(self.levels), strict=True)
+        )
+
+    def bands(self, node: ArrayNode, beside: tuple[ArrayNode | None, ...]) -> Bands | None:
+        """Return the bands of an array; channels with other names than those of colours are no sure ones."""
+        bands = bands_with(node, beside)
+        labels = () if bands is None or self.levels is None else self.levels.axes[bands.dimension].labels
+        if bands is None or not any(labels):
+            return bands
+        return replace(bands.called(labels), is_sure=bands.names_colours(labels))
 
     def view_of(self, state: SliceState | None) -> LevelView | None:
         """Return a slice as one of the level that is shown; None where there is none."""

@@ -31,8 +31,8 @@ from refbrowser.words import either
 #: Characters of an expression, parts of one, and parts within each other.
 LONGEST, MOST_PARTS, DEEPEST = 4_096, 256, 40
 
-#: Functions of the grammar itself: what units something has, and that a dimension is laid by position.
-UNITS, BY_POSITION = "units", "by_position"
+#: Functions of the grammar itself: what units something has, and is put in; a dimension laid by position.
+UNITS, CONVERT, BY_POSITION = "units", "convert", "by_position"
 _COMPARISONS = ("<=", ">=", "==", "!=", "<", ">")
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -79,7 +79,7 @@ class NamedArray:
         """Return the array as an expression has it: a path of other characters is quoted."""
         taken = f"[{self.selection}]" if self.selection else ""
         path = self.path if _PATH.fullmatch(self.path) else word_text(self.path)
-        return f"{self.label}{'::' if self.label else ''}{path}{taken}"
+        return f"{word_text(self.label)}::{path}{taken}" if self.label else f"{path}{taken}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,14 @@ def named_arrays(expression: Expression) -> list[NamedArray]:
     if isinstance(expression, Number):
         return []
     return [array for operand in expression.operands for array in named_arrays(operand)]
+
+
+def unit_words(expression: Expression) -> list[str]:
+    """Return the units that an expression names, as they are written, the outermost first."""
+    if isinstance(expression, Number | NamedArray):
+        return []
+    own = expression.words if isinstance(expression, Call) and expression.name in (UNITS, CONVERT) else ()
+    return [*own, *(word for operand in expression.operands for word in unit_words(operand))]
 
 
 def usage(text: str, at: int, message: str, advice: str = "") -> RefbrowserError:
@@ -276,7 +284,7 @@ class _Parser:
 
     def _call(self, token: _Token) -> Expression:
         name = token.text
-        known = (*ELEMENT_FUNCTIONS, *REDUCTIONS, UNITS, BY_POSITION)
+        known = (*ELEMENT_FUNCTIONS, *REDUCTIONS, UNITS, CONVERT, BY_POSITION)
         if name not in known:
             near = [each for each in known if each.startswith(name[:2])]
             advice = f"there is {either(near)}" if near else f"there are {', '.join(known)}"
@@ -301,6 +309,9 @@ class _Parser:
             raise usage(self.text, token.at, message)
         if token.text == UNITS and words != 1:
             raise usage(self.text, token.at, "units has an array and the units it is in", "units(/t, 'K')")
+        if token.text == CONVERT and words != 1:
+            message = "convert has an array and the units it becomes"
+            raise usage(self.text, token.at, message, "convert(/t, 'degC')")
         if token.text == BY_POSITION and not words:
             raise usage(self.text, token.at, "by_position names dimensions", "by_position(/t, time)")
 

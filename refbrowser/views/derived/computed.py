@@ -17,7 +17,8 @@ from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.data_type import DataType
-from refbrowser.model.expressions.grammar import named_arrays, parsed
+from refbrowser.model.expressions.grammar import named_arrays, parsed, unit_words
+from refbrowser.model.expressions.units import Unit
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 from refbrowser.references.content.origins import Fact, PlainAnswers
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 #: What a derived array is called where its expression gives it no name.
 _NAME = "computed"
+#: Units whose zero is not that of differences.
+_TEMPERATURES = tuple(map(Unit.parsed, ("K", "degC", "degF")))
 #: Attributes of coordinates that say what else is beside them.
 _BESIDE = ("coordinates", "grid_mapping", "bounds")
 
@@ -143,7 +146,11 @@ def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken, lon
     builder.add_node(GroupNode())
     said = long_name or (text.partition("=")[2] if statement.name else text)
     arrays = [array for array, _ in operands.taken]
-    nodes = (_array_node(name, said, operand, arrays), *beside.values())
+    spelled = [*unit_words(statement.expression), *(array.attrs.get("units") for array in arrays)]
+    made = _array_node(name, said, operand, arrays, spelled)
+    if operand.unit in _TEMPERATURES and operands.is_difference(statement.expression):
+        made = replace(made, attributes={**made.attributes, "units_metadata": "temperature: difference"})
+    nodes = (made, *beside.values())
     for node in nodes:
         builder.add_node(node)
     labelled = {label: datasets[label].path for label in sorted(labels) if label}
@@ -156,9 +163,11 @@ def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken, lon
     return dataset.array(f"/{name}")
 
 
-def _array_node(name: str, text: str, operand: Operand, arrays: Sequence[Array]) -> ArrayNode:
+def _array_node(
+    name: str, text: str, operand: Operand, arrays: Sequence[Array], spelled: Sequence[Any]
+) -> ArrayNode:
     attributes: dict[str, Any] = {"long_name": " ".join(text.split())}
-    units = _units(operand, arrays)
+    units = _units(operand, spelled)
     if units:
         attributes["units"] = units
     for each in ("coordinates", "grid_mapping"):
@@ -170,12 +179,11 @@ def _array_node(name: str, text: str, operand: Operand, arrays: Sequence[Array])
     return replace(made, attributes=attributes, fill_value=fill)
 
 
-def _units(operand: Operand, arrays: Sequence[Array]) -> str:
-    """Return units as an operand spells them where they are the same: ``degrees_north``, not ``degree``."""
+def _units(operand: Operand, spelled: Sequence[Any]) -> str:
+    """Return units as they are spelled where they are the same: ``degrees_north``, not ``degree``."""
     if operand.unit is None:
         return ""
-    for array in arrays:
-        units = array.attrs.get("units")
+    for units in spelled:
         if isinstance(units, str) and type(operand.unit).parsed(units) == operand.unit:
             return units
     return str(operand.unit) or "1"

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refbrowser.engine.derived.operations import Constant, Elementwise, How, Reduction, Source
-from refbrowser.errors import RefbrowserError, quoted
+from refbrowser.errors import NotInstalledError, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
+from refbrowser.model.expressions.conversions import conversion, is_difference
 from refbrowser.model.expressions.functions import ELEMENT_FUNCTIONS, REDUCTIONS, UnitRule, unit_after
 from refbrowser.model.expressions.grammar import (
+    CONVERT,
     UNITS,
     Call,
     Expression,
@@ -88,6 +90,8 @@ class Operands:
                 operand = self.of(expression.operands[0])
                 if name == UNITS:
                     return replace(operand, unit=Unit.parsed(words[0]), is_number=False)
+                if name == CONVERT:
+                    return self._converted(expression, operand)
                 return self._by_position(expression, operand)
 
     def _array(self, named: NamedArray) -> Operand:
@@ -153,6 +157,42 @@ class Operands:
         unit = unit_after(REDUCTIONS[call.name], operand.unit)
         return Operand(Reduction(call.name, operand.operation, over), kept, unit, operand.is_number)
 
+    def _converted(self, call: Call, operand: Operand) -> Operand:
+        """Return an operand in other units.
+
+        Raises
+        ------
+        RefbrowserError
+            It has none, or they do not become those; or the package that knows is not installed.
+        """
+        if operand.unit is None:
+            raise self._wrong(call, "this has no units", "units(..., 'K') says which it has")
+        source, target = str(operand.unit) or "1", call.words[0]
+        try:
+            found = conversion(source, target, is_difference=self.is_difference(call.operands[0]))
+        except NotInstalledError:
+            raise
+        except RefbrowserError as error:
+            raise self._wrong(call, error.message, error.advice) from None
+        apply = partial(_scaled, found.scale, found.offset)
+        converted = Elementwise(apply, [operand.operation])
+        return replace(operand, operation=converted, unit=Unit.parsed(target), is_number=False)
+
+    def is_difference(self, part: Expression) -> bool:
+        """Whether a part is a difference, so that no zero is moved where it is put in other units."""
+        match part:
+            case NamedArray():
+                array = self._datasets[part.label].array(part.path)
+                return is_difference(array.attrs, array.name)
+            case Operation(symbol="-", operands=(one, other)):
+                return not isinstance(one, Number) and not isinstance(other, Number)
+            case Call(name="std"):
+                return True
+            case Operation(symbol="*" | "/" | "-") | Call():
+                return any(self.is_difference(operand) for operand in part.operands)
+            case _:
+                return False
+
     def _by_position(self, call: Call, operand: Operand) -> Operand:
         axes = dict(operand.axes)
         for name in call.words:
@@ -216,7 +256,8 @@ class Operands:
         for unit in known[1:]:
             if unit != known[0]:
                 message = f"{_named(known[0])} and {_named(unit)} do not go together"
-                raise self._wrong(part, message, "units(..., 'K') says which units something has")
+                advice = "units(..., 'K') says which units something has, convert(..., 'K') puts it in others"
+                raise self._wrong(part, message, advice)
         return known[0] if known else None
 
     def _product(self, operands: Sequence[Operand], *, divided: bool) -> Unit | None:
@@ -239,6 +280,11 @@ class Operands:
 
     def _wrong(self, part: Expression, message: str, advice: str = "") -> RefbrowserError:
         return usage(self._text, part.at, message, advice)
+
+
+def _scaled(scale: float, offset: float, values: Any) -> Any:
+    result = np.multiply(values, scale)
+    return result if offset == 0 else np.add(result, offset)
 
 
 def _named(unit: Unit) -> str:

@@ -83,6 +83,8 @@ class PlotState(JsonValue):
         Path of the array that is shown.
     part
         The part of its elements that is shown, by its name; empty for all of each.
+    units
+        Those that its values are shown in; empty for its own.
     selection
         What of the array is in sight, as ``--select`` takes it; empty for what is seen first.
     axes
@@ -131,6 +133,7 @@ class PlotState(JsonValue):
     expression: str = json_field(text_of(_EXPRESSION), "")
     documents: Mapping[str, str] = json_field(named(_path, _NAMES), {}, "with")
     part: str = json_field(text_of(LIMITS.key_length), "")
+    units: str = json_field(_name, "")
     selection: str = json_field(text_of(LIMITS.key_length), "")
     axes: tuple[int, ...] = json_field(_axes, ())
     in_colour: bool | None = json_field(maybe(is_on), None)

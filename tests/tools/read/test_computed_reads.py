@@ -12,7 +12,7 @@ import pytest
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.model.expressions.functions import CONSTANTS, ELEMENT_FUNCTIONS, REDUCTIONS
-from refbrowser.model.expressions.grammar import BY_POSITION, UNITS
+from refbrowser.model.expressions.grammar import BY_POSITION, CONVERT, UNITS
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_the_manual_lists_the_grammar() -> None:
     page = Path(refbrowser.__file__).parents[1] / "resources" / "manual" / "computing.md"
     table = re.findall(r"^\| (`.*?) \|", page.read_text(), re.MULTILINE)
     names = set(re.findall(r"[a-z_]\w*", " ".join(table)))
-    known = {*ELEMENT_FUNCTIONS, *REDUCTIONS, *CONSTANTS, UNITS, BY_POSITION}
+    known = {*ELEMENT_FUNCTIONS, *REDUCTIONS, *CONSTANTS, UNITS, CONVERT, BY_POSITION}
     assert known <= names
 
 

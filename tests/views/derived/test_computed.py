@@ -281,3 +281,42 @@ def test_what_a_damaged_source_has_lost_is_told_of_what_is_computed(tmp_path: Pa
         ):
             assert "truncated" in array.damage[0].message
             assert array.damage[0].place.path == "/ocean/lat"
+
+
+@pytest.mark.parametrize(
+    ("text", "peer", "units"),
+    [
+        ("convert(t2m, 'degC')", lambda d: d.t2m - 273.15, "degC"),
+        ("convert(t2m[time@1] - t2m[time@0], degC)", lambda d: d.t2m[1] - d.t2m[0], "degC"),
+        ("convert(std(t2m, time), degF)", lambda d: d.t2m.std("time") * 1.8, "degF"),
+        ("convert(units(t2m, 'm/s'), 'km h-1')", lambda d: d.t2m * 3.6, "km h-1"),
+        ("mean(convert(t2m, degC)) + units(1, degC)", lambda d: (d.t2m - 273.15).mean() + 1, "degC"),
+    ],
+)
+def test_values_are_put_in_other_units(
+    text: str, peer: Callable[[Any], Any], units: str, february: tuple[Dataset, Any]
+) -> None:
+    pytest.importorskip("cf_units")
+    dataset, peers = february
+    found = value(text, dataset)
+    assert found.attrs["units"] == units
+    np.testing.assert_allclose(found, peer(peers), rtol=1e-9)
+
+
+def test_differences_of_temperatures_say_so(february: tuple[Dataset, Any]) -> None:
+    dataset = february[0]
+    difference = "temperature: difference"
+    assert value("t2m - mean(t2m, time)", dataset).attrs["units_metadata"] == difference
+    assert "units_metadata" not in value("t2m - 273.15", dataset).attrs
+
+
+def test_units_that_do_not_become_others_are_told(february: tuple[Dataset, Any]) -> None:
+    pytest.importorskip("cf_units")
+    for text, words in {
+        "convert(t2m, 'm')": "'K' does not become 'm': they measure different things (character 1",
+        "convert(t2m)": "convert has an array and the units it becomes",
+        "t2m + convert(t2m, degC)": "'K' and 'degC' do not go together",
+    }.items():
+        with pytest.raises(RefbrowserError) as caught:
+            refbrowser.compute(february[0], text)
+        assert words in str(caught.value)

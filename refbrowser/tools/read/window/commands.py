@@ -14,6 +14,7 @@ from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.tools.read.window.slider_reductions import SliderReductions
 from refbrowser.views.plot.named_selection import slice_words
+from refbrowser.views.plot.units import units_of
 
 if TYPE_CHECKING:
     from refbrowser.app.workspace.workspace import Workspace
@@ -47,6 +48,13 @@ class ComputeCommands(CommandGroup):
             tip="Open the ratio of the two arrays selected in the tree, or of two places of one",
             menu="&Data",
         ),
+        ActionSpec(
+            "choose_units",
+            "&Units…",
+            when="has_units",
+            tip="Show the values in other units: degC for K, hPa for Pa",
+            menu="&Data",
+        ),
     )
 
     def __init__(self, workspace: Workspace) -> None:
@@ -56,7 +64,11 @@ class ComputeCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name(self.compute_array, self.difference_of_two, self.ratio_of_two)
+        return by_name(self.compute_array, self.difference_of_two, self.ratio_of_two, self.choose_units)
+
+    def conditions(self) -> dict[str, bool]:
+        """Return whether what is plotted has units."""
+        return {"has_units": self._stored_array() is not None}
 
     def compute_array(self) -> None:
         """Show the sheet, with the array that is selected in it."""
@@ -73,6 +85,31 @@ class ComputeCommands(CommandGroup):
         if isinstance(node, ArrayNode):
             sheet.insert("", node.path)
         sheet.open()
+
+    def choose_units(self) -> None:
+        """Ask in which units the plot is shown."""
+        from refbrowser.app.controller.open_document import OpenDocument
+        from refbrowser.model.expressions.conversions import is_difference
+        from refbrowser.tools.read.window.units_sheet import UnitsSheet
+
+        plot, node = self._workspace.centre.plot, self._stored_array()
+        document = None if plot is None else plot.source()
+        if plot is None or node is None or not isinstance(document, OpenDocument):
+            return
+        difference = is_difference(node.attributes, node.name)
+        UnitsSheet(plot, document, units_of(node), difference, self._workspace.window()).open()
+
+    def _stored_array(self) -> ArrayNode | None:
+        """Return the array of the plot with the units that it has itself; None where it has none."""
+        plot = self._workspace.centre.plot
+        source, shown = (None, None) if plot is None else (plot.source(), plot.array())
+        if source is None or source.hierarchy is None or shown is None:
+            return None
+        node = source.hierarchy.find(shown.path)
+        # A part of each element, such as the phase, has units of its own.
+        if not isinstance(node, ArrayNode) or node.dtype != shown.dtype:
+            return None
+        return node if units_of(node) else None
 
     def difference_of_two(self) -> None:
         """Open the difference of two arrays, or ask which."""
