@@ -72,12 +72,16 @@ class ElementChoice:
         if len(self._chosen) > _REMEMBERED:
             del self._chosen[next(iter(self._chosen))]
 
-    def units(self, document: PlotSource, whole: ArrayNode) -> Conversion | None:
+    def units(self, document: PlotSource | None, whole: ArrayNode | None) -> Conversion | None:
         """Return how the values of an array are put in other units; None where they are not."""
-        return self._units.get(_key(document, whole))
+        return None if document is None or whole is None else self._units.get(_key(document, whole))
 
-    def choose_units(self, document: PlotSource, whole: ArrayNode, conversion: Conversion | None) -> None:
+    def choose_units(
+        self, document: PlotSource | None, whole: ArrayNode | None, conversion: Conversion | None
+    ) -> None:
         """Put the values of an array in other units; None for its own."""
+        if document is None or whole is None:
+            return
         self._units.pop(_key(document, whole), None)
         if conversion is not None:
             self._units[_key(document, whole)] = conversion

@@ -397,14 +397,12 @@ class Presenter(QObject):
 
     def conversion(self) -> Conversion | None:
         """Return how the values of the array are put in other units; None where they are not."""
-        document, whole = self.subject.document, self.subject.whole
-        return None if document is None or whole is None else self._choice.units(document, whole)
+        return self._choice.units(self.subject.document, self.subject.whole)
 
     def choose_units(self, conversion: Conversion | None) -> None:
         """Show the values of the array in other units; None for its own."""
-        document, whole = self.subject.document, self.subject.whole
-        if document is not None and whole is not None:
-            self._choice.choose_units(document, whole, conversion)
+        if self.subject.node is not None:
+            self._choice.choose_units(self.subject.document, self.subject.whole, conversion)
             # Levels are numbers in the units before.
             self.drawing.forget_levels()
             self._follow()
@@ -657,11 +655,9 @@ class Presenter(QObject):
         before = self.stage.resolution.view_of(state)
         assert before is not None
         node, subject.slice = self.stage.resolution.turn_to(number, state)
-        if subject.document is not None and subject.whole is not None:
-            conversion = self._choice.units(subject.document, subject.whole)
-            self._choice.choose_units(subject.document, node, conversion)
-            node = in_units(node, conversion)
-        subject.node = subject.whole = node
+        conversion = self.conversion()
+        self._choice.choose_units(subject.document, node, conversion)
+        node = subject.node = subject.whole = in_units(node, conversion)
         subject.choice = subject.window = None
         self.pointing.waits = self._is_turned = True
         self.turned.emit(partial(before.place, number=number))
