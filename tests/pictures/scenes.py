@@ -45,6 +45,7 @@ from refbrowser.engine.jobs import Job, JobState, JobStatus
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.tools.compare.window.commands import CompareCommands
 from refbrowser.tools.export.window import export_work as exporting
+from refbrowser.views.maps.layouts import ChosenProjection
 from refbrowser.views.plot.levels import Scale
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -236,6 +237,25 @@ def data_file(stage: Stage) -> None:
 @scene
 def image(stage: Stage) -> None:
     stage.sample("/ocean/sst")
+
+
+@scene
+def borders(stage: Stage) -> None:
+    stage.sample("/atmosphere/wind_speed")
+    look = stage.window.centre.plot.look()  # type: ignore[union-attr]
+    for name in ("borders", "graticule"):
+        look.set_overlay(name, True)
+        stage.after.callback(look.set_overlay, name, False)
+    stage.settle()
+
+
+@scene
+def robinson(stage: Stage) -> None:
+    stage.sample("/ocean/sst")
+    look = stage.window.centre.plot.look()  # type: ignore[union-attr]
+    look.set_projection(ChosenProjection("robinson", (-30.0, 0.0)))
+    stage.after.callback(look.set_projection, ChosenProjection())
+    stage.settle()
 
 
 @scene
