@@ -37,7 +37,7 @@ from refbrowser.tools.figure.window.figure_plot import FigurePlot, FigureSource
 from refbrowser.tools.figure.window.figure_sheet import FigurePreview
 from refbrowser.tools.figure.window.film_job import FilmOrder
 from refbrowser.views.figures.figure_form import SCHEMES, FigureForm, FigureWords
-from refbrowser.views.figures.figure_size import FigureSize, check_size
+from refbrowser.views.figures.figure_size import FigureSize, check_size, parse_size
 from refbrowser.views.figures.film_plan import GIF, LEAST_RATE, MOST_RATE, MP4, FilmLevels, FilmPlan
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, counted, rounded_time_text, size_text
@@ -140,7 +140,7 @@ class FilmSheet(QDialog):
         self._levels.activated.connect(self._changed)
         self._size = combo_box("filmSize", "Size of the frames")
         for width, height in _SIZES:
-            self._size.addItem(f"{width} × {height} pixels", (width, height))
+            self._size.addItem(f"{width} × {height} pixels", str(FigureSize(width, height, "px")))
         self._size.activated.connect(self._changed)
         self._scheme = combo_box("filmScheme", "Ground")
         for scheme in SCHEMES:
@@ -247,9 +247,7 @@ class FilmSheet(QDialog):
             kept = {}
         kept = kept if isinstance(kept, dict) else {}
         form = FigureForm.from_json(kept.get("form"))
-        self._size.setCurrentIndex(
-            max(0, self._size.findData((int(form.size.width), int(form.size.height or 0))))
-        )
+        self._size.setCurrentIndex(max(0, self._size.findData(str(form.size))))
         self._scheme.setCurrentIndex(self._scheme.findData(form.scheme))
         self._title.setChecked(form.title)
         self._caption.setChecked(form.caption)
@@ -287,10 +285,10 @@ class FilmSheet(QDialog):
     @property
     def form(self) -> FigureForm:
         """What the frames look like."""
-        width, height = self._size.currentData()
+        size = parse_size(self._size.currentData())
         return FigureForm(
-            size=FigureSize(width, height, "px"),
-            dpi=_SIZES[width, height],
+            size=size,
+            dpi=_SIZES[round(size.width), round(size.height or 0)],
             points=_POINTS,
             scheme=self._scheme.currentData(),
             title=self._title.isChecked(),
