@@ -12,11 +12,11 @@ from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.engine.jobs import Priority
 from refbrowser.engine.reading.chunk_log import ReadState
-from refbrowser.engine.reading.inner_chunks import InnerManifest
 from refbrowser.views.chunks.chunk_audit import ChunkAudit
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
 from refbrowser.views.chunks.chunk_facts import ChunkFacts, chunk_facts, facts_line, stale_of
 from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSource, manifest_in
+from refbrowser.views.chunks.inner_chunks import InnerManifest
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

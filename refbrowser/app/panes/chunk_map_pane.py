@@ -14,9 +14,9 @@ from refbrowser.app.panes.chunk_map_loader import MapLoader, PointedChunk
 from refbrowser.app.panes.chunk_map_view import Cell, ChunkMapView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import one_shot, pop_up_entries
-from refbrowser.engine.reading.inner_chunks import InnerManifest, inner_node, shard_layout
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap
 from refbrowser.views.chunks.chunk_map import ChunkLayout, first_chunk_slice, with_axes_of
+from refbrowser.views.chunks.inner_chunks import InnerManifest, inner_node, shard_layout
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:

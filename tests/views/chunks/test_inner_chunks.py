@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import refbrowser
-from refbrowser.engine.reading.inner_chunks import InnerManifest, inner_node, shard_layout
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
+from refbrowser.views.chunks.inner_chunks import InnerManifest, inner_node, shard_layout
 
 zarr = pytest.importorskip("zarr")
 
