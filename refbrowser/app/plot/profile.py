@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from refbrowser.app.plot.axes.axes_view import ARROWS, PlotBox
 from refbrowser.app.plot.axes.chart import ChartPane, chart_line, ringed_text
 from refbrowser.app.plot.resolution import Turn, element_of
-from refbrowser.app.plot.shape_pencil import ShapePencil
+from refbrowser.app.plot.shape_pencil import ShapePencil, drawn_path
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import icons, theme
@@ -452,17 +452,12 @@ class ProfileTool(QObject):
 
     def _show_way(self, way: np.ndarray, corners: Sequence[tuple[float, float]]) -> None:
         """Draw a way of rows and columns; it does not go back across the picture at a seam."""
-        where, state = self._drawing.kind.where, self._drawing.slice
-        if state is None or state.y is None:
-            return
         if len(way) < 64:
             sides = [np.linspace(one, other, 24) for one, other in pairwise(way)]
             way = np.concatenate(sides) if sides else way
-        wide = np.abs(np.diff(way, axis=0)) > np.array([state.shape[axis] for axis in state.axes]) / 2
-        way = np.insert(way, np.flatnonzero(wide.any(axis=1)) + 1, np.nan, axis=0)
-        across, upwards = where(way[:, 0], way[:, 1])
-        places = where(*np.array(corners, np.float64).T)
-        self.line.show_way((across, upwards), [QPointF(*each) for each in zip(*places, strict=True)])
+        path = drawn_path(self._drawing, way)
+        places = self._drawing.kind.where(*np.array(corners, np.float64).T)
+        self.line.show_way(path, [QPointF(*each) for each in zip(*places, strict=True)])
 
     def _every_element(self, picture: Picture, *, is_round: bool) -> Profile | None:
         """Return the profile of all elements of the line, which are read now if they were not."""

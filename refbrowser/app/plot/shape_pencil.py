@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 
@@ -13,6 +14,8 @@ from refbrowser.views.regions.region_drawing import Corner, DrawnShape
 
 #: A rectangle is drawn by a drag of at least so many pixels, or by two clicks.
 _DRAG = 6
+#: Places of each axis by which it is seen how far a picture reaches.
+_LOOKED_AT = 25
 
 
 def is_flat(kind: DrawnKind) -> bool:
@@ -41,6 +44,27 @@ def place_at(drawing: Drawing, across: float, upwards: float) -> Corner | None:
         min(max(place, -0.5), size - 0.5) for place, size in zip((upwards, across), sizes, strict=True)
     )
     return row, column
+
+
+def drawn_path(
+    drawing: Drawing, points: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return where points (row, column) that follow each other closely are drawn, across and upwards.
+
+    Where the path leaves the picture at one side and goes on at the other there is a gap.
+    """
+    state = drawing.slice
+    if state is None or state.y is None or not len(points):
+        return np.zeros(0), np.zeros(0)
+    path = np.stack(drawing.kind.where(points[:, 0], points[:, 1]), axis=1).astype(np.float64)
+    sides = [np.linspace(0, state.shape[axis] - 1, _LOOKED_AT) for axis in state.axes]
+    grid = np.stack(drawing.kind.where(*(each.ravel() for each in np.meshgrid(*sides))), axis=1)
+    known = grid[np.isfinite(grid).all(axis=1)]
+    reach = np.ptp(known, axis=0) if len(known) else np.full(2, np.inf)
+    with np.errstate(invalid="ignore"):
+        jumps = (np.abs(np.diff(path, axis=0)) > reach / 2).any(axis=1)
+    path = np.insert(path, np.flatnonzero(jumps) + 1, np.nan, axis=0)
+    return path[:, 0], path[:, 1]
 
 
 class ShapePencil(QObject):

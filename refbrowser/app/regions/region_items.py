@@ -10,7 +10,7 @@ from pyqtgraph import ImageItem, PlotCurveItem, TargetItem, mkBrush, mkPen
 from PySide6.QtCore import QObject, QRectF, Signal
 
 from refbrowser.app.plot.drawing import Drawing
-from refbrowser.app.plot.shape_pencil import is_flat, place_at
+from refbrowser.app.plot.shape_pencil import drawn_path, is_flat, place_at
 from refbrowser.app.widgets import theme
 from refbrowser.views.regions.region_drawing import DrawnShape
 
@@ -67,10 +67,7 @@ class RegionItems(QObject):
         """Return rings as one line with gaps."""
         gap = np.full((1, 2), np.nan)
         whole = np.concatenate([part for ring in rings for part in (ring, gap)] or [np.zeros((0, 2))])
-        if not len(whole):
-            return np.zeros(0), np.zeros(0)
-        across, upwards = self._drawing.kind.where(whole[:, 0], whole[:, 1])
-        return np.asarray(across, np.float64), np.asarray(upwards, np.float64)
+        return drawn_path(self._drawing, whole)
 
     def show_handles(self, shape: DrawnShape | None) -> None:
         """Show where a shape is dragged, or nothing."""

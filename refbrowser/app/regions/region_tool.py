@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.axes.chart import ChartLine, chart_line
 from refbrowser.app.plot.series import MARKS, Mark, question_text
-from refbrowser.app.plot.shape_pencil import ShapePencil
+from refbrowser.app.plot.shape_pencil import ShapePencil, is_flat
 from refbrowser.app.regions.region_items import RegionItems
 from refbrowser.app.regions.region_pane import RegionColumn, RegionPane
 from refbrowser.app.regions.region_reader import Asked, RegionReader, ShownRegion
@@ -83,6 +83,8 @@ class RegionTool(QObject):
         presenter.changed.connect(self._follow)
         presenter.moved.connect(self._follow)
         presenter.stage.pictureEnded.connect(self._picture_ended)
+        presenter.stage.valuesChanged.connect(self._draw)
+        presenter.look.changed.connect(self._draw)
         pane.closeRequested.connect(lambda: self.set_on(False))
         pane.drawAsked.connect(self.draw)
         pane.textEntered.connect(self._entered)
@@ -240,7 +242,7 @@ class RegionTool(QObject):
         grid, state = self._grid(), self._state
         if state is None or state.y is None or grid is None:
             return
-        drawn = drawn_region(grid, state.axes, shape)
+        drawn = drawn_region(grid, state.axes, shape, shortest=not is_flat(self._drawing.kind))
         is_new = self._adds or not self.regions
         self.set_region(drawn if is_new else replaced(self.regions[self.chosen].region, drawn))
 
@@ -265,9 +267,12 @@ class RegionTool(QObject):
             return
         rings = [(each.mark.light, outlines_of(each.region, grid, state.axes)) for each in self.regions]
         if self._drawn is not None:
-            mark = self.regions[self.chosen].mark
-            corners = np.array([*self._drawn.handles, self._drawn.handles[0]], np.float64)
-            rings[self.chosen] = mark.light, [corners]
+            mark, is_projected = self.regions[self.chosen].mark, not is_flat(self._drawing.kind)
+            drawn = [np.array([*self._drawn.handles, self._drawn.handles[0]], np.float64)]
+            if is_projected and len(self._drawn.handles) > 2:
+                region = drawn_region(grid, state.axes, self._drawn, shortest=True)
+                drawn = outlines_of(region, grid, state.axes)
+            rings[self.chosen] = mark.light, drawn
         self.items.show_outlines(rings)
         chosen = self.regions[self.chosen]
         self.items.show_handles(

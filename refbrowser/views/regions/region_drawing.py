@@ -63,12 +63,21 @@ class DrawnShape:
 # From what is drawn to a region
 
 
-def drawn_region(grid: RegionGrid, axes: Sequence[int], shape: DrawnShape) -> Region:
-    """Return the region of what was drawn: by coordinates where these rise or fall, else by indices."""
+def drawn_region(
+    grid: RegionGrid, axes: Sequence[int], shape: DrawnShape, *, shortest: bool = False
+) -> Region:
+    """Return the region of what was drawn: by coordinates where these rise or fall, else by indices.
+
+    Parameters
+    ----------
+    shortest
+        Its sides go the shorter way around the Earth, as they are seen in a projection; else along the grid.
+    """
     along = [grid.coordinates[axis] for axis in axes]
     if shape.is_rectangle:
         ends = zip(*shape.corners, strict=True)
-        return Both(tuple(_bounds(each, sorted(pair)) for each, pair in zip(along, ends, strict=True)))
+        bounds = [_bounds(each, sorted(pair)) for each, pair in zip(along, ends, strict=True)]
+        return Both(tuple(map(_turned_bounds, along, bounds)) if shortest else tuple(bounds))
     names = along[1].name, along[0].name
     if any(each.ascending is None or each.dates is not None for each in along):
         corners = tuple((round(column, 2), round(row, 2)) for row, column in shape.corners)
@@ -78,7 +87,18 @@ def drawn_region(grid: RegionGrid, axes: Sequence[int], shape: DrawnShape) -> Re
         for row, column in shape.corners
     )
     is_map = along[0].role is AxisRole.LATITUDE and along[1].role is AxisRole.LONGITUDE
+    if is_map and shortest:
+        east = np.unwrap([x for x, _y in corners], period=360).tolist()
+        corners = tuple((round(x, 6), y) for x, (_x, y) in zip(east, corners, strict=True))
     return Polygon(corners, () if is_map else names)
+
+
+def _turned_bounds(coordinate: Coordinate, bounds: Bounds) -> Bounds:
+    """Return bounds of longitudes that are less than half around the Earth apart."""
+    low, high = bounds.low, bounds.high
+    if coordinate.role is not AxisRole.LONGITUDE or bounds.by_index or low is None or high is None:
+        return bounds
+    return Bounds(bounds.name, high, low) if high - low > 180 else bounds
 
 
 def _bounds(coordinate: Coordinate, ends: Sequence[float]) -> Bounds:

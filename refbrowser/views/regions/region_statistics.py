@@ -123,7 +123,7 @@ class RegionStatistics:
         if self.weighted is not None:
             text = f"Weighted by {self.weighted.by}"
         else:
-            text = "Not weighted: no cell areas or latitudes are known"
+            text = "Not weighted: the areas of its cells are not known"
         return f"{text}; {self.note}" if self.note else text
 
     def rows(self) -> Iterator[tuple[str, Value, str]]:
