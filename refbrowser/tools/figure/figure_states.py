@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.loading import require
 from refbrowser.views.figures.film_plan import FilmLevels, FilmPlan, indices_of
 from refbrowser.views.plot.slicing import dimension_names
 from refbrowser.views.plot_states.plot_state import PlotState
@@ -42,8 +43,25 @@ def state_of(array: Array, select: str, asked: FigureRequest, token: CancelToken
         are_levels_set=asked.levels is not None,
         extremes=asked.extremes,
         overlays={name: name in asked.overlays for name in known} if asked.overlays else {},
-        projection=asked.projection,
+        projection=_projection(asked.projection),
     )
+
+
+def _projection(text: str) -> str:
+    """Return the name of the projection that is called so, in the window or among its names."""
+    from refbrowser.views.maps.projections import PROJECTIONS
+
+    if not text:
+        return ""
+    wanted = text.strip().lower()
+    found = next((row for row in PROJECTIONS if wanted in (row.name, row.text.lower())), None)
+    if found is None:
+        names = ", ".join(row.name for row in PROJECTIONS)
+        message = f"there is no projection {quoted(text)}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {names}")
+    if not found.is_plain:
+        require("pyproj")
+    return found.name
 
 
 def plan_of(array: Array, asked: FigureRequest) -> FilmPlan:

@@ -15,7 +15,7 @@ from PIL import Image
 
 import refbrowser
 from refbrowser.cli.program import main
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -141,5 +141,14 @@ def test_what_is_no_picture_is_refused(document: Callable[..., str], tmp_path: P
         refbrowser.figure(path, "/none", tmp_path / "f.png")
     with pytest.raises(RefbrowserError):
         refbrowser.figure(path, "/t", tmp_path / "f.png", size="5000x5000mm", dpi=1200)
-    with pytest.raises(RefbrowserError):
-        refbrowser.figure(path, "/t", tmp_path / "f.png", overlays=["nonsense"])
+    for said in (
+        {"overlays": ["nonsense"]},
+        {"overlays": ["coastlines"]},
+        {"projection": "nonsense"},
+        {"projection": "robinson"},
+        {"colour_map": "nonsense"},
+    ):
+        with pytest.raises(RefbrowserError) as caught:
+            refbrowser.figure(path, "/t", tmp_path / "f.png", **said)
+        assert caught.value.kind is ErrorKind.USAGE
+    assert not (tmp_path / "f.png").exists()

@@ -13,6 +13,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from refbrowser.app.plot.colours.colour_maps import all_maps
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.engine.dataset import Dataset
@@ -151,12 +152,39 @@ def shown(dataset: Dataset, document: str, state: PlotState, control: JobControl
     source = FigureSource(dataset)
     plot = FigurePlot(source, document)
     try:
-        plot.show(state)
+        plot.show(replace(state, colour_map=_colour_map(state.colour_map)))
         wait(plot, control)
+        _check_drawn(plot, state)
         yield plot
     finally:
         plot.close()
         source.close()
+
+
+def _colour_map(text: str) -> str:
+    """Return the title of the colour map that is called so."""
+    wanted = text.strip().lower().replace("-", "–")
+    titles = list(all_maps())
+    found = next((title for title in titles if title.lower().replace("-", "–") == wanted), None)
+    if text and found is None:
+        message = f"there is no colour map {quoted(text)}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(titles)}")
+    return found or ""
+
+
+def _check_drawn(plot: FigurePlot, state: PlotState) -> None:
+    """Raise `E_USAGE` where what was asked for by its name cannot be drawn for what is shown."""
+    if not plot.is_drawn:
+        return
+    options = plot.pane.look().options
+    lacking = [name for name, on in state.overlays.items() if on and name not in options.overlaid]
+    if state.projection and state.projection not in {row.name for row in options.projections}:
+        lacking.append(f"the projection {state.projection}")
+    if lacking:
+        message = f"{state.node} cannot be drawn with {', '.join(lacking)}"
+        raise RefbrowserError(
+            ErrorKind.USAGE, message, advice="it is for what lies on the Earth, or has levels"
+        )
 
 
 def wait(plot: FigurePlot, control: JobControl) -> None:
