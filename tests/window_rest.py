@@ -32,8 +32,7 @@ def _is_pause(timer: QTimer) -> bool:
 
 def is_at_rest(window: MainWindow) -> bool:
     """Tell whether nothing runs in a window and nothing there is put off for a moment."""
-    plot = window.centre.plot
-    if window.tasks.busy() or not (plot is None or plot.is_settled()):
+    if window.tasks.busy() or not all(plot.is_settled() for plot in window.centre.plots()):
         return False
     for number, timer in list(_started.items()):
         if not isValid(timer) or not timer.isActive():

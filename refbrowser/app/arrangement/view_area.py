@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QSplitter, QVBoxLayout, QWidget
 
 from refbrowser.app.arrangement.apart_window import ApartWindow
@@ -395,6 +395,7 @@ class ViewArea(QWidget):
                 named = names[view] if is_same or not document else f"{names[view]} · {document}"
                 titles.append((named, _tip(view)))
             group.show_tabs(titles, self.active, are_linked=self.links.is_on)
+            group.tabs.restyle()
         for view in views:
             view.set_among_others(is_several)
         for window in self._apart:
@@ -429,6 +430,11 @@ class ViewArea(QWidget):
     def _hide_drop(self) -> None:
         for group in self.groups():
             group.show_drop(None)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_title_soon"):
+            self._title_soon.start()
 
     # As a value
 

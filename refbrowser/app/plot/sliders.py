@@ -41,8 +41,8 @@ _LARGEST = 2**31 - 1
 _LEAST_WIDTH = 200
 #: The text beside a slider has so much room, in pixels; and less in a list that is narrower than the last.
 _TEXT, _TEXT_NARROW, _NARROW = 130, 84, 460
-#: In a list that is narrower still there is no choice of statistics either.
-_TINY = 330
+#: There the choice of statistics is its arrow alone; in a list that is narrower still there is none.
+_ARROW, _WIDEST, _TINY = 26, 16_777_215, 300
 _LONGEST_NAME = 28
 #: Columns of the grid.
 _AT_NAME, _AT_ALONG, _AT_PLAY, _AT_SLIDER, _AT_FIELD, _AT_TEXT = range(6)
@@ -191,6 +191,11 @@ class DimensionSliders(QScrollArea):
         row.text.setMinimumWidth(_TEXT_NARROW if self._is_narrow else _TEXT)
         if row.along is not None:
             row.along.setHidden(self._is_tiny)
+            row.along.setMaximumWidth(_ARROW if self._is_narrow else _WIDEST)
+            if row.along.property("bare") != self._is_narrow:
+                row.along.setProperty("bare", self._is_narrow)
+                row.along.style().unpolish(row.along)
+                row.along.style().polish(row.along)
 
     def row_text(self, dimension: int) -> str:
         """Return the coordinate's text beside a slider."""

@@ -323,6 +323,7 @@ QTabBar::tab {{ padding: 5px 13px 6px 13px; color: {c.muted}; background: transp
   border: 1px solid transparent; border-bottom: 2px solid transparent; margin-right: 2px; }}
 QTabBar#centreTabBar::tab {{ padding: 5px 9px 6px 9px; }}
 QMainWindow > QTabBar::tab {{ padding: 5px 6px 6px 6px; }}
+QComboBox[bare="true"] {{ padding: 2px 0 2px 26px; }}
 QTabBar#viewTabs::tab {{ padding: 3px 4px 4px 8px; border: 1px solid transparent;
   border-bottom: 2px solid {c.border}; }}
 QTabBar#viewTabs::tab:selected {{ border-bottom: 2px solid {c.muted}; }}
