@@ -152,6 +152,12 @@ EDIT: tuple[ActionSpec | None, ...] = (
         check="shows_changed_only",
         tip="Show in References only the keys that differ from the saved state",
     ),
+    ActionSpec(
+        "search_texts",
+        "Searc&h in all texts…",
+        shortcut="Ctrl+Shift+F",
+        tip="Find words in keys, URLs, attributes, values, names, templates and gen rules",
+    ),
     None,
     ActionSpec("preferences", "Pre&ferences…", shortcut="Ctrl+,", icon="settings"),
 )

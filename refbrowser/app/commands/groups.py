@@ -17,6 +17,7 @@ from refbrowser.app.commands.references import (
     ReferenceCommands,
 )
 from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.searching import SearchCommands
 from refbrowser.app.commands.sessions import SessionCommands
 from refbrowser.app.commands.source import SourceCommands
 from refbrowser.app.commands.values import ValueCommands
@@ -31,6 +32,7 @@ GROUPS: tuple[type[CommandGroup], ...] = (
     LinkCommands,
     PrefixCommands,
     SourceCommands,
+    SearchCommands,
     FindingCommands,
     FileCommands,
     SaveCommands,

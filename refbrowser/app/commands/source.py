@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from refbrowser.views.editing.preview import PreviewSource
     from refbrowser.views.source.text_places import TextPlace
 
+#: What is selected is sought where it has at most so many bytes.
+_SOUGHT = 200
+
 
 class SourceCommands(CommandGroup):
     """Shows places in the text, and what stands at a place of it in the other panes."""
@@ -71,7 +74,7 @@ class SourceCommands(CommandGroup):
         """Show the place of a finding in the text."""
         from refbrowser.references.content.finding_places import position_of
 
-        self._show(one_line(place.key or place.pointer or ""), partial(position_of, place=place))
+        self.show(one_line(place.key or place.pointer or ""), partial(position_of, place=place))
 
     def _show_key(self, document: OpenDocument, key: str) -> None:
         from refbrowser.views.source.text_places import key_position, rule_position
@@ -79,9 +82,9 @@ class SourceCommands(CommandGroup):
         row = self._centre.references.current_row()
         number = None if row is None else rule_of_row(document, row)
         if number is None:
-            self._show(key, partial(key_position, key=key))
+            self.show(key, partial(key_position, key=key))
         else:
-            self._show(key, partial(rule_position, number=number))
+            self.show(key, partial(rule_position, number=number))
 
     def _show_item(self, document: OpenDocument, item: Item | None) -> None:
         from refbrowser.views.source import text_places
@@ -90,20 +93,30 @@ class SourceCommands(CommandGroup):
         kind = ItemKind.DOCUMENT if item is None or item.document is not document else item.kind
         place = "" if item is None else item.place
         if kind is ItemKind.RULE:
-            self._show(f"Gen rule {place}", partial(text_places.rule_position, number=int(place)))
+            self.show(f"Gen rule {place}", partial(text_places.rule_position, number=int(place)))
         elif kind is ItemKind.TEMPLATE:
-            self._show(f"Template {place}", partial(text_places.template_position, name=str(place)))
+            self.show(f"Template {place}", partial(text_places.template_position, name=str(place)))
         elif kind in (ItemKind.TEMPLATES, ItemKind.RULES):
             name = "templates" if kind is ItemKind.TEMPLATES else "gen"
-            self._show(name, partial(text_places.member_position, name=name))
+            self.show(name, partial(text_places.member_position, name=name))
         elif kind in (ItemKind.ARRAY, ItemKind.GROUP) and hierarchy is not None:
             find = partial(text_places.node_position, hierarchy=hierarchy, path=str(place))
-            self._show(str(place), find)
+            self.show(str(place), find)
         else:
             self._centre.show_tab(SOURCE)
 
-    def _show(self, what: str, find: Callable[[ReferenceText, Positions], int | None]) -> None:
-        self._centre.show_tab(SOURCE)
+    def selected_text(self) -> str:
+        """Return what is selected in the text, where that is in front and it is one short line."""
+        source = self._centre.source
+        if source is None or not self.is_in_front:
+            return ""
+        start, stop = source.view.selection()
+        chosen = source.text.read(start, stop) if 0 < stop - start <= _SOUGHT else b""
+        return "" if b"\n" in chosen else chosen.decode("utf-8", "replace")
+
+    def show(self, what: str, find: Callable[[ReferenceText, Positions], int | None]) -> None:
+        """Show the place that `find` returns; the keyboard stays where it is."""
+        self._centre.tabs.setCurrentIndex(SOURCE)
         self._centre.make_source().show_place(
             find, lambda: self._workspace.say(f"{one_line(what)} has no place of its own in the text")
         )

@@ -29,6 +29,7 @@ from refbrowser.app.panes.findings_pane import FindingsPane
 from refbrowser.app.panes.hierarchy_pane import HierarchyPane
 from refbrowser.app.panes.history_pane import HistoryPane
 from refbrowser.app.panes.jobs_pane import JobsPane
+from refbrowser.app.panes.search_pane import SearchPane
 from refbrowser.app.settings.preferences import Preferences
 from refbrowser.app.shell.drops import DropTarget
 from refbrowser.app.shell.following import DocumentFollower, Filing
@@ -90,6 +91,7 @@ def _make_panes(workspace: Workspace, window: QMainWindow) -> None:
     workspace.editors = EditorStack()
     workspace.jobs = JobsPane(workspace.tasks)
     workspace.findings = FindingsPane(workspace.documents)
+    workspace.search = SearchPane(workspace.documents)
     workspace.history = HistoryPane()
     workspace.docks.fill(
         {
@@ -99,6 +101,7 @@ def _make_panes(workspace: Workspace, window: QMainWindow) -> None:
             "previewDock": workspace.editors.preview_slot,
             "jobsDock": workspace.jobs,
             "problemsDock": workspace.findings,
+            "searchDock": workspace.search,
             "historyDock": workspace.history,
         }
     )

@@ -67,6 +67,7 @@ _OWN = (
         "The references that an edit would give appear here before it is applied.",
     ),
     ("problemsDock", "Problems", _BOTTOM, "Faults and warnings of the document appear here."),
+    ("searchDock", "Search", _BOTTOM, "What is found in the texts of documents appears here."),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
 )
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.history_pane import HistoryPane
     from refbrowser.app.panes.jobs_pane import JobsPane
+    from refbrowser.app.panes.search_pane import SearchPane
     from refbrowser.app.settings.preferences import Preferences
     from refbrowser.app.settings.settings import Settings
     from refbrowser.app.tasks.tasks import Tasks
@@ -99,6 +100,7 @@ class Workspace:
     editors: EditorStack
     jobs: JobsPane
     findings: FindingsPane
+    search: SearchPane
     history: HistoryPane
     navigation: Navigation
     chunk_map: ChunkMapDock

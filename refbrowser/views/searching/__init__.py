@@ -1,0 +1,1 @@
+"""Search in all texts of documents: what is sought, and where it stands."""
