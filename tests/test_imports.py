@@ -65,7 +65,6 @@ WITHOUT_QT = {
     "refbrowser.app.actions.menus": "what menus hold, as values: help and the list of shortcuts read it",
     "refbrowser.app.controller.compared_side": "which state of a document the window compares",
     "refbrowser.app.commands.findings": "a group of commands that only sends to panes",
-    "refbrowser.app.commands.source": "a group of commands that only sends to panes",
     "refbrowser.app.controller.document_reading": "work of the window's jobs, in their threads",
     "refbrowser.app.controller.shared_session": "the session of the window, made when it is first wanted",
     "refbrowser.app.controller.work": "work of the window's jobs, in their threads",

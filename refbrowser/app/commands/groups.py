@@ -17,9 +17,8 @@ from refbrowser.app.commands.references import (
     ReferenceCommands,
 )
 from refbrowser.app.commands.saving import SaveCommands
-from refbrowser.app.commands.searching import SearchCommands
 from refbrowser.app.commands.sessions import SessionCommands
-from refbrowser.app.commands.source import SourceCommands
+from refbrowser.app.commands.source import SearchCommands, SourceCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
 from refbrowser.app.workspace.command_group import CommandGroup

@@ -33,7 +33,7 @@ _VALUE, _AROUND = 1 << 20, 48
 _VALUES = 1000
 
 
-class HitKind(StrEnum):
+class TextKind(StrEnum):
     """What a hit stands in; the value is the heading of its group."""
 
     NAME = "Names of groups, arrays and dimensions"
@@ -64,7 +64,7 @@ class TextHit:
         Of an attribute, or of a field of a rule.
     """
 
-    kind: HitKind
+    kind: TextKind
     at: str
     text: str
     spans: tuple[tuple[int, int], ...]
@@ -74,18 +74,18 @@ class TextHit:
     @property
     def where(self) -> str:
         """What it stands in, in few words; empty where the text says it."""
-        if self.kind is HitKind.RULE:
+        if self.kind is TextKind.RULE:
             return f"gen rule {self.number}, {self.name}"
-        if self.kind is HitKind.ATTRIBUTE:
+        if self.kind is TextKind.ATTRIBUTE:
             return f"{self.at} {self.name}"
-        return "" if self.kind in (HitKind.KEY, HitKind.NAME) else self.at
+        return "" if self.kind in (TextKind.KEY, TextKind.NAME) else self.at
 
 
 @dataclass(frozen=True, slots=True)
 class SearchEnd:
     """How a search ended: kinds of which there are more hits than are listed, and whether time ran out."""
 
-    cut: frozenset[HitKind] = frozenset()
+    cut: frozenset[TextKind] = frozenset()
     is_whole: bool = True
 
 
@@ -109,8 +109,8 @@ class _Search:
     ) -> None:
         self._document, self._hierarchy, self._pattern = document, hierarchy, pattern
         self._pause, self._end = pause, time.monotonic() + SECONDS
-        self._counts: Counter[HitKind] = Counter()
-        self.cut: set[HitKind] = set()
+        self._counts: Counter[TextKind] = Counter()
+        self.cut: set[TextKind] = set()
 
     def beat(self) -> None:
         """Do what is to be done often."""
@@ -122,7 +122,7 @@ class _Search:
         """Return the searches, the quick ones first."""
         return (self._nodes(), self._templates(), self._rules(), self._keys(), self._urls(), self._values())
 
-    def _hits(self, kind: HitKind, at: str, text: str, number: int = 0, name: str = "") -> Iterator[TextHit]:
+    def _hits(self, kind: TextKind, at: str, text: str, number: int = 0, name: str = "") -> Iterator[TextHit]:
         """Yield the hit in a text, where there is one."""
         spans = self._pattern.spans(text)
         if not spans:
@@ -146,13 +146,13 @@ class _Search:
             self.beat()
             dimensions = node.dimensions if hasattr(node, "shape") else ()
             for text in (node.path, *(str(name) for name in dimensions if name)):
-                yield from self._guarded(HitKind.NAME, node.path, text)
+                yield from self._guarded(TextKind.NAME, node.path, text)
             for name, value in node.attributes.items():
                 for text in (name, *_texts_in(value)):
-                    yield from self._guarded(HitKind.ATTRIBUTE, node.path, text, name=name)
+                    yield from self._guarded(TextKind.ATTRIBUTE, node.path, text, name=name)
 
     def _guarded(
-        self, kind: HitKind, at: str, text: str, number: int = 0, name: str = ""
+        self, kind: TextKind, at: str, text: str, number: int = 0, name: str = ""
     ) -> Iterator[TextHit]:
         try:
             yield from self._hits(kind, at, text, number, name)
@@ -162,7 +162,7 @@ class _Search:
     def _templates(self) -> Iterator[TextHit]:
         for name, text in self._document.templates.texts.items():
             for each in (name, str(text)):
-                yield from self._hits(HitKind.TEMPLATE, name, each)
+                yield from self._hits(TextKind.TEMPLATE, name, each)
 
     def _rules(self) -> Iterator[TextHit]:
         if self._document.rules_are_made:
@@ -175,7 +175,7 @@ class _Search:
                 fields[f"dimension {name}"] = name
             for name, text in fields.items():
                 if text is not None:
-                    yield from self._hits(HitKind.RULE, "", text, number, name)
+                    yield from self._hits(TextKind.RULE, "", text, number, name)
 
     # Entries
 
@@ -192,7 +192,7 @@ class _Search:
             stop = min(start + _KEYS, len(refs))
             keys = refs.keys(start, stop) if refs.is_edited else refs.table.keys(range(start, stop))
             for number in self._matching(keys):
-                yield from self._hits(HitKind.KEY, keys[number], keys[number])
+                yield from self._hits(TextKind.KEY, keys[number], keys[number])
 
     def _matching(self, texts: list[str]) -> Iterable[int]:
         """Return which of many texts may hold what is sought."""
@@ -221,11 +221,11 @@ class _Search:
             rows = np.flatnonzero(np.isin(refs.table.url, found))
             rows = rows[refs.standing()[rows]][: LISTED + 1]
             for row, key in zip(rows.tolist(), refs.table.keys(rows.tolist()), strict=True):
-                yield from self._hits(HitKind.URL, key, urls[int(refs.table.url[row])])
+                yield from self._hits(TextKind.URL, key, urls[int(refs.table.url[row])])
         for slot in refs.slots_beside_table():
             url = refs.value(slot).url
             if url:
-                yield from self._hits(HitKind.URL, refs.key_of(slot), url)
+                yield from self._hits(TextKind.URL, refs.key_of(slot), url)
 
     def _values(self) -> Iterator[TextHit]:
         """Search in what is written into the document: metadata, and data in it."""
@@ -242,7 +242,7 @@ class _Search:
                 continue
             if data is not None:
                 key = refs.key_of(slot)
-                kind = HitKind.METADATA if is_metadata_key(key) else HitKind.INLINE
+                kind = TextKind.METADATA if is_metadata_key(key) else TextKind.INLINE
                 text = data[:_VALUE].decode("utf-8", "replace")
                 yield from self._guarded(kind, key, text)
 

@@ -26,7 +26,7 @@ def shown_bars(window: MainWindow) -> list[list[str]]:
 
 LOW = [
     ["Attributes", "Explain", "Editor", "History"],
-    ["Chunk map", "Byte map", "Cost", "Preview", "Problems", "Audit", "Jobs"],
+    ["Chunk map", "Byte map", "Cost", "Preview", "Problems", "Audit", "Search", "Jobs"],
 ]
 HIGH = [["Attributes", "Explain"], LOW[1], ["Editor", "History"]]
 

@@ -11,7 +11,7 @@ from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, RenameReference, ReplaceUrlPrefix, SetReference
 from refbrowser.views.searching import text_search
 from refbrowser.views.searching.pattern import SearchPattern
-from refbrowser.views.searching.text_search import HitKind, SearchEnd, TextHit, search_texts
+from refbrowser.views.searching.text_search import SearchEnd, TextHit, TextKind, search_texts
 
 ARRAY = {
     "zarr_format": 2, "shape": [40], "chunks": [4], "dtype": "<i2", "compressor": {"id": "zlib", "level": 1},
@@ -40,7 +40,7 @@ def found(document: Document, text: str, **options: bool) -> tuple[list[TextHit]
     return hits, end
 
 
-def told(hits: list[TextHit]) -> set[tuple[HitKind, str, str]]:
+def told(hits: list[TextHit]) -> set[tuple[TextKind, str, str]]:
     return {(hit.kind, hit.at, hit.name) for hit in hits}
 
 
@@ -53,20 +53,20 @@ def test_every_text_is_searched(document: ReferenceDocument):
     hits, end = found(document, "needle")
     assert end == SearchEnd()
     assert told(hits) == {
-        (HitKind.NAME, "/needles", ""),
-        (HitKind.ATTRIBUTE, "/", "title"),
-        (HitKind.ATTRIBUTE, "/", "more"),
-        (HitKind.ATTRIBUTE, "/", "needle"),
-        (HitKind.ATTRIBUTE, "/needles", "_ARRAY_DIMENSIONS"),
-        (HitKind.TEMPLATE, "root", ""),
-        (HitKind.RULE, "", "key"),
-        (HitKind.RULE, "", "dimension needle"),
-        *((HitKind.KEY, f"needles/{name}", "") for name in (".zarray", ".zattrs", "0", "1", "2", "3")),
-        (HitKind.URL, "needles/1", ""),
-        (HitKind.METADATA, ".zattrs", ""),
-        (HitKind.METADATA, "needles/.zattrs", ""),
-        (HitKind.INLINE, "needles/2", ""),
-        (HitKind.INLINE, "needles/3", ""),
+        (TextKind.NAME, "/needles", ""),
+        (TextKind.ATTRIBUTE, "/", "title"),
+        (TextKind.ATTRIBUTE, "/", "more"),
+        (TextKind.ATTRIBUTE, "/", "needle"),
+        (TextKind.ATTRIBUTE, "/needles", "_ARRAY_DIMENSIONS"),
+        (TextKind.TEMPLATE, "root", ""),
+        (TextKind.RULE, "", "key"),
+        (TextKind.RULE, "", "dimension needle"),
+        *((TextKind.KEY, f"needles/{name}", "") for name in (".zarray", ".zattrs", "0", "1", "2", "3")),
+        (TextKind.URL, "needles/1", ""),
+        (TextKind.METADATA, ".zattrs", ""),
+        (TextKind.METADATA, "needles/.zattrs", ""),
+        (TextKind.INLINE, "needles/2", ""),
+        (TextKind.INLINE, "needles/3", ""),
     }
     for hit in hits:
         assert all(hit.text[start:stop].lower() == "needle" for start, stop in hit.spans)
@@ -75,15 +75,15 @@ def test_every_text_is_searched(document: ReferenceDocument):
 
 def test_case_words_and_expressions(document: ReferenceDocument):
     assert told(found(document, "Needle", any_case=False)[0]) == {
-        (HitKind.ATTRIBUTE, "/", "title"),
-        (HitKind.METADATA, ".zattrs", ""),
+        (TextKind.ATTRIBUTE, "/", "title"),
+        (TextKind.METADATA, ".zattrs", ""),
     }
-    assert (HitKind.KEY, "needles/0", "") not in told(found(document, "needle", whole_words=True)[0])
+    assert (TextKind.KEY, "needles/0", "") not in told(found(document, "needle", whole_words=True)[0])
     assert told(found(document, r"needles/[01]$", is_expression=True)[0]) == {
-        (HitKind.KEY, "needles/0", ""),
-        (HitKind.KEY, "needles/1", ""),
+        (TextKind.KEY, "needles/0", ""),
+        (TextKind.KEY, "needles/1", ""),
     }
-    assert told(found(document, "zlib")[0]) == {(HitKind.METADATA, "needles/.zarray", "")}
+    assert told(found(document, "zlib")[0]) == {(TextKind.METADATA, "needles/.zarray", "")}
 
 
 def test_edits_are_searched(document: ReferenceDocument):
@@ -98,10 +98,10 @@ def test_edits_are_searched(document: ReferenceDocument):
     ):
         edited = edited.apply(edit)
     assert told(found(edited, "pin")[0]) == {
-        (HitKind.KEY, "needles/pin", ""),
-        (HitKind.URL, "needles/0", ""),
-        (HitKind.URL, "needles/5", ""),
-        (HitKind.INLINE, "needles/4", ""),
+        (TextKind.KEY, "needles/pin", ""),
+        (TextKind.URL, "needles/0", ""),
+        (TextKind.URL, "needles/5", ""),
+        (TextKind.INLINE, "needles/4", ""),
     }
 
 
@@ -110,10 +110,10 @@ def test_very_many_hits_are_cut_by_kind(monkeypatch: pytest.MonkeyPatch):
     refs = {f"t/{i}": [f"s3://t/{i}", 0, 8] for i in range(20_000)} | {"x": "t/ inline"}
     document = ReferenceDocument.of(json.dumps({"version": 1, "refs": refs}).encode())
     hits, end = found(document, "t/")
-    assert end.cut == {HitKind.KEY, HitKind.URL}
+    assert end.cut == {TextKind.KEY, TextKind.URL}
     assert len(hits) == 41
     hits, end = found(document, "T/19999")
-    assert told(hits) == {(HitKind.KEY, "t/19999", ""), (HitKind.URL, "t/19999", "")}
+    assert told(hits) == {(TextKind.KEY, "t/19999", ""), (TextKind.URL, "t/19999", "")}
 
 
 def test_time_ends_a_search(document: ReferenceDocument, monkeypatch: pytest.MonkeyPatch):
