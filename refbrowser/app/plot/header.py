@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -30,9 +29,6 @@ from refbrowser.views.plot.plot_kind import Switch
 from refbrowser.views.plot.slicing import SliceState
 from refbrowser.views.words import one_line
 
-if TYPE_CHECKING:
-    from refbrowser.model.expressions.conversions import Conversion
-
 #: How nested values are shown where it is not the way that is chosen first: as charts, or row by row.
 CHARTS, ROWS = "charts", "rows"
 #: Arrays whose choice is remembered.
@@ -40,11 +36,10 @@ _REMEMBERED = 500
 
 
 class ElementChoice:
-    """The choices of one pane: parts of elements, and units."""
+    """The choices of one pane."""
 
     def __init__(self) -> None:
         self._chosen: dict[tuple[str, str], str] = {}
-        self._units: dict[tuple[str, str], Conversion] = {}
 
     def names(self, whole: ArrayNode) -> tuple[str, ...]:
         """Return what can be chosen of an array beside what is shown of it first."""
@@ -71,22 +66,6 @@ class ElementChoice:
         self._chosen[_key(document, whole)] = name
         if len(self._chosen) > _REMEMBERED:
             del self._chosen[next(iter(self._chosen))]
-
-    def units(self, document: PlotSource | None, whole: ArrayNode | None) -> Conversion | None:
-        """Return how the values of an array are put in other units; None where they are not."""
-        return None if document is None or whole is None else self._units.get(_key(document, whole))
-
-    def choose_units(
-        self, document: PlotSource | None, whole: ArrayNode | None, conversion: Conversion | None
-    ) -> None:
-        """Put the values of an array in other units; None for its own."""
-        if document is None or whole is None:
-            return
-        self._units.pop(_key(document, whole), None)
-        if conversion is not None:
-            self._units[_key(document, whole)] = conversion
-        if len(self._units) > _REMEMBERED:
-            del self._units[next(iter(self._units))]
 
     def node(self, document: PlotSource, whole: ArrayNode) -> ArrayNode:
         """Return what is plotted of an array: itself, or the part that is chosen, as an array."""

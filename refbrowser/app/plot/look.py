@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
@@ -20,7 +21,11 @@ from refbrowser.views.plot.colouring import Quantity, quantity_of
 from refbrowser.views.plot.drawn_slice import DrawnSlice
 from refbrowser.views.plot.levels import BY_USER, USUAL_SCALE, Levels, Scale
 from refbrowser.views.plot.plot_kind import Control
+from refbrowser.views.plot.units import conversion_of
 from refbrowser.views.plot_states.plot_state import PlotState
+
+if TYPE_CHECKING:
+    from refbrowser.model.expressions.conversions import Conversion
 
 #: Arrays whose choices are remembered.
 _REMEMBERED = 500
@@ -52,18 +57,22 @@ class Look(QObject):
         `options` is another one.
     codingChanged()
         The conventions are applied from now on, or no longer.
+    unitsChanged()
+        The array is to be shown in other units.
     colourChosen(bool)
         Bands are to be shown as colours, or one by one.
     """
 
     changed = Signal()
     codingChanged = Signal()
+    unitsChanged = Signal()
     colourChosen = Signal(bool)
 
     def __init__(self, pane: PaneParts, subject: Subject, stage: Stage, parent: QObject) -> None:
         super().__init__(parent)
         self._pane, self._subject, self._stage, self._drawing = pane, subject, stage, stage.drawing
         self._kept: dict[tuple[str, str], _Kept] = {}
+        self._units: dict[tuple[str, str], Conversion] = {}
         self._decoded = True
         self._quantity = Quantity.PLAIN
         self._default_map = DEFAULT_MAP
@@ -108,6 +117,7 @@ class Look(QObject):
             state,
             in_colour=None if self._subject.bands is None else self._shows_bands(),
             decoded=self._subject.decoded,
+            units="" if (conversion := self.conversion()) is None else conversion.units,
             colour_map=drawing.palette.map_title,
             reverse=drawing.palette.reverse,
             log=drawing.log,
@@ -140,6 +150,7 @@ class Look(QObject):
             marks=Marks.of(state.marks),
         )
         self._put(_key(document, node), kept)
+        self._put_units(_key(document, node), conversion_of(node, state.units))
         if state.colour_map in all_maps():
             self._maps[quantity_of(node)] = state.colour_map
         self._drawing.set_map(self._drawing.palette.map_title, state.reverse)
@@ -163,6 +174,40 @@ class Look(QObject):
         self._keep()
         self._show_again()
         self.codingChanged.emit()
+
+    # Units
+
+    def units(self, document: PlotSource, node: ArrayNode) -> Conversion | None:
+        """Return how the values of an array are put in other units; None where they are not."""
+        return self._units.get(_key(document, node))
+
+    def conversion(self) -> Conversion | None:
+        """Return how the values that are shown are put in other units; None where they are not."""
+        document, node = self._subject.document, self._subject.node
+        return None if document is None or node is None else self.units(document, node)
+
+    def set_units(self, conversion: Conversion | None) -> None:
+        """Show the values of the array in other units; None for its own."""
+        document, node = self._subject.document, self._subject.node
+        if document is not None and node is not None:
+            self._put_units(_key(document, node), conversion)
+            # Levels are numbers in the units before.
+            self._drawing.forget_levels()
+            self.unitsChanged.emit()
+
+    def keep_units(self, node: ArrayNode) -> Conversion | None:
+        """Let another level of the image that is shown be in the same units, and return how."""
+        conversion, document = self.conversion(), self._subject.document
+        if document is not None:
+            self._put_units(_key(document, node), conversion)
+        return conversion
+
+    def _put_units(self, key: tuple[str, str], conversion: Conversion | None) -> None:
+        self._units.pop(key, None)
+        if conversion is not None:
+            self._units[key] = conversion
+        if len(self._units) > _REMEMBERED:
+            del self._units[next(iter(self._units))]
 
     # Colours
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.drawing import Drawing
     from refbrowser.app.plot.look import Look
     from refbrowser.app.plot.reader import PlotSource
-    from refbrowser.model.expressions.conversions import Conversion
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.model.selection import Selection
     from refbrowser.views.plot.coordinates import Coordinate
@@ -335,14 +334,6 @@ class PlotPane(QWidget):
     def choose_part(self, name: str) -> None:
         """Plot a part of each element (a field, the length of a row); the whole where the name is empty."""
         self._presenter.choose_part(name)
-
-    def conversion(self) -> Conversion | None:
-        """Return how the values of the array are put in other units; None where they are not."""
-        return self._presenter.conversion()
-
-    def choose_units(self, conversion: Conversion | None) -> None:
-        """Show the values of the array in other units; None for its own."""
-        self._presenter.choose_units(conversion)
 
     def slice_state(self) -> SliceState | None:
         """Return the slice that is shown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from PySide6.QtCore import QObject, Signal
 
@@ -39,12 +39,9 @@ from refbrowser.views.plot.reading import (
 )
 from refbrowser.views.plot.series import choices
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
-from refbrowser.views.plot.units import conversion_of, in_units
+from refbrowser.views.plot.units import in_units
 from refbrowser.views.plot_states.plot_state import PlotState, can_be_seen
 from refbrowser.views.words import one_line
-
-if TYPE_CHECKING:
-    from refbrowser.model.expressions.conversions import Conversion
 
 #: A view that stands still this long, in milliseconds, is read in more detail where there is more.
 IDLE = 200
@@ -96,6 +93,7 @@ class Presenter(QObject):
         self.loader, self.refiner = self.stage.loader, self.stage.refiner
         self.look = Look(pane, self.subject, self.stage, self)
         self.look.codingChanged.connect(self.changed)
+        self.look.unitsChanged.connect(self._follow)
         self.look.colourChosen.connect(self.choose_colour)
         self._auxiliary.came.connect(self._auxiliary_came)
         self._neighbours = Latest(self, NEIGHBOURS)
@@ -116,7 +114,7 @@ class Presenter(QObject):
         if node is whole and document.hierarchy is not None:
             is_part = wanted is not None and wanted.is_part(whole.shape)
             node = whole = stage.resolution.begin(document.hierarchy, whole, is_part=is_part)
-        conversion = self._choice.units(document, whole)
+        conversion = self.look.units(document, whole)
         node, whole = in_units(node, conversion), in_units(whole, conversion)
         subject.document, subject.node, subject.whole = document, node, whole
         subject.image = one_line(stage.resolution.name)
@@ -154,7 +152,6 @@ class Presenter(QObject):
             expression,
             documents,
             part=self._choice.name(subject.document, whole),
-            units="" if (conversion := self.conversion()) is None else conversion.units,
             size_choice=subject.choice or "",
             is_level_fixed=self.stage.resolution.is_fixed,
         )
@@ -182,7 +179,6 @@ class Presenter(QObject):
             The selection does not fit the array, which is shown from its beginning.
         """
         self._choice.choose(document, whole, state.part)
-        self._choice.choose_units(document, whole, conversion_of(whole, state.units))
         node = self._choice.node(document, whole)
         self.look.expect(document, node, state)
         try:
@@ -310,7 +306,7 @@ class Presenter(QObject):
         if followed is None:
             self.set_array(document, found)
             return
-        conversion = self._choice.units(document, found)
+        conversion = self.look.units(document, found)
         shown, found = in_units(followed, conversion), in_units(found, conversion)
         # Any array beside it may tell where its elements are.
         beside = [
@@ -394,18 +390,6 @@ class Presenter(QObject):
         if document is not None and whole is not None and name != self._choice.name(document, whole):
             self._choice.choose(document, whole, name)
             self.set_array(document, whole)
-
-    def conversion(self) -> Conversion | None:
-        """Return how the values of the array are put in other units; None where they are not."""
-        return self._choice.units(self.subject.document, self.subject.whole)
-
-    def choose_units(self, conversion: Conversion | None) -> None:
-        """Show the values of the array in other units; None for its own."""
-        if self.subject.node is not None:
-            self._choice.choose_units(self.subject.document, self.subject.whole, conversion)
-            # Levels are numbers in the units before.
-            self.drawing.forget_levels()
-            self._follow()
 
     # Which slice
 
@@ -655,9 +639,7 @@ class Presenter(QObject):
         before = self.stage.resolution.view_of(state)
         assert before is not None
         node, subject.slice = self.stage.resolution.turn_to(number, state)
-        conversion = self.conversion()
-        self._choice.choose_units(subject.document, node, conversion)
-        node = subject.node = subject.whole = in_units(node, conversion)
+        node = subject.node = subject.whole = in_units(node, self.look.keep_units(node))
         subject.choice = subject.window = None
         self.pointing.waits = self._is_turned = True
         self.turned.emit(partial(before.place, number=number))

@@ -68,7 +68,7 @@ class UnitsSheet(QDialog):
         self._choice = combo_box("unitsChoice", "Units in which values are shown")
         self._choice.setEditable(True)
         self._choice.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        before = self._plot.conversion()
+        before = self._plot.look().conversion()
         self._choice.setEditText("" if before is None else before.units)
         field = self._choice.lineEdit()
         assert field is not None
@@ -143,9 +143,9 @@ class UnitsSheet(QDialog):
         """Show the plot in the units that were typed."""
         if self._conversion is not None:
             self.accept()
-            self._plot.choose_units(self._conversion)
+            self._plot.look().set_units(self._conversion)
 
     def show_own(self) -> None:
         """Show the plot in the units of the array."""
         self.accept()
-        self._plot.choose_units(None)
+        self._plot.look().set_units(None)

@@ -67,7 +67,7 @@ def test_a_plot_in_other_units(
     state = plot.state()
     assert state is not None
     assert state.units == "K"
-    plot.choose_units(None)
+    plot.look().set_units(None)
     settle()
     assert plot.array() is not None
     assert plot.array().attributes["units"] == "degree_Celsius"
