@@ -59,6 +59,7 @@ WITHOUT_QT = {
     "refbrowser.app.plot.palette": "colours of the theme, and of the tables that the bar has",
     "refbrowser.app.actions.action_spec": "an action as a value",
     "refbrowser.app.actions.data_menu": "an action as a value",
+    "refbrowser.app.plot.told_plot": "what a pane shows, as a value",
     "refbrowser.app.actions.file_menu": "one menu, for a table that is long enough without it",
     "refbrowser.app.commands.groups": "which groups of commands a window has",
     "refbrowser.app.plot.kinds.line_kind": "draws with the layers of the canvas",
@@ -83,6 +84,7 @@ WITHOUT_QT = {
 ROLES = {"opening", "hierarchy", "verb", "request", "report", "public", "commands"}
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
+    "refbrowser.app.plot.told_plot": "a value, for a pane that is long enough without it",
     "refbrowser.app.dialogs.session_bar": "a bar, for commands that are long enough without it",
     "refbrowser.app.panes.key_editor": "a field over a cell, for a pane that is long enough without it",
     "refbrowser.views.reference_queries.term_columns": "what a term means, apart from which rows are asked",

@@ -102,7 +102,7 @@ class Documents(QObject):
 
     def opened_of(self, files: FileSet) -> list[OpenDocument]:
         """Return the files of a set that are open."""
-        return [document for document in self._documents if document.path in files.paths]
+        return [document for document in self._documents if files.place(document.path) is not None]
 
     def add_made(self, path: str, opened: Opened) -> OpenDocument:
         """Show a document that was made here, and is in no file yet.

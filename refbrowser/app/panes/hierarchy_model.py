@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QFont
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.panes.tree_badges import badge_words
 from refbrowser.app.panes.tree_rows import (
     BADGE_ROLE,
     CHANGED_ROLE,
@@ -47,56 +48,16 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Node
 
 
-_GLYPH, _GAP = 12, 3
-
-
 def badge_of(item: Item) -> Badge:
     """Return how many findings an item of the tree has, with all that is below it."""
     is_list = str(item.kind) in ("document", "templates", "rules")
     return item.document.findings.found.badge((str(item.kind), "" if is_list else item.place))
 
 
-def badge_words(badge: Badge) -> str:
-    """Return the number of findings in words; nothing where there are none."""
-    parts = [
-        counted_spaced(number, word)
-        for number, word in ((badge.faults, "fault"), (badge.warnings, "warning"))
-        if number
-    ]
-    return ", ".join(parts)
-
-
-def badge_width(badge: Badge, metrics: QFontMetrics) -> int:
-    """Return the room that a badge takes, with the gap to what stands right of it."""
-    text = _number(badge)
-    return _GLYPH + _GAP + metrics.horizontalAdvance(text) + theme.MEDIUM if text else 0
-
-
-def paint_badge(painter: QPainter, area: QRect, badge: Badge, font: QFont) -> None:
-    """Paint a badge at the left edge of an area: the faults where there are some, else the warnings."""
-    text = _number(badge)
-    if not text:
-        return
-    scheme = theme.colors()
-    name, color = ("fault", scheme.fault) if badge.faults else ("warning", scheme.warning)
-    painter.save()
-    ratio = painter.device().devicePixelRatioF() if painter.device() is not None else 1.0
-    top = area.top() + (area.height() - _GLYPH) / 2
-    painter.drawPixmap(QPointF(area.left(), top), icons.pixmap(name, _GLYPH, color, ratio))
-    painter.setFont(font)
-    painter.setPen(QColor(color))
-    box = area.adjusted(_GLYPH + _GAP, 0, 0, 0)
-    painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
-    painter.restore()
-
-
-def _number(badge: Badge) -> str:
-    number = badge.faults or badge.warnings
-    return "" if not number else "999+" if number > 999 else str(number)
-
-
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
+#: Files of a set that have rows at first; so many more come when the last of them is scrolled to.
+_FIRST_FILES = 200
 
 
 @dataclass(slots=True, eq=False)
@@ -133,6 +94,8 @@ class HierarchyModel(QAbstractItemModel):
         super().__init__(parent)
         self._documents: list[OpenDocument] = []
         self._sets: list[FileSet] = []
+        #: How many files of a set have rows, by its number, where these are more than at first.
+        self._revealed: dict[int, int] = {}
         self._items: dict[int, Item | FileRow] = {}
         #: The rows that are below none, and those of documents, which may be below a set.
         self._roots: list[Item | FileRow] = []
@@ -172,16 +135,15 @@ class HierarchyModel(QAbstractItemModel):
         self._items.clear()
         self._shown = self._matches() if self.is_filtered() else None
         self._roots, self._tops = [], []
-        own = {path: files for files in reversed(self._sets) for path in files.paths}
-        open_in: dict[int, dict[str, OpenDocument]] = {}
-        for document in self._documents:
-            if document.path in own:
-                open_in.setdefault(own[document.path].number, {})[document.path] = document
+        alone = list(self._documents)
         for files in self._sets:
-            self._add_set(files, open_in.get(files.number, {}))
-        for document in self._documents:
-            if document.path not in own:
-                self._add_top(self._roots, document, None)
+            opened = {
+                place: document for document in alone if (place := files.place(document.path)) is not None
+            }
+            alone = [document for document in alone if document not in opened.values()]
+            self._add_set(files, opened)
+        for document in alone:
+            self._add_top(self._roots, document, None)
         self.endResetModel()
 
     def _add_top(
@@ -191,20 +153,46 @@ class HierarchyModel(QAbstractItemModel):
         self._add(siblings, ItemKind.DOCUMENT, document, "", parent)
         self._tops += cast("list[Item]", siblings[before:])
 
-    def _add_set(self, files: FileSet, opened: dict[str, OpenDocument]) -> None:
-        """Add the row of a set with those of its files; a filter leaves the ones that it finds."""
+    def _add_set(self, files: FileSet, opened: dict[int, OpenDocument]) -> None:
+        """Add the row of a set with the first of its files, and those that are open, by their places.
+
+        Of very many files the others come when they are scrolled to. A filter leaves the ones that it finds.
+        """
         row = self._new_row(ItemKind.SET, files, "", None, self._roots)
-        for path in files.paths:
-            if path in opened:
-                self._add_top(row.children, opened[path], row)
-            elif not self.is_filtered() or self._finds_file(path):
-                self._new_row(ItemKind.FILE, files, path, row, row.children)
         row.opened = len(opened)
+        row.rest = list(enumerate(files.paths))
         if self.is_filtered():
-            closed = sum(isinstance(child, FileRow) for child in row.children)
+            row.rest = [
+                (place, path) for place, path in row.rest if place in opened or self._finds_file(path)
+            ]
+            closed = sum(place not in opened for place, _path in row.rest)
             self.found, self.found_in = self.found + closed, self.found_in + closed
-            if not row.children:
-                self._roots.pop()
+        most = max((self._revealed.get(files.number, 0), _FIRST_FILES, *(place + 1 for place in opened)))
+        self._reveal(row, most, opened)
+        if self.is_filtered() and not row.children:
+            self._roots.pop()
+
+    def _reveal(self, row: FileRow, count: int, opened: dict[int, OpenDocument]) -> None:
+        """Add rows of files of a set that have none yet."""
+        added, row.rest = row.rest[:count], row.rest[count:]
+        for place, path in added:
+            if place in opened:
+                self._add_top(row.children, opened[place], row)
+            else:
+                self._new_row(ItemKind.FILE, row.files, path, row, row.children)
+
+    def canFetchMore(self, parent: Index) -> bool:
+        row = self.file_row(parent)
+        return row is not None and bool(row.rest)
+
+    def fetchMore(self, parent: Index) -> None:
+        row = self.file_row(parent)
+        if row is not None and row.rest:
+            first = len(row.children)
+            self.beginInsertRows(self.index_of(row), first, first + min(_FIRST_FILES, len(row.rest)) - 1)
+            self._reveal(row, _FIRST_FILES, {})
+            self._revealed[row.files.number] = len(row.children)
+            self.endInsertRows()
 
     def _finds_file(self, path: str) -> bool:
         return self._filter.finds_document(path, file_name(path))
@@ -259,8 +247,12 @@ class HierarchyModel(QAbstractItemModel):
     @property
     def count(self) -> int:
         """How many documents there are, with the files of sets that are not open."""
-        own = {path for files in self._sets for path in files.paths}
-        return len(own) + sum(document.path not in own for document in self._documents)
+        alone = [
+            document
+            for document in self._documents
+            if all(files.place(document.path) is None for files in self._sets)
+        ]
+        return sum(len(files.paths) for files in self._sets) + len(alone)
 
     # Finding rows
 
@@ -286,6 +278,12 @@ class HierarchyModel(QAbstractItemModel):
         """Return the row of a set, or of a file that is not open; None for that of a document."""
         row = self._row(index)
         return row if isinstance(row, FileRow) else None
+
+    def with_children(self, parent: Index = _ROOT) -> list[QModelIndex]:
+        """Return the rows below one that can be unfolded: not those of files that are not open."""
+        above = self._row(parent)
+        rows = self._roots if above is None else self._below(above)
+        return [self.index_of(row) for row in rows if not isinstance(row, FileRow) or not row.path]
 
     def identity(self, index: Index) -> Identity | None:
         """Return what stays the same of a row when the tree is made anew."""

@@ -28,7 +28,8 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy_model import HierarchyModel, Item, badge_width, paint_badge
+from refbrowser.app.panes.hierarchy_model import HierarchyModel, Item
+from refbrowser.app.panes.tree_badges import badge_width, paint_badge
 from refbrowser.app.panes.tree_rows import (
     BADGE_ROLE,
     CHANGED_ROLE,
@@ -335,8 +336,7 @@ class HierarchyPane(QWidget):
         pending = [QModelIndex()]
         while pending:
             index = pending.pop()
-            for row in range(self.model.rowCount(index)):
-                child = self.model.index(row, 0, index)
+            for child in self.model.with_children(index):
                 identity = self.model.identity(child)
                 if identity is not None and self.tree.isExpanded(child):
                     found.append(identity)

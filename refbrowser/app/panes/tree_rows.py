@@ -39,6 +39,8 @@ class FileRow:
     row: int
     #: Rows of files that are not open, and those of documents.
     children: list[Any] = field(default_factory=list)
+    #: Files of the set that have no row yet, with their places in it.
+    rest: list[tuple[int, str]] = field(default_factory=list)
     #: How many of these are open.
     opened: int = 0
 

@@ -20,6 +20,7 @@ from refbrowser.app.plot.presenter import Presenter
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.plot.stage import PaneParts
+from refbrowser.app.plot.told_plot import told_plot
 from refbrowser.app.plot.tools import LEAST_PLOT, PlotTools
 from refbrowser.app.plot.values_view import ChartsPage, ValuesView
 from refbrowser.app.widgets import theme
@@ -231,7 +232,7 @@ class PlotPane(QWidget):
 
     def state(self) -> PlotState | None:
         """Return all that is shown as a value, see `restore`; None where no array is."""
-        return self._presenter.state()
+        return told_plot(self._presenter)
 
     def restore(self, document: PlotSource, state: PlotState) -> None:
         """Show an array of a document that is read as a state tells.

@@ -40,7 +40,7 @@ from refbrowser.views.plot.reading import (
 from refbrowser.views.plot.series import choices
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
 from refbrowser.views.plot.units import in_units
-from refbrowser.views.plot_states.plot_state import PlotState, can_be_seen
+from refbrowser.views.plot_states.plot_state import PlotState
 from refbrowser.views.words import one_line
 
 #: A view that stands still this long, in milliseconds, is read in more detail where there is more.
@@ -135,40 +135,6 @@ class Presenter(QObject):
             self._begin(document, node, None if wanted is None else stage.resolution.moved(wanted))
         self.changed.emit()
         self.arrayChanged.emit()
-
-    def state(self) -> PlotState | None:
-        """Return what is shown as a value; None where no array is."""
-        from refbrowser.views.derived.computed import source_of
-
-        subject, drawing = self.subject, self.drawing
-        dataset = None if subject.document is None else subject.document.dataset
-        node, whole, shown = subject.node, subject.whole, subject.slice
-        if dataset is None or node is None or whole is None or subject.document is None:
-            return None
-        path, expression, documents = source_of(dataset)
-        state = PlotState(
-            path,
-            whole.path,
-            expression,
-            documents,
-            part=self._choice.name(subject.document, whole),
-            size_choice=subject.choice or "",
-            is_level_fixed=self.stage.resolution.is_fixed,
-        )
-        if shown is None:
-            return state
-        is_drawn = self.stage.shows_canvas and shown.is_parallel(drawing.slice)
-        is_part = is_drawn and not drawing.sees_whole()
-        left_right, low_high, _size = drawing.canvas.sought_view()
-        box = (*left_right, *low_high)
-        return self.look.told(
-            replace(
-                state,
-                selection=shown.text(drawing.visible_window() if is_drawn else None),
-                axes=shown.axes,
-                view=box if is_part and can_be_seen(box) else None,
-            )
-        )
 
     def restore(self, document: PlotSource, whole: ArrayNode, state: PlotState) -> None:
         """Show an array as a state tells; what does not fit the array any more is as in the beginning.
@@ -383,6 +349,11 @@ class Presenter(QObject):
         """Return the parts of each element that can be plotted."""
         whole = self.subject.whole
         return () if whole is None else self._choice.names(whole)
+
+    def part_name(self) -> str:
+        """Return the part of each element that is plotted; empty for the whole."""
+        document, whole = self.subject.document, self.subject.whole
+        return "" if document is None or whole is None else self._choice.name(document, whole)
 
     def choose_part(self, name: str) -> None:
         """Plot a part of each element of the array, or show the whole elements where the name is empty."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QByteArray, QSettings
 
+from refbrowser.views.file_sets import whole_path
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -115,11 +117,11 @@ class Settings:
 
     def keep_together(self, paths: Sequence[str]) -> None:
         """Let documents that are opened together be one entry, under the first; one alone is its own."""
-        full = [path if "://" in path else os.path.abspath(os.path.expanduser(path)) for path in paths]
+        full = list(map(whole_path, paths[:TOGETHER]))
         for first in [first for first, several in self._sets.items() if not set(several).isdisjoint(full)]:
             del self._sets[first]
         if full:
-            self._sets[full[0]] = full[:TOGETHER]
+            self._sets[full[0]] = full
 
     def together(self, path: str) -> list[str]:
         """Return the documents that were opened with one that was opened lately, itself first."""

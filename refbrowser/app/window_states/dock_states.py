@@ -50,7 +50,7 @@ def _state(window: QMainWindow, dock: QDockWidget, first: QDockWidget) -> DockSt
 
 
 def put_back(window: QMainWindow, docks: Docks, states: Sequence[DockState], *, is_folded: bool) -> None:
-    """Put the docks that are known where values say, in the order of these; others stay where they are.
+    """Put the docks that are known where values say, in the order of these; others beside their neighbours.
 
     With `is_folded` nothing but tabs is seen of those at the bottom.
     """
@@ -59,6 +59,9 @@ def put_back(window: QMainWindow, docks: Docks, states: Sequence[DockState], *, 
     known = {dock.objectName(): dock for dock in docks.all()}
     placed = [(known[state.name], state) for state in states if state.name in known]
     docks.fold(is_folded=False)
+    others = [dock for name, dock in known.items() if name not in {state.name for state in states}]
+    for dock in others:
+        window.removeDockWidget(dock)
     done: set[QDockWidget] = set()
     for dock, state in placed:
         first = known.get(state.behind)
@@ -69,6 +72,9 @@ def put_back(window: QMainWindow, docks: Docks, states: Sequence[DockState], *, 
         if first in done and first is not dock and not first.isFloating() and not dock.isFloating():
             window.tabifyDockWidget(first, dock)
         done.add(dock)
+    docks.place_new()
+    for dock in others:
+        dock.show()
     fronts = [(dock, state) for dock, state in placed if state.is_front]
     for dock, _state in fronts:
         dock.raise_()

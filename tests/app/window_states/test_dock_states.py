@@ -44,6 +44,18 @@ def test_docks_go_back_to_where_they_were(window: MainWindow, settle: Settle) ->
     docks["historyDock"].show()
 
 
+@pytest.mark.slow
+def test_a_dock_of_a_later_version_is_beside_its_neighbours(window: MainWindow, settle: Settle) -> None:
+    states = [each for each in dock_states(window, window.docks) if each.name != "jobsDock"]
+    window.docks["jobsDock"].setFloating(True)
+    put_back(window, window.docks, states, is_folded=False)
+    settle()
+    after = {state.name: state for state in dock_states(window, window.docks)}
+    assert (after["jobsDock"].area, after["jobsDock"].behind) == ("bottom", "chunkMapDock")
+    assert after["jobsDock"].is_shown
+    assert after["chunkMapDock"].is_front
+
+
 def test_docks_that_are_not_known_and_circles_are_left_out(window: MainWindow, settle: Settle) -> None:
     states = (
         DockState("nowhereDock"),
