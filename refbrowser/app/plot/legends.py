@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pyqtgraph import GraphicsObject
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen, QPixmap, QTransform
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -145,6 +145,8 @@ class ChunkStateItem(GraphicsObject):
         self._brushes = {state: state_brush(state) for state in _SHOWN}
         self._stale = np.zeros((0, 4), np.int64)
         self._stale_brush = stale_brush()
+        #: How many times as large patterns and marks are as on the screen: in figures of many pixels.
+        self.magnification = 1.0
         self.setZValue(10)
 
     def restyle(self) -> None:
@@ -216,16 +218,21 @@ class ChunkStateItem(GraphicsObject):
             if not len(boxes):
                 continue
             rects = _device_rects(boxes, y, x, clip)
-            painter.setBrush(self._brushes[state])
+            painter.setBrush(self._magnified(self._brushes[state]))
             painter.drawRects(rects)
             if state is ChunkState.FAILED:
                 self._draw_glyphs(painter, y, x, clip)
         if len(self._stale):
             # Over the values, which are seen through it.
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._stale_brush)
+            painter.setBrush(self._magnified(self._stale_brush))
             painter.drawRects(_device_rects(self._stale, y, x, clip))
         painter.restore()
+
+    def _magnified(self, brush: QBrush) -> QBrush:
+        larger = QBrush(brush)
+        larger.setTransform(QTransform.fromScale(self.magnification, self.magnification))
+        return larger
 
     def _draw_glyphs(self, painter: QPainter, y: Any, x: Any, clip: QRectF) -> None:
         assert self._picture is not None
@@ -236,7 +243,8 @@ class ChunkStateItem(GraphicsObject):
         for row, column in np.argwhere(states == ChunkState.FAILED)[:_GLYPHS_MOST]:
             cell = QRectF(QPointF(x[column], y[row]), QPointF(x[column + 1], y[row + 1])).normalized()
             if min(cell.width(), cell.height()) >= _GLYPH_CELL:
-                draw_glyph(painter, cell.center(), min(26.0, min(cell.width(), cell.height()) * 0.6))
+                largest = 26.0 * self.magnification
+                draw_glyph(painter, cell.center(), min(largest, min(cell.width(), cell.height()) * 0.6))
 
 
 def _device_rects(boxes: npt.NDArray[np.int64], y: Any, x: Any, clip: QRectF) -> list[QRectF]:

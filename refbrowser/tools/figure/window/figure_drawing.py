@@ -72,6 +72,8 @@ _CAPTION_LINES = 6
 _LEAST_PLOT = 60.0
 #: A line that tells of a loss is so many times as high as its letters.
 _LOSS_LINE = 1.35
+#: And below these lines so much is free, in heights of letters.
+_AFTER_LOSSES = 0.3
 #: From this size of the letters on, in points, the bar of colours grows with them.
 _BAR_POINTS = 10.0
 #: Lines are as thick as in the window in a figure so wide, in inches; in others more or less so.
@@ -267,6 +269,8 @@ class FigureDrawing:
         metrics = QFontMetricsF(self._small)
         lines = [("", self._small, metrics.height() * _LOSS_LINE) for _loss in self.losses()]
         notes = dict.fromkeys(plot.note for plot in self._plots if plot.note)
+        if lines and (notes or self.caption):
+            lines.append(("", self._small, _AFTER_LOSSES * metrics.height()))
         texts = [*notes, *(self.caption.split("\n") if self._form.caption and self.caption else ())]
         for text in texts:
             lines += [
@@ -566,8 +570,8 @@ class FigureDrawing:
             if text:
                 place = QRectF(left, top, room, height)
                 self._draw_line(painter, place, text, font, color=colors.muted)
-            elif number:
-                self._draw_loss(painter, QRectF(left, top, room, height), *next(losses))
+            elif number and (loss := next(losses, None)) is not None:
+                self._draw_loss(painter, QRectF(left, top, room, height), *loss)
             top += height
 
     def _draw_loss(self, painter: QPainter, place: QRectF, state: ChunkState | None, words: str) -> None:

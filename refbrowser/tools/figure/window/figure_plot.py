@@ -198,8 +198,13 @@ class FigurePlot(QObject):
 
     def failure(self) -> str:
         """Return why nothing is seen; empty where something is."""
-        cards = self.pane.cards
-        return "" if self.is_drawn else f"{cards.heading()}: {cards.text()}"
+        pane, cards, layout = self.pane, self.pane.cards, self.layout
+        if self.is_drawn:
+            return ""
+        if pane.page() is cards or layout is None:
+            return f"{cards.heading()}: {cards.text()}"
+        shown = "charts" if pane.page() is pane.charts else "a table or a text"
+        return f"{layout.node.path} has no picture: its values are shown as {shown}"
 
     def error(self) -> RefbrowserError:
         """Return the same as an error: that of the read where it was one."""

@@ -11,6 +11,7 @@ from pyqtgraph import AxisItem, GraphicsObject, PlotCurveItem
 from PySide6.QtGui import QPen
 from PySide6.QtWidgets import QAbstractGraphicsShapeItem, QGraphicsItem, QGraphicsLineItem, QGraphicsScene
 
+from refbrowser.app.plot.legends import ChunkStateItem
 from refbrowser.app.plot.maps.drawn_lines import LinesItem
 
 
@@ -21,6 +22,9 @@ def thicker(scene: QGraphicsScene, factor: float) -> Iterator[None]:
     for item in scene.items():
         _thicken(item, factor, undone)
         _draw_anew(item)
+        if isinstance(item, ChunkStateItem):
+            item.magnification = factor
+            undone.append(partial(setattr, item, "magnification", 1.0))
         if isinstance(item, GraphicsObject) and hasattr(item, "setExportMode"):
             # Symbols are drawn as shapes then, in the size asked for, not as pictures for the screen.
             item.setExportMode(True, {"antialias": True, "resolutionScale": factor, "painter": None})
