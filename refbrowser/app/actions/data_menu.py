@@ -93,7 +93,7 @@ DATA: tuple[ActionSpec | None, ...] = (
     ),
     ActionSpec(
         "matplotlib_map",
-        "Colour map of &matplotlib…",
+        "Colour map of matpl&otlib…",
         when="can_import_maps",
         submenu="Colo&urs",
         tip="Use a colour map by the name that it has in matplotlib, where that is installed",
