@@ -60,7 +60,7 @@ class ArrowScale:
 
 
 def apart(
-    places: _Floats, view: tuple[tuple[float, float], tuple[float, float], tuple[int, int]]
+    places: _Floats, seen_part: Sequence[tuple[float, float]], size: tuple[float, float]
 ) -> npt.NDArray[np.int64]:
     """Return which of many places have arrows, so that no two stand in one square of the view.
 
@@ -68,15 +68,17 @@ def apart(
     ----------
     places
         On the plot, (n, 2); those that are not seen have none.
-    view
-        What is seen of the plot, across and upwards, and its size in pixels.
+    seen_part
+        What is seen of the plot, across and upwards.
+    size
+        Its width and height in pixels.
     """
     squares, seen = np.zeros((2, len(places)), np.int64), np.ones(len(places), bool)
     for axis in (0, 1):
-        low, high = view[axis]
+        low, high = seen_part[axis]
         part = (places[:, axis] - low) / (high - low)
         seen &= (part >= 0) & (part <= 1)
-        squares[axis] = np.floor(np.where(seen, part, 0) * view[2][axis] / APART)
+        squares[axis] = np.floor(np.where(seen, part, 0) * size[axis] / APART)
     _first, numbers = np.unique(squares[0] * 100_000 + squares[1] + ~seen * 10**12, return_index=True)
     return np.sort(numbers[seen[numbers]])
 

@@ -128,7 +128,7 @@ def test_marks_as_plain_values() -> None:
 def test_on_a_map_no_two_stand_close() -> None:
     places = np.random.default_rng(1).uniform(-1, 11, (3000, 2)) ** 2 / 10
     places[:7] = np.nan
-    kept = apart(places, ((0.0, 10.0), (0.0, 10.0), (260, 260)))
+    kept = apart(places, ((0.0, 10.0), (0.0, 10.0)), (260.0, 260.0))
     squares = np.floor(places[kept]).astype(int)
     assert len(np.unique(squares, axis=0)) == len(kept)
     assert 60 < len(kept) <= 100

@@ -17,6 +17,7 @@ from refbrowser.app.plot.overlays.scene_item import (
     SeenPart,
     draw_path,
     path_of,
+    plot_size,
     text_size,
 )
 from refbrowser.views.overlays.arrows import (
@@ -162,8 +163,9 @@ class DrawnArrows(DrawnOverlay):
         # On a map elements lie closer at one place than at another: of many some are taken.
         is_map = self._drawing.kind.lookup is not None
         cell = APART / _FINER if is_map else APART
-        parts = [SeenPart.of(picture, self._drawing, view, cell) for picture in (u, v)]
-        seen = view if is_map else None
+        size = plot_size(self._drawing)
+        parts = [SeenPart.of(picture, self._drawing, size, cell) for picture in (u, v)]
+        seen = (*view[:2], size) if is_map else None
         drawn = (*(part.key for part in parts), self._drawing.kind.place_key, self._components, seen)
         if drawn == self._drawn:
             return
@@ -173,7 +175,7 @@ class DrawnArrows(DrawnOverlay):
         places = np.stack(parts[0].places(grid[0], grid[1]))
         known = np.flatnonzero(np.isfinite(values[0]).ravel() & np.isfinite(values[1]).ravel())
         if is_map:
-            known = known[apart(self._where(*places[:, known]), view)]
+            known = known[apart(self._where(*places[:, known]), view[:2], size)]
         known = known[:ARROWS_MOST]
         rows, columns = places[:, known]
         feet = self._where(rows, columns)

@@ -101,7 +101,7 @@ class DrawnComposite(DrawnOverlay):
             return
         is_map = drawing.kind.lookup is not None
         parts = [
-            SeenPart.whole(picture) if is_map else SeenPart.of(picture, drawing, view, 1.0)
+            SeenPart.whole(picture) if is_map else SeenPart.of(picture, drawing, view[2], 1.0)
             for picture, _shown in there
         ]
         asked = tuple(part.key for part in parts), self._composite

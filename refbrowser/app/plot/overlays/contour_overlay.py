@@ -18,6 +18,7 @@ from refbrowser.app.plot.overlays.scene_item import (
     draw_path,
     draw_text,
     path_of,
+    plot_size,
     text_size,
 )
 from refbrowser.app.tasks.latest import Latest
@@ -135,7 +136,7 @@ class DrawnContours(DrawnOverlay):
             self.draw(self._drawing.canvas.view())
 
     def draw(self, view: View) -> None:
-        part = self._part(view)
+        part = self._part()
         source, shown = self._drawing.source, self._other.shown or self._drawing.shown
         if part is None or source is None or shown is None:
             self.clear_lines()
@@ -162,7 +163,7 @@ class DrawnContours(DrawnOverlay):
             # They are of another slice: they are not to be taken for those of this one.
             self._show(np.zeros((0, 2, 2)), np.zeros(0, np.int64), [])
 
-    def _part(self, view: View) -> SeenPart | None:
+    def _part(self) -> SeenPart | None:
         drawing = self._drawing
         picture: Picture | None
         if drawing.marks.contours_of:
@@ -173,7 +174,7 @@ class DrawnContours(DrawnOverlay):
             picture = detail if covers else drawing.base
         if picture is None or not picture.has_data or min(picture.values.shape) < 2:
             return None
-        return SeenPart.of(picture, drawing, view, CELL)
+        return SeenPart.of(picture, drawing, plot_size(drawing), CELL)
 
     def _values(self, picture: Picture, shown: Interpretation) -> tuple[float, ...]:
         """Return the values at which there are lines."""

@@ -22,7 +22,6 @@ from refbrowser.views.plot.plan import plan_view, sampled_plan
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from refbrowser.app.plot.canvas import View
     from refbrowser.app.plot.drawing import Drawing
 
 Floats = npt.NDArray[np.float64]
@@ -41,8 +40,6 @@ class SceneItem(GraphicsObject):
         self._box = drawing.canvas.box
         self._box.addItem(self, ignoreBounds=True)
         self.font = QFont(drawing.canvas.font())
-        # Painted once for a view, not again with each picture below it.
-        self.setCacheMode(GraphicsObject.CacheMode.DeviceCoordinateCache)
 
     def boundingRect(self) -> QRectF:
         return QRectF(self.viewRect())
@@ -83,6 +80,11 @@ class SceneItem(GraphicsObject):
     def paint_pixels(self, painter: QPainter) -> None:
         """Draw; the painter is in pixels of the scene."""
         raise NotImplementedError
+
+
+def plot_size(drawing: Drawing) -> tuple[float, float]:
+    """Return width and height of the plot in pixels of the scene, whatever their size on the screen."""
+    return float(drawing.canvas.box.width()), float(drawing.canvas.box.height())
 
 
 def path_of(strokes: Floats) -> QPainterPath:
@@ -132,11 +134,19 @@ class SeenPart:
         self.key = (id(picture), rows, columns, picture.arrived)
 
     @classmethod
-    def of(cls, picture: Picture, drawing: Drawing, view: View, cell: float) -> SeenPart:
-        """Return the part of a picture for a view, an element for about `cell` pixels, and more around it."""
+    def of(cls, picture: Picture, drawing: Drawing, size: tuple[float, float], cell: float) -> SeenPart:
+        """Return the part of a picture for a view of a size, and more around it.
+
+        Parameters
+        ----------
+        size
+            Width and height of the view.
+        cell
+            An element is to take about so much of them.
+        """
         seen = drawing.visible_window()
         found = []
-        for taken, part, pixels in zip(picture.plan.ranges, seen, reversed(view[2]), strict=True):
+        for taken, part, pixels in zip(picture.plan.ranges, seen, reversed(size), strict=True):
             ends = part.start, max(part.start, part.stop - 1)
             low, high = ((end - taken.start) / taken.step for end in ends)
             step = decimation(int(high - low) + 1, int(pixels / cell))
