@@ -61,6 +61,7 @@ def put_back(window: QMainWindow, docks: Docks, states: Sequence[DockState], *, 
     docks.fold(is_folded=False)
     others = [dock for name, dock in known.items() if name not in {state.name for state in states}]
     for dock in others:
+        dock.setFloating(False)
         window.removeDockWidget(dock)
     done: set[QDockWidget] = set()
     for dock, state in placed:
