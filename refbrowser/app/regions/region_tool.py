@@ -265,14 +265,14 @@ class RegionTool(QObject):
         if not self.is_on or grid is None or state is None or state.y is None or not self._is_current():
             self.items.hide()
             return
-        rings = [(each.mark.light, outlines_of(each.region, grid, state.axes)) for each in self.regions]
+        rings = [(each.mark.dark, outlines_of(each.region, grid, state.axes)) for each in self.regions]
         if self._drawn is not None:
             mark, is_projected = self.regions[self.chosen].mark, not is_flat(self._drawing.kind)
             drawn = [np.array([*self._drawn.handles, self._drawn.handles[0]], np.float64)]
             if is_projected and len(self._drawn.handles) > 2:
                 region = drawn_region(grid, state.axes, self._drawn, shortest=True)
                 drawn = outlines_of(region, grid, state.axes)
-            rings[self.chosen] = mark.light, drawn
+            rings[self.chosen] = mark.dark, drawn
         self.items.show_outlines(rings)
         chosen = self.regions[self.chosen]
         self.items.show_handles(
