@@ -334,6 +334,24 @@ def profile_and_series(stage: Stage) -> None:
 
 
 @scene
+def regions_compared(stage: Stage) -> None:
+    from refbrowser.views.regions.region import parsed_region
+
+    stage.sample("/ocean/sst")
+    plot = stage.window.centre.plot
+    assert plot is not None
+    stage.trigger("toggle_region")
+    tool = plot.tools.region()
+    tool.set_region(parsed_region("lat 20..60, lon 150..-120"))
+    tool.add(parsed_region("polygon(-60 -45, 0 -45, 15 5, -35 5) and > 10"))
+    tool.set_measure("mean")
+    stage.wait(lambda: not tool.reader.is_reading and all(each.found for each in tool.regions))
+    stage.wait(lambda: all(each.found.series for each in tool.regions))
+    QTest.qWait(500)
+    stage.settle()
+
+
+@scene
 def missing_chunks(stage: Stage) -> None:
     stage.sample("/atmosphere/wind_speed")
 
