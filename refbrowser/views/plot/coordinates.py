@@ -299,8 +299,12 @@ class Coordinate:
         found: list[tuple[float, str]] = []
         for cell in cells:
             value = float(self.values[cell])
-            text = degrees_text(value, self.step, *degrees) if degrees else self._cell_text(value)
-            found.append((cell, text if np.isfinite(value) else "no value"))
+            if not np.isfinite(value):
+                found.append((cell, "no value"))
+                continue
+            found.append(
+                (cell, degrees_text(value, self.step, *degrees) if degrees else self._cell_text(value))
+            )
         return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Protocol
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -329,6 +330,8 @@ class Auxiliary:
         self._dimensions = found.dimensions
         self._shown = Interpretation(found.node, decoded=True)
         self._role = role_of(found.node.name, found.node.attributes)
+        #: The same for coordinates of the same elements with the same values; made where it is read.
+        self.key = (found.node.path, found.dimensions, *self._taken.items(), _content(values))
 
     def text(self, indices: Sequence[int]) -> str:
         """Return the coordinate of an element (an index per dimension of the plotted array).
@@ -417,6 +420,11 @@ def read_auxiliary(
             continue
         found.append(Auxiliary(each, plan, np.asarray(values), taken))
     return tuple(found)
+
+
+def _content(values: npt.NDArray[Any]) -> int:
+    """Return a number that is another one for other values."""
+    return 0 if values.dtype.hasobject else crc32(np.ascontiguousarray(values).view(np.uint8))
 
 
 def _taken(found: AuxiliaryNode, plan: ViewPlan) -> dict[int, range]:

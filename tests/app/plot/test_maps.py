@@ -13,6 +13,8 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.plot.drawing import Drawing
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.engine.reading.parts import PartState
+from refbrowser.errors import ErrorKind, NotInstalledError
+from refbrowser.views.maps import projections
 from refbrowser.views.maps.layouts import ChosenProjection
 from refbrowser.views.maps.mesh import vectors
 from refbrowser.views.maps.projections import PROJECTIONS, RotatedPole
@@ -290,3 +292,68 @@ def test_a_state_tells_the_projection(plotted: Plotted, pane: PlotPane, qtbot: Q
     qtbot.waitUntil(pane.is_settled)
     assert pane.look().options.projection == ChosenProjection("robinson", (90.0, 0.0))
     assert not drawing(pane).kind.is_indexed
+
+
+def test_a_mesh_is_made_once_for_the_same_coordinates(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(*region())
+    pane.look().set_projection(ChosenProjection("platecarree"))
+    qtbot.waitUntil(lambda: not drawing(pane).kind.is_indexed)
+    first = drawing(pane).kind.place_key
+    plotted(*region())
+    qtbot.waitUntil(lambda: not drawing(pane).kind.is_indexed)
+    assert drawing(pane).kind.place_key.grid is first.grid
+
+
+@pytest.mark.parametrize(
+    ("latitudes", "longitudes"),
+    [
+        ([1.0, np.nan, 3.0], [0.0, 1.0, 2.0]),
+        ([1.0, np.inf, 3.0], [0.0, 1e300, 2.0]),
+        ([1.0, 1.0, 1.0], [5.0, 5.0, 5.0]),
+        ([-200.0, 0.0, 200.0], [0.0, 720.0, 1440.0]),
+        ([3.0, 1.0, 2.0], [0.0, 2.0, 1.0]),
+    ],
+)
+def test_hostile_axes_do_no_harm(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, latitudes: list[float], longitudes: list[float]
+) -> None:
+    rows, columns = np.indices((3, 3))
+    plotted(
+        array("/t", 1000.0 * rows + columns, ("lat", "lon")),
+        array("/lat", np.array(latitudes), ("lat",), units="degrees_north"),
+        array("/lon", np.array(longitudes), ("lon",), units="degrees_east"),
+    )
+    for name in ("robinson", "platecarree", "scale", "own", "nonsense"):
+        project(pane, qtbot, name)
+        pane.point_at((1, 2))
+        assert pane.stored() == 1002.0
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (2, 2)])
+def test_few_elements_have_a_map(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, shape: tuple[int, int]
+) -> None:
+    plotted(
+        array("/t", np.ones(shape), ("lat", "lon")),
+        array("/lat", np.arange(shape[0], dtype=float), ("lat",), units="degrees_north"),
+        array("/lon", np.arange(shape[1], dtype=float), ("lon",), units="degrees_east"),
+    )
+    pane.look().set_projection(ChosenProjection("orthographic"))
+    qtbot.waitUntil(pane.is_settled)
+
+
+def test_without_pyproj_it_is_drawn_as_it_is_stored(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_modules: str) -> None:
+        raise NotInstalledError(ErrorKind.USAGE, "this needs the Python package pyproj", advice="pip")
+
+    projections._made.cache_clear()
+    monkeypatch.setattr(projections, "require", missing)
+    plotted(*world())
+    project(pane, qtbot, "robinson")
+    assert drawing(pane).kind.is_indexed
+    assert "needs the Python package pyproj" in pane.legend.note.text()
+    project(pane, qtbot, "platecarree", (100.0, 0.0))
+    assert not drawing(pane).kind.is_indexed
+    assert "pyproj" not in pane.legend.note.text()

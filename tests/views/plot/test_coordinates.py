@@ -243,3 +243,9 @@ def test_durations_are_told_in_a_unit_that_people_read(
     size = 1 if scale is None else scale.size
     for number, text in leads.value_ticks(min(values), max(values), 4):
         assert number == float(text) * size
+
+
+def test_infinite_degrees_are_no_value() -> None:
+    for values in ([1.0, np.inf, 3.0], [1.0, np.nan, 3.0]):
+        scale = AxisScale(Coordinate(name="lat", size=3, role=AxisRole.LATITUDE, values=np.array(values)))
+        assert [text for _place, text in scale.ticks(-0.5, 2.5, 4)] == ["1°N", "no value", "3°N"]
