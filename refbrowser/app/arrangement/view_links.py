@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -84,6 +85,7 @@ class ViewLinks(QObject):
         #: What does not follow, by view, in words.
         self._apart: dict[PlotPane, dict[Link, str]] = {}
         self._join_soon = one_shot(self, 0, self._join)
+        self._tell_soon = one_shot(self, 0, self._tell)
         area.closing.connect(self._forget)
         area.rearranged.connect(self._join_soon.start)
         area.activeChanged.connect(lambda _view: self._join_soon.start())
@@ -198,7 +200,6 @@ class ViewLinks(QObject):
             self._in_step.discard(view)
         elif view in self._in_step and Link.SELECTION in self.linked:
             self._carry(view, self._carry_slice)
-            self._tell()
 
     def _carry_slice(self, view: PlotPane, other: PlotPane) -> None:
         shown, follows = view.slice_state(), other.slice_state()
@@ -222,6 +223,7 @@ class ViewLinks(QObject):
 
     def _carry_zoom(self, view: PlotPane, other: PlotPane) -> None:
         mine, theirs = view.drawing(), other.drawing()
+        _draw_alike(view, other)
         found = _matched_view(mine, theirs)
         if found is not None:
             other.show_range(*found)
@@ -254,7 +256,6 @@ class ViewLinks(QObject):
             self._is_carrying = True
             self._carry_levels(active, view)
             self._is_carrying = False
-        self._tell()
 
     def _carry_levels(self, view: PlotPane, other: PlotPane) -> None:
         mine, theirs = view.drawing(), other.drawing()
@@ -274,10 +275,13 @@ class ViewLinks(QObject):
 
     def _look_changed(self, view: PlotPane) -> None:
         if not self._is_carrying and view is self._area.active and view in self._in_step:
-            for link, carry in ((Link.MAP, self._carry_map), (Link.LEVELS, self._carry_levels)):
+            for link, carry in (
+                (Link.MAP, self._carry_map),
+                (Link.LEVELS, self._carry_levels),
+                (Link.ZOOM, self._carry_zoom),
+            ):
                 if link in self.linked:
                     self._carry(view, carry)
-            self._tell()
 
     def _carry_map(self, view: PlotPane, other: PlotPane) -> None:
         node, theirs = view.array(), other.array()
@@ -297,7 +301,10 @@ class ViewLinks(QObject):
     # What does not follow
 
     def _say_apart(self, view: PlotPane, link: Link, why: str) -> None:
-        self._apart.setdefault(view, {})[link] = why
+        told = self._apart.setdefault(view, {})
+        if told.get(link, "") != why:
+            told[link] = why
+            self._tell_soon.start()
 
     def _tell(self) -> None:
         """Say in each view what does not follow, and why."""
@@ -311,6 +318,19 @@ def _slice_of(view: PlotPane) -> tuple[object, SliceState | None]:
     node, state = view.array(), view.slice_state()
     axes = None if state is None else (state.axes, state.shape, state.names)
     return (view.source(), None if node is None else node.path, axes), state
+
+
+def _draw_alike(view: PlotPane, other: PlotPane) -> None:
+    """Draw a map by the projection of another one, with the same in its middle; whatever is none stays."""
+    wanted, has = view.look().options, other.look().options
+    suited = {projection.name for projection in has.projections}
+    if not wanted.projections or wanted.projection.name not in suited:
+        return
+    if wanted.projection != has.projection:
+        other.look().set_projection(wanted.projection)
+    middle = view.drawing().kind.middle
+    if middle is not None and middle != other.drawing().kind.middle:
+        other.look().set_projection(replace(wanted.projection, centre=middle))
 
 
 def _matched_view(mine: Drawing, theirs: Drawing) -> tuple[tuple[float, float], tuple[float, float]] | None:

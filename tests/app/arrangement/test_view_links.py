@@ -18,6 +18,7 @@ from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.arrangement.arrangement import Arrangement
 from refbrowser.views.arrangement.linking import Link
+from refbrowser.views.maps.layouts import ChosenProjection
 from refbrowser.views.plot.levels import Levels
 
 Settle = Callable[[], None]
@@ -152,6 +153,28 @@ def test_zoom_is_of_the_same_values(
     before = one.canvas.view()[:2]
     other.canvas.viewMoved.emit()
     assert one.canvas.view()[:2] == before
+
+
+def test_maps_are_in_one_projection(
+    window: MainWindow, pair: tuple[PlotPane, PlotPane], settle: Settle
+) -> None:
+    one, other = pair
+    wanted = next(each for each in one.look().options.projections if not each.name.startswith("i"))
+    one.look().set_projection(ChosenProjection(wanted.name, (20.0, 0.0)))
+    settle()
+    assert other.look().options.projection == ChosenProjection(wanted.name, (20.0, 0.0))
+    (left, right), (low, high) = one.canvas.box.viewRange()
+    one.canvas.show_range((left / 2, right / 2), (low / 2, high / 2))
+    settle()
+    for mine, theirs in zip(one.canvas.box.viewRange(), other.canvas.box.viewRange(), strict=True):
+        assert theirs == pytest.approx(mine, rel=0.05)
+    # The cursor is at the same place, whatever draws it.
+    one.look().set_projection(ChosenProjection())
+    window.actions_["link_zoom"].trigger()
+    other.look().set_projection(ChosenProjection(wanted.name))
+    settle()
+    one.point_at((4, 5))
+    assert other.element() == (0, 4, 5)
 
 
 def test_levels_and_colours_are_those_of_the_active_view(
