@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app.plot.colours.colour_maps import MapChoice
+from refbrowser.app.plot.place_field import PlaceField
 from refbrowser.app.plot.projection_button import ProjectionButton
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets import icons, theme
@@ -205,6 +206,8 @@ class PlotHeader(QWidget):
         The user wants to choose of what contours and arrows are.
     resetRequested()
         The whole picture is to be seen again.
+    placeWanted()
+        What is to be seen of the array is to be typed.
     """
 
     partChosen = Signal(str)
@@ -222,6 +225,7 @@ class PlotHeader(QWidget):
     projectionChosen = Signal(object)
     marksWanted = Signal()
     resetRequested = Signal()
+    placeWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -235,6 +239,11 @@ class PlotHeader(QWidget):
         self.slice_label = plain_label("", role="muted", wrap=False)
         self.slice_label.setObjectName("plotSlice")
         self.slice_label.setFont(theme.mono_font())
+        tip = "Click to type what is to be seen: time=2003-04, lat=30..60, plev~500 (Ctrl+Shift+G)"
+        self.slice_label.setToolTip(theme.plain_tooltip(tip))
+        self.slice_label.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.slice_label.installEventFilter(self)
+        self.place = PlaceField(self.slice_label)
         self.part = self._combo("partCombo", "What is plotted of each element")
         self.part.hide()
         self.level = self._combo("levelCombo", "Resolution level of the image")
@@ -371,6 +380,12 @@ class PlotHeader(QWidget):
         self.level.setVisible(self._has_levels)
         self._level_label.setVisible(self._has_levels and self.width() >= _ROOMY)
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # What is selected of the words is copied, not typed anew.
+        if event.type() == QEvent.Type.MouseButtonRelease and not self.slice_label.hasSelectedText():
+            self.placeWanted.emit()
+        return super().eventFilter(watched, event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show_axes()
@@ -439,6 +454,7 @@ class PlotHeader(QWidget):
         titles.addWidget(self.title, 3)
         titles.addWidget(self.path_label, 1)
         titles.addWidget(self.slice_label)
+        titles.addWidget(self.place)
         # The row of controls leaves no room for it in a narrow window.
         titles.addWidget(self._level_label)
         titles.addWidget(self.level)

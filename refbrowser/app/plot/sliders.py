@@ -346,7 +346,11 @@ class DimensionSliders(QScrollArea):
                 widget.blockSignals(False)
             text = self._coordinates[dimension].text(index)
             row.text.setText(text or f"of {self._state.shape[dimension]}")
-            row.slider.setToolTip(theme.plain_tooltip(text))
+            dates = self._coordinates[dimension].dates
+            # Dates of other calendars look like those that everybody uses.
+            calendar = f" ({dates.note})" if dates is not None and dates.note else ""
+            for widget in (row.slider, row.text):
+                widget.setToolTip(theme.plain_tooltip(f"{text}{calendar}"))
 
     def _moved(self, value: int) -> None:
         dimension = self.sender().property("dimension")

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.view import HelpCommands
+from refbrowser.app.frame.centre import PLOT
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.tools.read.window.places import TypedPlaces
 from refbrowser.tools.read.window.slider_reductions import SliderReductions
 from refbrowser.views.plot.named_selection import slice_words
 from refbrowser.views.plot.units import units_of
@@ -49,6 +51,15 @@ class ComputeCommands(CommandGroup):
             menu="&Data",
         ),
         ActionSpec(
+            "go_to_place",
+            "&Go to a place",
+            shortcut="Ctrl+Shift+G",
+            when="has_slice",
+            tip="Type what is to be seen of the array: time=2003-04, lat=30..60, plev~500",
+            menu="&Data",
+            after="reset_view",
+        ),
+        ActionSpec(
             "choose_units",
             "&Units…",
             when="has_units",
@@ -61,10 +72,12 @@ class ComputeCommands(CommandGroup):
         super().__init__(workspace)
         self._work = Latest(self, "pair")
         self._reductions = SliderReductions(workspace)
+        self._places = TypedPlaces(workspace)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name(self.compute_array, self.difference_of_two, self.ratio_of_two, self.choose_units)
+        own = (self.compute_array, self.difference_of_two, self.ratio_of_two)
+        return by_name(*own, self.choose_units, self.go_to_place)
 
     def conditions(self) -> dict[str, bool]:
         """Return whether what is plotted has units."""
@@ -85,6 +98,13 @@ class ComputeCommands(CommandGroup):
         if isinstance(node, ArrayNode):
             sheet.insert("", node.path)
         sheet.open()
+
+    def go_to_place(self) -> None:
+        """Let a place be typed over the plot."""
+        plot = self._workspace.centre.plot
+        if plot is not None:
+            self._workspace.centre.show_tab(PLOT)
+            self._places.begin(plot)
 
     def choose_units(self) -> None:
         """Ask in which units the plot is shown."""
