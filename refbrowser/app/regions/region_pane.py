@@ -35,6 +35,8 @@ _ROOT = QModelIndex()
 _SHARE, _LEAST, _MOST = 0.46, 190, 620
 #: A narrower pane has the chart alone, or the table alone where that is asked for.
 _ROOMY = 330
+#: A pane at least so wide, in pixels, has a field for quantiles, which is so wide.
+_WIDE, _QUANTILES = 640, 118
 #: Columns of names and of values, in pixels.
 _NAME, _VALUE = 128, 100
 
@@ -128,6 +130,8 @@ class RegionPane(ChartPane):
         The dimension over all of which values are looked at; None: the slice alone.
     measureChosen(str)
         What the chart shows; empty for the histogram.
+    quantilesEntered(str)
+        Other quantiles are to be told.
     pythonAsked(), cancelAsked(), answered(bool)
         Lines of Python are to be copied; reading is to end; what is costly is to be read, or left out.
     """
@@ -139,6 +143,7 @@ class RegionPane(ChartPane):
     removeAsked = Signal()
     overChosen = Signal(object)
     measureChosen = Signal(str)
+    quantilesEntered = Signal(str)
     pythonAsked = Signal()
     cancelAsked = Signal()
     answered = Signal(bool)
@@ -169,6 +174,7 @@ class RegionPane(ChartPane):
         self._pages.addWidget(self.chart)
         self.body.addWidget(self.table)
         self.body.addWidget(self._pages, 1)
+        self._offered: object = None
         self._overs: tuple[int | None, ...] = ()
         self._measures: tuple[str, ...] = ()
         self.over.activated.connect(lambda row: self.overChosen.emit(self._overs[row]))
@@ -187,6 +193,10 @@ class RegionPane(ChartPane):
 
     def set_regions(self, marks: Sequence[Mark], texts: Sequence[str], chosen: int) -> None:
         """Offer regions, and show what the chosen one is."""
+        offered = (tuple(marks), tuple(texts), chosen, theme.colors().dark)
+        if offered == self._offered and not self.text.isModified():
+            return
+        self._offered = offered
         self.which.setVisible(len(marks) > 1)
         self.which.clear()
         for number, (mark, text) in enumerate(zip(marks, texts, strict=True)):
@@ -254,6 +264,7 @@ class RegionPane(ChartPane):
         width = round(max(_LEAST, min(_MOST, self.width() * _SHARE)))
         self.table.setFixedWidth(min(width, self.width()) if self.width() >= _ROOMY else self.width())
         self._pages.setVisible(self.width() >= _ROOMY)
+        self.quantiles.setVisible(self.width() >= _WIDE)
 
     # Assembly
 
@@ -275,6 +286,14 @@ class RegionPane(ChartPane):
         self.text = _RegionField()
         self.add = self.tool_button("Add", "Add a region, to compare")
         self.remove = self.tool_button("Remove", "Remove this region")
+        self.quantiles = QLineEdit()
+        self.quantiles.setObjectName("regionQuantiles")
+        self.quantiles.setAccessibleName("Quantiles that are told, as percentages")
+        self.quantiles.setToolTip("Quantiles, as percentages: 5, 25, 50, 75, 95. Enter takes them.")
+        self.quantiles.setPlaceholderText("quantiles %")
+        self.quantiles.setMaximumWidth(_QUANTILES)
+        self.quantiles.setMaxLength(1_000)
+        self.quantiles.returnPressed.connect(lambda: self.quantilesEntered.emit(self.quantiles.text()))
         self.which.activated.connect(self.chosen)
         self.text.returnPressed.connect(lambda: self.textEntered.emit(self.text.text()))
         self.add.clicked.connect(lambda _checked=False: self.addAsked.emit())
@@ -284,7 +303,7 @@ class RegionPane(ChartPane):
         self._fault.hide()
         row = QHBoxLayout()
         row.setSpacing(theme.SMALL)
-        for widget in (self.which, self.text, self.add, self.remove, self.python):
+        for widget in (self.which, self.text, self.add, self.remove, self.quantiles, self.python):
             row.addWidget(widget, 1 if widget is self.text else 0)
         self.strips.addWidget(self._fault)
         return row

@@ -31,7 +31,13 @@ from refbrowser.views.regions.region_drawing import (
     shape_of,
 )
 from refbrowser.views.regions.region_grid import RegionGrid
-from refbrowser.views.regions.region_statistics import MEASURES, QUANTILES, Value, exact_text
+from refbrowser.views.regions.region_statistics import (
+    MEASURES,
+    QUANTILES,
+    Value,
+    exact_text,
+    parsed_quantiles,
+)
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter
@@ -68,6 +74,7 @@ class RegionTool(QObject):
         self._drawn: DrawnShape | None = None
         #: Whether what is drawn or typed next is one more region.
         self._adds = False
+        self._quantiles: tuple[float, ...] = QUANTILES
         self._followed: tuple[object, ...] = ()
         self._seen: object = None
         self.items = RegionItems(self._drawing, self)
@@ -83,8 +90,9 @@ class RegionTool(QObject):
         presenter.changed.connect(self._follow)
         presenter.moved.connect(self._follow)
         presenter.stage.pictureEnded.connect(self._picture_ended)
-        presenter.stage.valuesChanged.connect(self._draw)
-        presenter.look.changed.connect(self._draw)
+        presenter.stage.valuesChanged.connect(self._redraw)
+        presenter.look.changed.connect(self._redraw)
+        pane.quantilesEntered.connect(self._take_quantiles)
         pane.closeRequested.connect(lambda: self.set_on(False))
         pane.drawAsked.connect(self.draw)
         pane.textEntered.connect(self._entered)
@@ -206,6 +214,16 @@ class RegionTool(QObject):
             return
         self.set_region(region)
 
+    def _take_quantiles(self, text: str) -> None:
+        """Tell other quantiles; the usual ones where none are given."""
+        try:
+            self._quantiles = parsed_quantiles(text) if text.strip() else QUANTILES
+        except RefbrowserError as error:
+            self.pane.set_fault(f"{error.message}: {error.advice}")
+            return
+        self.pane.set_fault("")
+        self._forget_all()
+
     def _line_dragged(self, place: float) -> None:
         """Move the slider to where the line across the chart was dragged."""
         if self.over is not None and self._state is not None:
@@ -259,21 +277,32 @@ class RegionTool(QObject):
             return
         self._finish(shape.with_corner(number, (row, column)))
 
+    def _redraw(self) -> None:
+        if self.is_on:
+            self._draw()
+
     def _draw(self) -> None:
         """Draw outlines, handles and shade."""
         grid, state = self._grid(), self._state
-        if not self.is_on or grid is None or state is None or state.y is None or not self._is_current():
+        drawn = self._drawing.slice
+        is_image = drawn is not None and drawn.y is not None
+        if not self.is_on or grid is None or state is None or not (is_image and self._is_current()):
             self.items.hide()
             return
         rings = [(each.mark.dark, outlines_of(each.region, grid, state.axes)) for each in self.regions]
         if self._drawn is not None:
-            mark, is_projected = self.regions[self.chosen].mark, not is_flat(self._drawing.kind)
-            drawn = [np.array([*self._drawn.handles, self._drawn.handles[0]], np.float64)]
+            is_projected = not is_flat(self._drawing.kind)
+            outline = [np.array([*self._drawn.handles, self._drawn.handles[0]], np.float64)]
             if is_projected and len(self._drawn.handles) > 2:
                 region = drawn_region(grid, state.axes, self._drawn, shortest=True)
-                drawn = outlines_of(region, grid, state.axes)
-            rings[self.chosen] = mark.dark, drawn
+                outline = outlines_of(region, grid, state.axes)
+            mark = self.regions[self.chosen].mark if self.regions else MARKS[0]
+            rings[self.chosen : self.chosen + 1] = [(mark.dark, outline)]
         self.items.show_outlines(rings)
+        if not self.regions:
+            self.items.show_handles(None)
+            self.items.show_shade(None)
+            return
         chosen = self.regions[self.chosen]
         self.items.show_handles(
             None if self._drawn is not None else shape_of(chosen.region, grid, state.axes)
@@ -367,7 +396,7 @@ class RegionTool(QObject):
             subject.decoded,
             Selection(axes),
             self.over,
-            QUANTILES,
+            self._quantiles,
             picture if is_same else None,
         )
         self.reader.read(asked, self.regions)

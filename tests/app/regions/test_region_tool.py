@@ -263,6 +263,13 @@ def test_another_region_can_be_taken_away(shown: Shown, qtbot: QtBot) -> None:
     wait(qtbot, tool)
     assert len(tool.regions) == 1
     assert not tool.pane.which.isVisible()
+    # The last one goes as well, and another is typed in its place.
+    qtbot.mouseClick(tool.pane.remove, LEFT)
+    wait(qtbot, tool)
+    assert tool.regions == []
+    assert tool.rows() is None
+    enter(qtbot, tool, "lat 0..90")
+    assert len(tool.regions) == 1
     tool.pane.closeRequested.emit()
     assert not tool.pane.isVisible()
     assert not any(line.isVisible() for pair in tool.items._lines for line in pair)
@@ -313,3 +320,32 @@ def test_all_elements_of_a_line_over_a_thinned_picture_are_read_on_request(
     qtbot.mouseClick(tool.pane.full, LEFT)
     qtbot.waitUntil(lambda: tool.profile is not None and len(tool.profile) == 36)
     assert tool.profile.numbers.tolist() == VALUES[0, tool.profile.rows[0]].tolist()
+
+
+def test_other_quantiles_are_told(shown: Shown, qtbot: QtBot) -> None:
+    tool = shown()
+    tool.pane.resize(800, 300)
+    tool.pane.quantiles.setText("10, 90")
+    qtbot.keyClick(tool.pane.quantiles, Qt.Key.Key_Return)
+    wait(qtbot, tool)
+    assert tool.regions[0].found is not None
+    expected = np.quantile(VALUES[0, 5:13, 10:26], [0.1, 0.9])
+    assert [each.value for each in tool.regions[0].found.quantiles] == pytest.approx(expected.tolist())
+    assert "90 %" in told(tool)
+    tool.pane.quantiles.setText("much")
+    qtbot.keyClick(tool.pane.quantiles, Qt.Key.Key_Return)
+    assert not tool.pane._fault.isHidden()
+
+
+def test_a_line_has_regions_too(shown: Shown, pane: PlotPane, qtbot: QtBot, tasks: Tasks) -> None:
+    document = OpenGrid(tasks, grid_of())
+    pane.set_array(document, document.dataset.array("/time").node)
+    qtbot.waitUntil(pane.is_settled)
+    pane.tools.toggle_region()
+    tool = pane.tools.region()
+    wait(qtbot, tool)
+    enter(qtbot, tool, "time@1:3")
+    assert tool.regions[0].found is not None
+    assert tool.regions[0].found.mean == 1.5
+    pane.clear()
+    document.dataset.close()

@@ -254,3 +254,24 @@ def test_in_small_blocks_the_whole_is_the_same(
     assert parts.series.mean == near(whole.series.mean)
     for one, other in zip(parts.quantiles, whole.quantiles, strict=True):
         assert abs(one.value - other.value) <= one.error
+
+
+def test_memory_does_not_grow_with_the_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    import tracemalloc
+
+    monkeypatch.setattr("refbrowser.engine.statistics.summarizing.BLOCK", 1 << 18)
+    monkeypatch.setattr("refbrowser.engine.statistics.distribution.KEPT", 1 << 14)
+    grid = GridDocument()
+    grid.add(
+        "a", np.ones((16, 256, 128)) * np.arange(16.0)[:, None, None], ["t", "y", "x"], {}, (1, 256, 128)
+    )
+    refbrowser.statistics(grid.document, "/a", "> 100")
+    peaks = []
+    for index in (slice(0, 4), slice(0, 16)):
+        tracemalloc.start()
+        with refbrowser.open(grid.document) as dataset:
+            before = tracemalloc.get_traced_memory()[0]
+            refbrowser.statistics(dataset, "/a", "< 100", index)
+            peaks.append(tracemalloc.get_traced_memory()[1] - before)
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] * 1.3 + (1 << 18)
