@@ -139,7 +139,7 @@ class SwitchRow(QWidget):
         for button in self._left_out:
             own: QMenu | None = button.menu()
             if own is not None:
-                menu.addMenu(own).setText(button.text())
+                menu.addMenu(own).setText(button.text() or button.toolTip().split(":")[0])
                 continue
             entry = menu.addAction(button.toolTip().split(":")[0])
             entry.setToolTip(button.toolTip())

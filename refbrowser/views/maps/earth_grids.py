@@ -143,8 +143,8 @@ def key_of(drawn: DrawnSlice) -> object:
     state = drawn.state
     pair = pair_of_elements(state, drawn.auxiliary)
     mapping = tuple(sorted((name, repr(value)) for name, value in drawn.mapping.items()))
-    elements = None if pair is None else tuple(each.key for each in pair)
-    return (state.axes, elements or tuple(drawn.coordinates[axis] for axis in state.axes), mapping)
+    of_axes = tuple(drawn.coordinates[axis] for axis in state.axes)
+    return (state.axes, of_axes if pair is None else tuple(each.key for each in pair), mapping)
 
 
 def may_lie_on_earth(drawn: DrawnSlice) -> bool:

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.bundled import resource
+from refbrowser.views.maps.layouts import EarthPart
 from refbrowser.views.maps.mesh import vectors
+from refbrowser.views.numbers import degrees_text
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -151,6 +153,26 @@ def net_lines(
     joined = np.ones(_NET_POINTS * (len(across) + len(upwards)), bool)
     joined[_NET_POINTS - 1 :: _NET_POINTS] = False
     return EarthLines(np.concatenate(east), np.concatenate(north), joined)
+
+
+def net_names(step: float, part: EarthPart) -> list[tuple[float, float, str]]:
+    """Return where the lines of a net are named, and how: longitude, latitude, text.
+
+    Meridians are named beside the parallel in the middle of a part of the Earth, parallels beside its middle
+    meridian.
+    """
+    east, north = (
+        step * (np.floor(sum(ends) / 2 / step) + 0.5) for ends in (part.longitudes, part.latitudes)
+    )
+    names = [
+        (float(each), north, degrees_text((float(each) + 180.0) % 360.0 - 180.0, step, "E", "W"))
+        for each in _multiples(step, *part.longitudes)
+    ]
+    return names + [
+        (east, float(each), degrees_text(float(each), step, "N", "S"))
+        for each in _multiples(step, *part.latitudes)
+        if abs(each) < 90.0
+    ]
 
 
 def _multiples(step: float, low: float, high: float) -> Floats:

@@ -357,3 +357,15 @@ def test_without_pyproj_it_is_drawn_as_it_is_stored(
     project(pane, qtbot, "platecarree", (100.0, 0.0))
     assert not drawing(pane).kind.is_indexed
     assert "pyproj" not in pane.legend.note.text()
+
+
+def test_meridians_are_named_where_no_axis_does(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(*world())
+    pane.look().set_overlay("graticule", True)
+    item = drawing(pane).overlays._drawn["graticule"].item
+    assert item._names[1] == ()
+    project(pane, qtbot, "robinson")
+    assert {"60°N", "30°E"} <= set(item._names[1])
+    pane.canvas.grab()
+    pane.look().set_overlay("graticule", False)
+    assert item._names[1] == ()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refbrowser.views.maps.earth_lines import EarthLines, earth_lines, is_fine, net_lines, net_step
+from refbrowser.views.maps.earth_lines import EarthLines, earth_lines, is_fine, net_lines, net_names, net_step
+from refbrowser.views.maps.layouts import EarthPart
 
 #: Points of coasts that everybody knows: longitude, latitude.
 KNOWN = {
@@ -81,3 +82,14 @@ def test_a_net_has_round_lines() -> None:
 def test_finer_lines_are_for_nearer_views() -> None:
     assert not is_fine(0.5)
     assert is_fine(0.1)
+
+
+def test_lines_of_a_net_are_named_beside_each_other() -> None:
+    names = net_names(30.0, EarthPart())
+    texts = [text for _east, _north, text in names]
+    assert texts.count("0°") == 2
+    assert {"180°W", "150°E", "60°N", "30°S"} <= set(texts)
+    assert "90°N" not in texts
+    near = net_names(5.0, EarthPart((355.0, 372.0), (41.0, 52.0)))
+    assert [text for _east, _north, text in near] == ["5°W", "0°", "5°E", "10°E", "45°N", "50°N"]
+    assert {north for _east, north, text in near if text[-1] in "EW"} == {47.5}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from pyqtgraph import GraphicsObject, mkPen
 from pyqtgraph.functions import arrayToQPath
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF, QTransform
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QPainter, QPainterPath, QPen, QPolygonF, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from refbrowser.app.plot.drawing import DrawnOverlay
+from refbrowser.app.plot.overlays.scene_item import draw_text, text_size
 from refbrowser.views.maps.earth_lines import (
     EarthLines,
     beside_each_other,
@@ -19,15 +22,20 @@ from refbrowser.views.maps.earth_lines import (
     earth_lines,
     is_fine,
     net_lines,
+    net_names,
     net_step,
     seen_lines,
 )
 from refbrowser.views.maps.layouts import seen_part
+from refbrowser.views.plot.coordinates import AxisRole
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.canvas import View
     from refbrowser.app.plot.drawing import Drawing
 
+Floats = npt.NDArray[np.float64]
+#: Between a line and what is written beside it, in pixels.
+_BESIDE = 3
 #: Points that are farther apart than this part of the whole picture lie on both sides of a seam.
 _JUMP = 0.25
 
@@ -48,7 +56,16 @@ class LinesItem(GraphicsObject):
         #: Its lines one by one: with wider pens they take a fifth of the time that the path takes.
         self._lines: list[QPolygonF] = []
         self._view = QRectF()
+        #: What is written: at which places of the plot, and which texts.
+        self._names: tuple[QPolygonF, tuple[str, ...]] = (QPolygonF(), ())
+        self.font = QFont()
         self.setZValue(z)
+
+    def set_names(self, places: Floats, texts: Sequence[str]) -> None:
+        """Write texts beside places of the plot, shape (n, 2)."""
+        points = [QPointF(across, upwards) for across, upwards in places.tolist()]
+        self._names = QPolygonF(points), tuple(texts)
+        self.update()
 
     def set_path(self, path: QPainterPath, view: QRectF) -> None:
         """Show other lines, which are seen in a part of the plot."""
@@ -79,6 +96,13 @@ class LinesItem(GraphicsObject):
             painter.setTransform(QTransform.fromTranslate(shift, shift))
             for line in lines:
                 painter.drawPolyline(line)
+        painter.resetTransform()
+        painter.setFont(self.font)
+        places, texts = self._names
+        for place, text in zip(transform.map(places).toList(), texts, strict=True):
+            width, height = text_size(self.font, text)
+            box = QRectF(place.x() + _BESIDE, place.y() - height, width + _BESIDE, height)
+            draw_text(painter, text, box, Qt.AlignmentFlag.AlignLeft)
         painter.setTransform(transform)
 
 
@@ -162,5 +186,27 @@ class Graticule(DrawnLines):
     z = 2.8
 
     def lines(self, degrees: float, view: View) -> EarthLines:
-        part = seen_part(self._drawing.kind.earth_at, view[:2])
-        return net_lines(net_step(min(part.width, degrees * max(view[2]))), part.longitudes, part.latitudes)
+        kind = self._drawing.kind
+        part = seen_part(kind.earth_at, view[:2])
+        step = net_step(min(part.width, degrees * max(view[2])))
+        self._name_lines(net_names(step, part))
+        return net_lines(step, part.longitudes, part.latitudes)
+
+    def _name_lines(self, names: Sequence[tuple[float, float, str]]) -> None:
+        """Write the degrees beside the lines, where no axis tells them."""
+        drawing = self._drawing
+        scale = drawing.canvas.across.scale_shown
+        east, north = (np.array([name[axis] for name in names], float) for axis in (0, 1))
+        found = drawing.kind.on_earth(east, north)
+        if found is None or (scale is not None and scale.coordinate.role is AxisRole.LONGITUDE):
+            self.item.set_names(np.zeros((0, 2)), ())
+            return
+        places = np.stack(found, axis=-1)
+        seen = np.isfinite(places).all(axis=1)
+        self.item.font = drawing.canvas.across.style["tickFont"]
+        texts = [name[2] for name, is_seen in zip(names, seen.tolist(), strict=True) if is_seen]
+        self.item.set_names(places[seen], texts)
+
+    def clear(self) -> None:
+        super().clear()
+        self.item.set_names(np.zeros((0, 2)), ())
