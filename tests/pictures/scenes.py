@@ -352,6 +352,28 @@ def regions_compared(stage: Stage) -> None:
 
 
 @scene
+def linked_views(stage: Stage) -> None:
+    document = stage.sample("/ocean/sst")
+    first = stage.window.centre.plot
+    assert first is not None
+    stage.trigger("split_right")
+    stage.window.hierarchy.select_node(document, "/atmosphere/wind_speed")
+    stage.settle()
+    stage.trigger("link_views")
+    stage.settle()
+    first.set_index(0, 6)
+    stage.settle()
+    first.point_at((100, 200))
+
+
+@scene
+def crossing_slices(stage: Stage) -> None:
+    stage.sample("/ocean/sst")
+    stage.trigger("three_slices")
+    stage.settle()
+
+
+@scene
 def missing_chunks(stage: Stage) -> None:
     stage.sample("/atmosphere/wind_speed")
 

@@ -19,7 +19,7 @@ from refbrowser.views.arrangement.linking import Link
 from refbrowser.views.words import one_line
 
 #: A lower place, in pixels, is not split into two below each other.
-_TWO_HIGH = 480
+_TWO_HIGH = 640
 
 
 class ViewArea(QWidget):

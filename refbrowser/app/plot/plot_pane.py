@@ -559,7 +559,7 @@ class PlotPane(QWidget):
         layout.addWidget(self.legend)
         layout.addWidget(self.sliders)
         below = QHBoxLayout()
-        below.addWidget(self.status, 2)
+        below.addWidget(self.status, 1)
         below.addWidget(self._link_note, 1)
         below.addWidget(self._back, 0, Qt.AlignmentFlag.AlignRight)
         self._back.hide()
