@@ -45,6 +45,7 @@ from refbrowser.engine.jobs import Job, JobState, JobStatus
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.tools.compare.window.commands import CompareCommands
 from refbrowser.tools.export.window import export_work as exporting
+from refbrowser.tools.figure.window.figure_sheet import FigureSheet
 from refbrowser.views.maps.layouts import ChosenProjection
 from refbrowser.views.plot.levels import Scale
 
@@ -547,6 +548,19 @@ def trust_sheet(stage: Stage) -> QWidget:
 def export(stage: Stage) -> QWidget:
     stage.sample("/ocean/sst")
     return stage.dialog("export")
+
+
+@scene
+def figure_sheet(stage: Stage) -> QWidget:
+    stage.sample("/ocean/sst")
+    # Other scenes may have left them.
+    stage.window.centre.plot.look().set_overlay("contours", False)  # type: ignore[union-attr]
+    stage.settle()
+    sheet = stage.dialog("export_figure")
+    assert isinstance(sheet, FigureSheet)
+    stage.wait(lambda: sheet.drawing is not None)
+    stage.settle()
+    return sheet
 
 
 @scene
