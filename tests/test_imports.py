@@ -85,6 +85,8 @@ ROLES = {"opening", "hierarchy", "verb", "request", "report", "public", "command
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
     "refbrowser.app.plot.told_plot": "a value, for a pane that is long enough without it",
+    "refbrowser.tools.compare.chunk_blocks": "what is taken over together, known without Qt",
+    "refbrowser.tools.compare.window.states_map": "a page of a window that is long enough without it",
     "refbrowser.app.dialogs.session_bar": "a bar, for commands that are long enough without it",
     "refbrowser.app.panes.key_editor": "a field over a cell, for a pane that is long enough without it",
     "refbrowser.views.reference_queries.term_columns": "what a term means, apart from which rows are asked",

@@ -106,13 +106,13 @@ class WantedDifferences:
         Of structure, metadata and documents.
     arrays
         Those whose references are.
-    coords
-        Of a single array: one chunk of it; all that differ where it is None.
+    box
+        Of a single array: the chunks along each dimension; all that differ where it is None.
     """
 
     differences: tuple[Difference, ...] = ()
     arrays: tuple[ArrayComparison, ...] = ()
-    coords: tuple[int, ...] | None = None
+    box: tuple[range, ...] | None = None
 
 
 def obstacle(difference: Difference, source: Dataset, target: Dataset) -> str:
@@ -454,8 +454,8 @@ class _Application:
             mine, theirs = now.hierarchy.find(own), self.source.hierarchy.find(other)
             if not isinstance(mine, ArrayNode) or not isinstance(theirs, ArrayNode):
                 continue
-            if wanted.coords is not None:
-                coords = np.array([wanted.coords], np.int64)
+            if wanted.box is not None:
+                coords = _in_box(wanted.box)
             else:
                 chunks = chunks or compare_chunks(mine, theirs, (now, self.source), self.control)
                 coords = _differing(chunks, own)
@@ -540,6 +540,12 @@ def _rule_number(difference: Difference) -> int | None:
     """Return the number of a rule; None for the order of all."""
     word, _, number = difference.name.partition(" ")
     return int(number) if word == "rule" and number.isdecimal() else None
+
+
+def _in_box(box: tuple[range, ...]) -> npt.NDArray[np.int64]:
+    """Return the coordinates of the chunks in a box, shape (n, dimensions)."""
+    axes = np.meshgrid(*(np.array(each, np.int64) for each in box), indexing="ij")
+    return np.stack([axis.reshape(-1) for axis in axes], axis=-1) if box else np.zeros((1, 0), np.int64)
 
 
 def _all_coords(node: ArrayNode) -> npt.NDArray[np.int64]:

@@ -306,6 +306,25 @@ class ChunkValues:
         }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkAmounts:
+    """The chunks of here whose values differ, as columns.
+
+    Attributes
+    ----------
+    grid_shape
+        Chunks along each dimension of here.
+    coords
+        Shape (n, dimensions).
+    amount
+        The largest difference in each, float64; 0 where what differs is no number.
+    """
+
+    grid_shape: tuple[int, ...]
+    coords: npt.NDArray[np.int64]
+    amount: npt.NDArray[np.float64]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueComparison:
     """The values of one array on both sides, element by element.
@@ -328,6 +347,8 @@ class ValueComparison:
         How many chunks of here hold elements that differ; at least so many where `has_more_chunks`.
     chunks
         The first of them, those with the largest differences first.
+    amounts
+        All of them that are counted; None where there are none.
     nan_here, nan_there
         Elements that are no number on that side alone; they differ, and have no part in the largest ones.
     absent_here, absent_there
@@ -357,6 +378,7 @@ class ValueComparison:
     chunks_different: int = 0
     has_more_chunks: bool = False
     chunks: tuple[ChunkValues, ...] = ()
+    amounts: ChunkAmounts | None = field(default=None, compare=False, repr=False)
     nan_here: int = 0
     nan_there: int = 0
     absent_here: int = 0

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.comparing.differences import ChunkValues, Extreme, ValueComparison
+from refbrowser.engine.comparing.differences import ChunkAmounts, ChunkValues, Extreme, ValueComparison
 from refbrowser.engine.dataset import Array
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
@@ -133,6 +133,7 @@ class _Values:
             chunks_different=len(self.chunks),
             has_more_chunks=self.has_more_chunks,
             chunks=self._largest_chunks(),
+            amounts=self._amounts(),
             nan_here=self.nan[0],
             nan_there=self.nan[1],
             absent_here=self.absent[0],
@@ -318,6 +319,16 @@ class _Values:
             larger = max(before, found, key=lambda each: each.amount)
             found = replace(larger, different=before.different + count)
         self.chunks[coords] = found
+
+    def _amounts(self) -> ChunkAmounts | None:
+        found = [*self.chunks.values()]
+        if not found:
+            return None
+        return ChunkAmounts(
+            self.here.node.grid.grid_shape,
+            np.array([each.coords for each in found], np.int64).reshape(len(found), -1),
+            np.array([each.amount for each in found], np.float64),
+        )
 
     def _largest_chunks(self) -> tuple[ChunkValues, ...]:
         return tuple(

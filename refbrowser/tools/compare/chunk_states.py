@@ -1,11 +1,13 @@
-"""The states of the chunks of a comparison as a map that is painted as any chunk map."""
+"""What a comparison found of the chunks of an array as maps that are painted as any chunk map."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.comparing.differences import ChunkComparison, ChunkState
+from refbrowser.engine.comparing.differences import ChunkAmounts, ChunkComparison, ChunkState
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, MapClass
 from refbrowser.views.chunks.chunk_map import ChunkLayout, long_axes_slice
 from refbrowser.views.plot.slicing import SliceState
@@ -26,7 +28,7 @@ _NUMBERS[[state for state, _ in _SHOWN]] = np.arange(1, len(_SHOWN) + 1)
 
 
 def states_slice(
-    chunks: ChunkComparison, names: tuple[str, ...], first: tuple[int, ...] | None = None
+    grid_shape: tuple[int, ...], names: tuple[str, ...], first: tuple[int, ...] | None = None
 ) -> SliceState:
     """Return the slice of the grid of a comparison to begin with.
 
@@ -37,8 +39,8 @@ def states_slice(
     first
         Coordinates of a chunk that is to be seen.
     """
-    indices = (0,) * len(chunks.grid_shape) if first is None else first
-    return long_axes_slice(chunks.grid_shape, names, indices)
+    indices = (0,) * len(grid_shape) if first is None else first
+    return long_axes_slice(grid_shape, names, indices)
 
 
 def next_state(chunks: ChunkComparison, start: tuple[int, ...] | None = None) -> tuple[int, ...] | None:
@@ -70,22 +72,53 @@ def states_map(states: npt.NDArray[np.uint8], layout: ChunkLayout) -> ColouredMa
     states
         `ChunkState` of each chunk, in the shape of the grid.
     """
+    classes = _of_layout(_NUMBERS[states], layout)
+    legend = [MapClass("nothing"), *(MapClass(style, one.words) for one, style in _SHOWN)]
+    return _map_of(layout, classes, legend)
+
+
+#: Steps of differences that have a colour of their own.
+_STEPS = 5
+
+
+def amounts_map(amounts: ChunkAmounts, layout: ChunkLayout) -> ColouredMap:
+    """Return the chunks of a layout coloured by how much their values differ: steps of equal ratio."""
+    numbers = amounts.amount
+    counted = np.isfinite(numbers) & (numbers > 0)
+    legend = [MapClass("nothing"), MapClass("plain", "the same, or not read")]
+    step = np.full(len(numbers), 2, np.uint8)
+    if counted.any():
+        low, high = float(numbers[counted].min()), float(numbers[counted].max())
+        edges = np.unique(np.geomspace(max(low, high * 1e-9), high, _STEPS + 1)[1:])
+        step[counted] = 2 + np.minimum(np.searchsorted(edges, numbers[counted]), len(edges) - 1)
+        legend += [
+            MapClass("scale", f"by up to {edge:.3g}", number, len(edges)) for number, edge in enumerate(edges)
+        ]
+    step[~counted] = len(legend)
+    legend.append(MapClass("changed", "differs in what is no number"))
+    grid = np.ones(amounts.grid_shape, np.uint8)
+    grid[tuple(amounts.coords.T)] = step
+    return _map_of(layout, _of_layout(grid, layout), legend)
+
+
+def _of_layout(grid: npt.NDArray[np.uint8], layout: ChunkLayout) -> npt.NDArray[np.uint8]:
+    """Return the cells of a layout, of a number for each chunk of a grid."""
     state = layout.slice
     at: list[int | slice] = list(state.indices)
     for axis in state.axes:
         at[axis] = slice(None)
-    part = _NUMBERS[states[tuple(at)]]
+    part = grid[tuple(at)]
     if state.y is not None:
-        classes = part if state.y < state.x else part.T
-    else:
-        classes = np.zeros(layout.rows * layout.columns, np.uint8)
-        classes[: part.size] = part.reshape(-1)
-        classes = classes.reshape(layout.rows, layout.columns)
-    classes = np.ascontiguousarray(classes)
-    counts = np.bincount(classes.reshape(-1), minlength=len(_SHOWN) + 1).tolist()
-    legend = [MapClass("nothing")]
-    legend += [MapClass(style, one.words, count=counts[n]) for n, (one, style) in enumerate(_SHOWN, 1)]
+        return np.ascontiguousarray(part if state.y < state.x else part.T)
+    classes = np.zeros(layout.rows * layout.columns, np.uint8)
+    classes[: part.size] = part.reshape(-1)
+    return classes.reshape(layout.rows, layout.columns)
+
+
+def _map_of(layout: ChunkLayout, classes: npt.NDArray[np.uint8], legend: list[MapClass]) -> ColouredMap:
+    counts = np.bincount(classes.reshape(-1), minlength=len(legend)).tolist()
+    counted = [replace(each, count=counts[number] if number else 0) for number, each in enumerate(legend)]
     return ColouredMap(
-        layout, range(layout.rows), range(layout.columns), ColourBy.CHANGE, classes, tuple(legend),
+        layout, range(layout.rows), range(layout.columns), ColourBy.CHANGE, classes, tuple(counted),
         stored=0, inline=0, missing=0, failed=0, is_complete=True,
     )  # fmt: skip

@@ -160,7 +160,9 @@ def test_one_difference_alone_is_taken_and_templates_stay() -> None:
         assert again.differences == ()
         assert again.chunks_different == 2
         arrays = {each.path: each for each in again.arrays}
-        mine, _ = taken(mine, there, Side.HERE, WantedDifferences(arrays=(arrays["/a"],), coords=(1, 1)))
+        mine, _ = taken(
+            mine, there, Side.HERE, WantedDifferences(arrays=(arrays["/a"],), box=(range(1, 2), range(1, 2)))
+        )
         # As the other side spells it: by the template that means the same here.
         assert b'["{{u}}new.bin", 0, 7]' in mine.document.to_bytes()
         mine, _ = taken(mine, there, Side.HERE, WantedDifferences(arrays=(arrays["/b"],)))

@@ -99,7 +99,7 @@ class CompareWindow(QDialog):
         self.texts = SideTexts("compared", names)
         self.map = StatesMap(self, names)
         self.map.chunkChosen.connect(lambda _coords: self._offer())
-        self.values = ComparedValues()
+        self.values = ComparedValues(self)
         self.values.elementWanted.connect(self._want_element)
         self._empty = hint_label(_NOTHING)
         self._pages = QStackedWidget()
@@ -282,7 +282,7 @@ class CompareWindow(QDialog):
             self._write(entry)
         elif entry.what == "values":
             self._pages.setCurrentWidget(self.values)
-            self.values.set_array(entry.array)
+            self.values.set_array(found, entry.array)
         else:
             self._pages.setCurrentWidget(self.map)
             self.map.set_array(found, entry.array)

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
+from math import prod
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QLineEdit,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import ThemedItem, one_shot, plain_label, push_button
+from refbrowser.limits import LIMITS
+from refbrowser.tools.compare.window.grid_map import GridMap
+from refbrowser.views.chunks.chunk_map import ChunkLayout
 from refbrowser.views.words import index_text, one_line
 from refbrowser.words import count_text, counted_spaced
 
 if TYPE_CHECKING:
+    from refbrowser.app.tasks.latest import Work
     from refbrowser.engine.comparing.differences import ArrayComparison, ChunkValues, Extreme
+    from refbrowser.tools.compare.compared import Compared
     from refbrowser.tools.compare.compared_entries import ComparedEntry
 
 _ENTRY = Qt.ItemDataRole.UserRole
@@ -25,6 +40,7 @@ LISTED = 1_000
 _PAUSE = 120
 #: Why elements could not be read: so many reasons are told.
 _ERRORS = 2
+_TOO_LARGE = "The grid is too large to be drawn: the chunks that differ most are listed."
 #: Sign and words of each side.
 _SIDES = {"here": "− only here", "there": "+ only there", "both": "≠ differs"}
 
@@ -170,8 +186,10 @@ class ComparedValues(QWidget):
 
     elementWanted = Signal(object)
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work) -> None:
         super().__init__()
+        self.grid = GridMap(work, "comparedValuesMap", "Chunks, by how much their values differ", _TOO_LARGE)
+        self.grid.pointed.connect(self._point)
         self.rows = QTreeWidget()
         self.rows.setObjectName("comparedValues")
         self.rows.setAccessibleName("Where values differ")
@@ -190,13 +208,19 @@ class ComparedValues(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(self.rows, 1)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setObjectName("comparedValuesSplit")
+        split.setChildrenCollapsible(False)
+        split.addWidget(self.grid)
+        split.addWidget(self.rows)
+        layout.addWidget(split, 1)
         layout.addWidget(self._errors)
         layout.addWidget(self.show_button, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def set_array(self, array: ArrayComparison) -> None:
+    def set_array(self, found: Compared, array: ArrayComparison) -> None:
         """Show where the values of an array differ."""
         values = array.values
+        self._show_grid(found, array)
         self.rows.clear()
         if values is not None:
             # Of numbers the largest ones say more than the first.
@@ -219,6 +243,32 @@ class ComparedValues(QWidget):
         self._errors.setVisible(bool(lines))
         self._update()
 
+    def _show_grid(self, found: Compared, array: ArrayComparison) -> None:
+        from refbrowser.tools.compare.chunk_states import amounts_map, states_slice
+        from refbrowser.tools.compare.compared import names_of
+
+        amounts = None if array.values is None else array.values.amounts
+        self.grid.setVisible(amounts is not None)
+        if amounts is None or array.values is None:
+            self.grid.clear()
+            return
+        if prod(amounts.grid_shape) > LIMITS.map_chunks:
+            self.grid.show_large()
+            return
+        worst = array.values.chunks[0].coords if array.values.chunks else None
+        layout = ChunkLayout.of(states_slice(amounts.grid_shape, names_of(found, array), worst))
+        self.grid.show_layout(layout, partial(amounts_map, amounts))
+        if worst is not None:
+            self.grid.place_cursor(worst)
+
+    def _point(self, coords: tuple[int, ...]) -> None:
+        """Choose the line of a chunk, where it has one."""
+        name = _name_of_chunk(coords)
+        found = self.rows.findItems(name, Qt.MatchFlag.MatchExactly)
+        self.grid.view.say(f"{name}: {found[0].text(1)} {found[0].text(3)}" if found else name)
+        if found:
+            self.rows.setCurrentItem(found[0])
+
     def _update(self) -> None:
         self.show_button.setEnabled(self.rows.currentItem() is not None)
 
@@ -232,8 +282,12 @@ def _extreme_row(name: str, extreme: Extreme) -> QTreeWidgetItem:
     return _value_row(name, extreme.amount, extreme.index, extreme.here, extreme.there)
 
 
+def _name_of_chunk(coords: tuple[int, ...]) -> str:
+    return f"chunk {index_text(coords)}"
+
+
 def _chunk_row(chunk: ChunkValues) -> QTreeWidgetItem:
-    name = f"chunk {index_text(chunk.coords)}"
+    name = _name_of_chunk(chunk.coords)
     words = counted_spaced(chunk.different, "value differs", "values differ")
     return _value_row(name, chunk.amount, chunk.index, words, "")
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QWidget
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import plain_label, push_button
 from refbrowser.references.edits.compare import Side
+from refbrowser.tools.compare.chunk_blocks import block_around, box_text, count_of, single
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text
 
@@ -24,11 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Some of the differences: in words, and the entries; one chunk where `coords` are told."""
+    """Some of the differences: in words, and the entries; some chunks where a `box` of them is told."""
 
     words: str
     entries: tuple[ComparedEntry, ...]
-    coords: tuple[int, ...] | None = None
+    box: tuple[range, ...] | None = None
+
+    @property
+    def first(self) -> tuple[int, ...] | None:
+        """Coordinates of the first chunk of the box."""
+        return None if self.box is None else tuple(part.start for part in self.box)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,10 @@ def scopes_of(found: Compared, entry: ComparedEntry, coords: tuple[int, ...] | N
     if entry.what == "values" and entry.array is not None:
         return
     if entry.array is not None and coords is not None:
-        yield Scope(f"chunk {'.'.join(map(str, coords)) or '0'}", (entry,), coords)
+        yield Scope(f"chunk {'.'.join(map(str, coords)) or '0'}", (entry,), single(coords))
+        block = block_around(entry.array.chunks, coords)
+        if count_of(block) > 1:
+            yield Scope(f"block {box_text(block)} ({count_text(count_of(block))} chunks)", (entry,), block)
     if entry.array is not None:
         yield Scope(f"all references of {entry.path}", (entry,))
     else:
@@ -154,7 +163,7 @@ class TakingBar(QWidget):
             return "nothing is chosen"
         first = ""
         for each in scope.entries:
-            why = _why_not(found, each, scope.coords, to_left=to_left)
+            why = _why_not(found, each, scope.first, to_left=to_left)
             if not why:
                 return ""
             first = first or why
@@ -166,13 +175,11 @@ class TakingBar(QWidget):
         scope, found = self._current(), self._found
         if scope is None or found is None:
             return
-        possible = [
-            each for each in scope.entries if not _why_not(found, each, scope.coords, to_left=to_left)
-        ]
+        possible = [each for each in scope.entries if not _why_not(found, each, scope.first, to_left=to_left)]
         wanted = WantedDifferences(
             tuple(each.difference for each in possible if each.difference is not None),
             tuple(each.array for each in possible if each.array is not None),
-            scope.coords,
+            scope.box,
         )
         words = scope.words if len(scope.entries) == 1 else f"{count_text(len(possible))} differences"
         self.wanted.emit(Taking(to_left, wanted, words))

@@ -166,23 +166,23 @@ def test_chunks_are_a_grid_and_one_of_them_is_taken_over(
     settle()
     choose(shown, ComparedSection.REFERENCES, "/a")
     settle()
-    coloured = shown.map.view.coloured()
+    coloured = shown.map.grid.view.coloured()
     assert coloured is not None
     assert {each.label: each.count for each in coloured.legend if each.count} == {
         "same": 1, "moved": 1, "changed": 1, "only here": 1,
     }  # fmt: skip
-    assert shown.map.legend.texts() == ["same  1", "moved  1", "changed  1", "only here  1"]
+    assert shown.map.grid.legend.texts() == ["same  1", "moved  1", "changed  1", "only here  1"]
     # The first that differs is shown; arrows go to others.
     assert shown.map.coords == (0, 0)
     assert [text.lines()[0].text for text in shown.map.pair.texts] == [
         '["data.bin", 0, 12]', '["data.bin", 100, 12]',
     ]  # fmt: skip
-    QTest.keyClick(shown.map.view, Qt.Key.Key_Right)
-    QTest.keyClick(shown.map.view, Qt.Key.Key_Down)
+    QTest.keyClick(shown.map.grid.view, Qt.Key.Key_Right)
+    QTest.keyClick(shown.map.grid.view, Qt.Key.Key_Down)
     settle()
     assert shown.map.coords == (1, 1)
     assert shown.map.pair.texts[1].lines()[0].text == "(not there)"
-    assert "(not there)" in shown.map.view.accessibleDescription()
+    assert "(not there)" in shown.map.grid.view.accessibleDescription()
     assert shown.taking.scope.currentText() == "chunk 1.1"
     button(shown, "takeLeftButton").click()
     settle()
@@ -219,6 +219,16 @@ def test_values_are_compared_and_lead_into_the_plot(
     assert row is not None
     # Numbers from 0 on here, from 50 on there; of the chunk that is not there the fill value.
     assert [row.text(column) for column in range(1, 5)] == ["50", "[0, 0]", "0", "50"]
+    # The grid says how much the chunks differ; a cell leads to its line.
+    coloured = shown.values.grid.view.coloured()
+    assert coloured is not None
+    scale = [
+        (entry.label, entry.count) for entry in coloured.legend if entry.style == "scale" and entry.count
+    ]
+    assert sum(count for _label, count in scale) == shown.found.comparison.arrays[0].values.chunks_different
+    shown.values.grid.pointed.emit(shown.found.comparison.arrays[0].values.chunks[-1].coords)
+    assert shown.values.rows.currentItem().text(0).startswith("chunk ")
+    shown.values.rows.setCurrentItem(row)
     button(shown, "comparedShowButton").click()
     settle()
     plot = window.centre.plot
