@@ -139,7 +139,8 @@ class MendingPane(TextPane):
 
     def _mark(self, position: int) -> None:
         """Mark where the text breaks, and go there once its rows are known."""
-        words = "" if self._error is None else error_text(self._error)
+        message, advice = (str(getattr(self._error, name, "")) for name in ("message", "advice"))
+        words = f"{message[:1].upper()}{message[1:]}. {advice}".strip()
         self._marks = (SourceMark(position, position, True, words),)
         self.go_when_there(position)
 

@@ -80,6 +80,8 @@ class SourceView(PaintedView):
         self._bar.moved.connect(self.viewport().update)
         self._wheel = 0
         self._widest = 0
+        #: How many rows there were when they were painted last.
+        self._painted = 0
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.horizontalScrollBar().valueChanged.connect(lambda _value: self.viewport().update())
         self._measure()
@@ -102,7 +104,8 @@ class SourceView(PaintedView):
         if self._texts:
             self._texts.pop(max(self._texts), None)
         self._fit()
-        self.viewport().update()
+        if self._bar.first + self.visible_rows() >= self._painted:
+            self.viewport().update()
 
     def set_marks(self, marks: Sequence[SourceMark]) -> None:
         """Mark places, in the order of the text."""
@@ -159,6 +162,21 @@ class SourceView(PaintedView):
             self._folded()
         self._anchor = start
         self._set_caret(start if stop is None else stop, keeps_anchor=True, row=row)
+
+    def see_caret(self) -> None:
+        """Scroll as little as is needed to see the caret."""
+        if self.rows.count:
+            self._fit()
+            self._bar.see(self.rows.seen_place(self.rows.row_at(self.caret)))
+            self.viewport().update()
+
+    def column(self) -> int:
+        """Return the column of the caret in its line, from 1, in characters."""
+        first = row = self.rows.row_at(self.caret)
+        while first and self.rows.span(first).goes_on and row - first < _KEPT:
+            first -= 1
+        before = self.rows.text.read(self.rows.span(first).start, self.caret)
+        return len(before.decode("utf-8", "replace")) + 1
 
     def select_all(self) -> None:
         """Select the whole text; the view stays where it is."""
@@ -323,7 +341,7 @@ class SourceView(PaintedView):
             self.paint_placeholder(painter)
             return
         scheme, gutter = theme.colors(), self._gutter()
-        area = self.viewport().rect()
+        area, self._painted = self.viewport().rect(), self.rows.seen
         painter.fillRect(QRect(0, 0, gutter - theme.SMALL, area.height()), QColor(scheme.raised))
         number, before = 0, -1
         last = min(self.rows.seen, self._bar.first + self.visible_rows() + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,6 +31,8 @@ _CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.Shif
 _AHEAD = 1 << 16
 #: Bytes at the beginning by which the layout is chosen.
 _SAMPLE = 1 << 16
+#: Seconds of rest after each portion of a text.
+_REST = 0.001
 #: What is selected is looked for at once where it has at most so many bytes.
 _SOUGHT = 200
 #: A search begins so long after a keystroke, in milliseconds.
@@ -220,7 +223,13 @@ class TextPane(QWidget):
             is_laid_out = is_wide(text.read(0, _SAMPLE)) if chosen is None else chosen
             control.send(TextBegun(text, positions, is_laid_out))
             layout: Layout = LaidOutRows() if is_laid_out else LineRows()
-            for rows in scan_rows(text.chunks(), layout, control.check):
+
+            def rest() -> None:
+                # Python runs one thread at a time, and the window paints meanwhile.
+                control.check()
+                time.sleep(_REST)
+
+            for rows in scan_rows(text.chunks(), layout, rest):
                 control.send(rows)
 
         self._scanning.run(work, title, scan, lambda _none: self._complete(), failed, received=self._receive)
@@ -329,7 +338,7 @@ class TextPane(QWidget):
             return
         start, stop = view.selection()
         row = view.rows.row_at(view.caret)
-        where = f"Line {count_text(view.rows.number(row))}"
+        where = f"Line {count_text(view.rows.number(row))}, column {count_text(view.column())}"
         if view.is_laid_out:
             where = f"Byte {count_text(view.caret)}"
         words = [where]

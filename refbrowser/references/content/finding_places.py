@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.findings.finding import Finding, FindingKind
 from refbrowser.references.content.content import DocumentContent, Edit, ReferenceText
 from refbrowser.references.content.reference_values import Issue
+from refbrowser.references.content.scan_texts import text_quotes
 from refbrowser.references.content.writer import appended, splices
 from refbrowser.references.text.document_text import locate
 from refbrowser.references.text.json_text import Node, NodeKind
@@ -175,24 +177,43 @@ def _at(node: Node, pointer: str) -> Node:
     return node
 
 
+def _rows_within(
+    document: ReferenceText, start: int, stop: int, data: bytes
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return where rows begin within a text that becomes another, and by how much each is moved in that."""
+    table = document.refs.text_table
+    rows = slice(*table.start.searchsorted([start + 1, stop]))
+    begins = table.start[rows].astype(np.int64)
+    if len(begins) and data:
+        # Where URLs of rows that follow each other changed, all else has the same quotes.
+        before, after = text_quotes(table.text.read(start, stop)), text_quotes(data)
+        if len(before) == len(after):
+            return begins, after[before.searchsorted(begins - start)] - (begins - start)
+    return np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+
 class Positions:
     """Bytes of the document as it is now, for what stands in its outer text and for entries of refs."""
 
     def __init__(self, document: ReferenceText) -> None:
         self._document = document
-        starts, growth = [], [0]
+        starts, growth, last = [np.zeros(0, np.int64)], [np.zeros(1, np.int64)], 0
+        total = 0
         for start, stop, data in splices(document.refs, document.span):
-            starts.append(start)
-            growth.append(growth[-1] + len(data) - (stop - start))
+            begins, moved = _rows_within(document, start, stop, data)
+            starts += (np.array([start]), begins - 1, np.array([stop - 1])[: len(begins)])
+            after = total + len(data) - (stop - start)
+            growth += (np.array([after]), total + moved, np.array([after])[: len(begins)])
+            total, last = after, start
         #: The text of appended entries is the last change, if there are any.
         self._appended = appended(document.refs)
-        self._tail = starts[-1] if starts else 0
-        self._starts = np.array(starts, np.int64)
-        self._growth = growth
+        self._tail = last
+        self._starts = np.concatenate(starts)
+        self._growth = np.concatenate(growth)
         hole = document.hole
         self._hole = len(document.outer) if hole is None else hole
         start, stop = document.span
-        self._region = stop - start + growth[-1]
+        self._region = stop - start + total
 
     def outer(self, position: int) -> int:
         """Return where a byte of the outer text stands."""
@@ -224,7 +245,8 @@ class Positions:
         if starts and position >= (begin := self.read(self._tail)) + starts[0]:
             return -1 - bisect_right(starts, position - begin)
         row = bisect_right(range(len(refs.text_table)), position, key=self.entry) - 1
-        while row >= 0 and not refs.stands(row):
+        # Rows that are gone have the place of what follows them.
+        while row >= 0 and row in refs.removed:
             row -= 1
         return row if row >= 0 else None
 

@@ -19,7 +19,7 @@ FILLED = 96
 #: A row has at most so many bytes; what is longer goes on in the next one.
 WIDEST = 240
 #: Bytes that are looked at together.
-PORTION = 1 << 20
+PORTION = 1 << 19
 #: Depths of rows that go on from the one before: outside of a string, and within one.
 GOES_ON, IN_STRING = 254, 255
 #: The deepest row; what is nested deeper is shown as deep as this.

@@ -46,7 +46,7 @@ def marks_of(
         position = position_of(document, positions, finding.place)
         if position is not None:
             times = f" ({finding.count:,} times)" if finding.count > 1 else ""
-            advice = f" {finding.advice}" if finding.advice else ""
+            advice = f" {finding.advice[:1].upper()}{finding.advice[1:]}" if finding.advice else ""
             words = f"{finding.message[:1].upper()}{finding.message[1:]}{times}.{advice}"
             marks.append(SourceMark(position, position, finding.is_fault, words))
     return tuple(sorted(marks, key=lambda mark: mark.start))
