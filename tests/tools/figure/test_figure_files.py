@@ -87,6 +87,17 @@ def test_cells_have_the_colours_of_the_map(steps: str, tmp_path: Path) -> None:
         assert near & pixels, value
 
 
+def test_lines_are_as_thick_at_any_density(steps: str, tmp_path: Path) -> None:
+    shares = []
+    for dpi in (96, 288):
+        target = tmp_path / f"{dpi}.png"
+        refbrowser.figure(steps, "/t", target, "1,2,:", size="170x100mm", dpi=dpi)
+        pixels = np.asarray(Image.open(target).convert("RGB")).astype(int)
+        accent = np.abs(pixels - (0x0F, 0x62, 0xAC)).max(axis=2) < 60
+        shares.append(accent.mean())
+    assert shares[1] == pytest.approx(shares[0], rel=0.35)
+
+
 def test_it_is_the_slice_and_part_that_was_selected(document: Callable[..., str], tmp_path: Path) -> None:
     values = np.zeros((2, 4, 6), "<f4")
     values[1, 1:3, 2:4] = 1

@@ -477,7 +477,7 @@ class FigureDrawing:
         if flags:
             self._draw_flags(
                 painter,
-                QRectF(left, box.top(), place.beside - self._gap, box.height()),
+                QRectF(left, box.top(), place.beside - self._gap, place.canvas.bottom() - box.top()),
                 flags,
                 plot.symbols(),
             )

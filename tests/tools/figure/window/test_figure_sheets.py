@@ -17,6 +17,7 @@ from window_fixtures import button
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
+from refbrowser.cli.program import main
 from refbrowser.tools.figure import film_files
 from refbrowser.tools.figure.window import film_job
 from refbrowser.tools.figure.window.figure_sheet import FigureSheet
@@ -80,6 +81,24 @@ def test_the_sheet_shows_what_it_writes(
         )
         assert written.info["Title"] == "Mine"
         assert written.info["dpi"][0] == pytest.approx(300, abs=1)
+
+
+@pytest.mark.slow
+def test_the_command_line_draws_the_same(
+    plotted: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    plot = plotted.centre.plot
+    assert plot is not None
+    plot.set_index(0, 2)
+    settle()
+    sheet = figure_sheet(plotted, qtbot)
+    sheet.write(str(tmp_path / "window.png"))
+    settle()
+    command = ["figure", str(tmp_path / "made.json"), "/t", "--select", "2", "-o", str(tmp_path / "line.png")]
+    assert main(command) == 0
+    with Image.open(tmp_path / "window.png") as window, Image.open(tmp_path / "line.png") as line:
+        assert window.size == line.size
+        assert window.tobytes() == line.tobytes()
 
 
 @pytest.mark.slow
