@@ -20,7 +20,18 @@ from refbrowser.app.shell.main_window import MainWindow
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
 #: These end the window, close the document, change how all looks, or ask the desktop.
-LEFT_OUT = frozenset({"quit", "close_document", "open_files", "open_sample", "theme_dark", "theme_light"})
+LEFT_OUT = frozenset(
+    {
+        "quit",
+        "close_document",
+        "open_files",
+        "open_sample",
+        "theme_dark",
+        "theme_light",
+        "theme_contrast_dark",
+        "theme_contrast_light",
+    }
+)
 #: What a line of Python that was copied may call.
 CALLS = frozenset(
     (

@@ -215,6 +215,18 @@ VIEW: tuple[ActionSpec | None, ...] = (
     ActionSpec("theme_system", "As the &desktop", submenu="&Theme", check="is_system_theme"),
     ActionSpec("theme_light", "&Light", submenu="&Theme", check="is_light_theme"),
     ActionSpec("theme_dark", "&Dark", submenu="&Theme", check="is_dark_theme"),
+    ActionSpec(
+        "theme_contrast_light",
+        "High contrast, l&ight",
+        submenu="&Theme",
+        check="is_contrast_light_theme",
+    ),
+    ActionSpec(
+        "theme_contrast_dark",
+        "High contrast, d&ark",
+        submenu="&Theme",
+        check="is_contrast_dark_theme",
+    ),
     None,
     ActionSpec(
         "reset_layout",

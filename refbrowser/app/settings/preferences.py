@@ -56,7 +56,13 @@ class Preference(NamedTuple):
     scale: int = 1
 
 
-THEMES = (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark"))
+THEMES = (
+    ("system", "As the desktop"),
+    ("light", "Light"),
+    ("dark", "Dark"),
+    ("contrast_light", "High contrast, light"),
+    ("contrast_dark", "High contrast, dark"),
+)
 RESTORE = (("never", "Never"), ("ask", "Offer it on the start page"), ("always", "At once"))
 #: The part of the dialog that says where exports run.
 COMPUTE = "Compute"

@@ -97,6 +97,67 @@ DARK = Colors(
     syntax_number="#f0b37e",
 )
 
+#: For those who need more contrast than the others have.
+CONTRAST_LIGHT = Colors(
+    dark=False,
+    window="#ffffff",
+    surface="#fefefe",
+    raised="#f4f4f4",
+    border="#767676",
+    text="#000000",
+    muted="#262626",
+    accent="#00226b",
+    accent_soft="#c9ddff",
+    on_accent="#ffffff",
+    fault="#8c0000",
+    fault_soft="#ffe9e6",
+    warning="#5c3200",
+    warning_soft="#fff1cf",
+    stale="#7d0050",
+    stale_soft="#ffe4f3",
+    good="#00451c",
+    changed="#4b0a85",
+    hover="#e2e8f2",
+    syntax="#00358a",
+    syntax_text="#00451c",
+    syntax_number="#5c2800",
+)
+
+CONTRAST_DARK = Colors(
+    dark=True,
+    window="#000000",
+    surface="#060606",
+    raised="#141414",
+    border="#6e6e6e",
+    text="#ffffff",
+    muted="#e0e0e0",
+    accent="#9fd3ff",
+    accent_soft="#0a3156",
+    on_accent="#000000",
+    fault="#ffb1a8",
+    fault_soft="#4d0d0d",
+    warning="#ffd67a",
+    warning_soft="#463000",
+    stale="#ffb3dc",
+    stale_soft="#4a0f33",
+    good="#9bf0b8",
+    changed="#e3c4ff",
+    hover="#262626",
+    syntax="#a5d6ff",
+    syntax_text="#a8f0c0",
+    syntax_number="#ffcb9e",
+)
+
+#: The schemes by the names with which they are chosen.
+SCHEMES = {
+    "light": LIGHT,
+    "dark": DARK,
+    "contrast_light": CONTRAST_LIGHT,
+    "contrast_dark": CONTRAST_DARK,
+}
+#: By the colour of the window, which tells them apart.
+_BY_WINDOW = {scheme.window: scheme for scheme in SCHEMES.values()}
+
 
 class Appearance(NamedTuple):
     """The colours, and the font of words, in which something else than the window is drawn."""
@@ -131,12 +192,17 @@ def colors() -> Colors:
     if _appearances:
         return _appearances[-1].colors
     window = QGuiApplication.palette().color(QPalette.ColorRole.Window)
-    return DARK if window.lightness() < 128 else LIGHT
+    return _BY_WINDOW.get(window.name()) or (DARK if window.lightness() < 128 else LIGHT)
 
 
 def system_colors() -> Colors:
     """Return the colours that the desktop asks for."""
-    dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    hints = QGuiApplication.styleHints()
+    dark = hints.colorScheme() == Qt.ColorScheme.Dark
+    # Qt knows of contrast from 6.10 on.
+    accessibility = getattr(hints, "accessibility", None)
+    if accessibility is not None and accessibility().contrastPreference().name == "HighContrast":
+        return CONTRAST_DARK if dark else CONTRAST_LIGHT
     return DARK if dark else LIGHT
 
 
@@ -162,9 +228,9 @@ def apply(application: QApplication, scheme: Colors) -> None:
 
 
 def choose(application: QApplication, choice: str) -> None:
-    """Use the light or the dark scheme, or the desktop's (``system``), from now on."""
+    """Use one of `SCHEMES` by its name, or the desktop's (``system``), from now on."""
     application.setProperty(_CHOICE, choice)
-    apply(application, {"light": LIGHT, "dark": DARK}.get(choice) or system_colors())
+    apply(application, SCHEMES.get(choice) or system_colors())
 
 
 def follow_system(application: QApplication, choice: str = "system") -> None:

@@ -1,4 +1,4 @@
-"""Text and marks are legible in both schemes: the contrast ratios that WCAG 2.2 asks for (1.4.3, 1.4.11)."""
+"""Text and marks are legible in each scheme: the contrast ratios that WCAG 2.2 asks for (1.4.3, 1.4.11)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.theme import Colors
@@ -14,7 +15,9 @@ TEXT, MARK = 4.5, 3.0
 #: What text and marks are drawn on.
 GROUNDS = ("window", "surface", "raised", "hover", "accent_soft")
 SOFT = {"fault": "fault_soft", "warning": "warning_soft", "stale": "stale_soft"}
-SCHEMES = pytest.mark.parametrize("scheme", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+SCHEMES = pytest.mark.parametrize("scheme", theme.SCHEMES.values(), ids=theme.SCHEMES.keys())
+#: What WCAG asks for enhanced contrast (1.4.6).
+ENHANCED = 7.0
 
 
 def luminance(color: str) -> float:
@@ -61,3 +64,22 @@ def test_marks_of_the_keyboard(scheme: Colors) -> None:
     for ground in GROUNDS:
         assert contrast(scheme.accent, getattr(scheme, ground)) >= MARK
     assert contrast(scheme.accent, scheme.border) >= MARK
+
+
+@pytest.mark.parametrize("scheme", [theme.CONTRAST_LIGHT, theme.CONTRAST_DARK], ids=["light", "dark"])
+def test_high_contrast(scheme: Colors) -> None:
+    names = ("text", "muted", "accent", "fault", "warning", "good", "changed", "stale")
+    for name, ground in itertools.product(names, GROUNDS):
+        assert contrast(getattr(scheme, name), getattr(scheme, ground)) >= ENHANCED, (name, ground)
+    for ground in ("window", "surface"):
+        assert contrast(scheme.border, getattr(scheme, ground)) >= MARK
+
+
+def test_the_scheme_in_force_is_told_by_its_window(qapp: QApplication) -> None:
+    before = theme.colors()
+    try:
+        for name, scheme in theme.SCHEMES.items():
+            qapp.setPalette(theme._palette(scheme))
+            assert theme.colors() is scheme, name
+    finally:
+        qapp.setPalette(theme._palette(before))
