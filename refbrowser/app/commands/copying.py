@@ -70,7 +70,7 @@ def shown_by(plot: PlotPane | None) -> Shown | None:
 
 def shown_beside(plot: PlotPane | None) -> Shown | None:
     """Return what the table beside a plot shows: whole elements, also where a part of each is plotted."""
-    return None if plot is None else _shown(plot, plot.whole(), None)
+    return None if plot is None else _shown(plot, plot.tabled(), None)
 
 
 def _shown(plot: PlotPane, node: ArrayNode | None, picture: Picture | None) -> Shown | None:

@@ -328,6 +328,12 @@ class PlotPane(QWidget):
         """Return the array of whose elements a part is plotted; the array that is shown where it is all."""
         return self._presenter.subject.whole
 
+    def tabled(self) -> ArrayNode | None:
+        """Return what a table shows: whole elements, but of complex numbers the part that is plotted."""
+        whole = self.whole()
+        is_complex = whole is not None and whole.dtype is not None and whole.dtype.kind == "c"
+        return self.array() if is_complex else whole
+
     def part_names(self) -> tuple[str, ...]:
         """Return the parts of each element that can be plotted; none where elements have no parts."""
         return self._presenter.part_names()

@@ -214,7 +214,7 @@ class TablePane(QWidget):
             self._follow_timer.start()
 
     def _follow(self) -> None:
-        plot, node, state = self._plot, self._plot.whole(), self._plot.slice_state()
+        plot, node, state = self._plot, self._plot.tabled(), self._plot.slice_state()
         self._stale = False
         if node is None:
             self.show_nothing()

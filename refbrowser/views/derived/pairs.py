@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.model.expressions.grammar import BY_POSITION, NamedArray, word_text
+from refbrowser.model.expressions.conversions import conversion
+from refbrowser.model.expressions.grammar import BY_POSITION, CONVERT, NamedArray, word_text
 from refbrowser.model.selection import Selection
 from refbrowser.views.derived.expression_operands import Operands
 from refbrowser.views.derived.operands import NEAR, Axis, Operand
@@ -130,7 +132,9 @@ def paired(
         return Pair(differences=tuple(differences), movable=tuple(movable))
     name = f"{first.path.rsplit('/', 1)[-1]}_{PAIRS[sign]}"
     is_name = name.isidentifier()
-    text = f"{f'{name} = ' if is_name else ''}{one.text()} {sign} {other.text()}"
+    second_text, converted = _in_units_of(one, other, sign)
+    notes += [converted] if converted else []
+    text = f"{f'{name} = ' if is_name else ''}{one.text()} {sign} {second_text}"
     return Pair(text, _title(one, other, sign), tuple(notes))
 
 
@@ -139,6 +143,20 @@ def _side(named: NamedArray, datasets: Mapping[str, Dataset], token: CancelToken
     operand = operands.of(named)
     ((array, selection),) = operands.taken
     return _Side(named, array, operand, selection)
+
+
+def _in_units_of(one: _Side, other: _Side, sign: str) -> tuple[str, str]:
+    """Return the second side in the units of the first where they differ, with that in words."""
+    wanted, own = (attribute_text(side.array.attrs, "units") for side in (one, other))
+    text = other.text()
+    if sign != "-" or one.operand.unit == other.operand.unit or not wanted or not own:
+        return text, ""
+    try:
+        conversion(own, wanted)
+    except RefbrowserError:
+        # What does not go together is told of the expression.
+        return text, ""
+    return f"{CONVERT}({text}, {word_text(wanted)})", f"the second is put in {wanted}, from {own}"
 
 
 def _title(one: _Side, other: _Side, sign: str) -> str:

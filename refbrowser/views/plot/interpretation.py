@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cmath import phase
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -130,7 +131,11 @@ class Interpretation:
         text = self.text(raw)
         if self.flags is not None:
             return f"{text}: {flags_text(self.flags.held(self.stored(raw)))}"
-        return f"{text} {self.units}" if self.units else text
+        told = f"{text} {self.units}" if self.units else text
+        if _kind(raw) != "c":
+            return told
+        whole = complex(self.packing.decode(np.asarray(raw))[()])
+        return f"{told} (magnitude {value_text(abs(whole))}, phase {value_text(phase(whole))} rad)"
 
     def is_missing(self, raw: Any) -> bool:
         """Whether one element stands for no value."""

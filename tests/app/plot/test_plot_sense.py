@@ -244,6 +244,8 @@ def test_complex_numbers_say_what_is_drawn_of_them(
         assert title.text() == f"sar: {name}"
         assert plot.header.map.currentText() == colours
         assert plot._presenter.subject.shown.units == units
+        # So do the table and what is written of it.
+        assert plot.tabled() is plot.array()
         assert box.currentText() == name
 
 

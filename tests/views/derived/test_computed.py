@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -320,3 +321,45 @@ def test_units_that_do_not_become_others_are_told(february: tuple[Dataset, Any])
         with pytest.raises(RefbrowserError) as caught:
             refbrowser.compute(february[0], text)
         assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "eval('1')",
+        "exec('1')",
+        "t2m.__class__",
+        "().__class__.__bases__",
+        "(lambda: 1)()",
+        "[t2m for t2m in lat]",
+        "t2m if lat else lon",
+        "t2m; lat",
+        "f'{t2m}'",
+        "convert(t2m, __import__('os'))",
+        "mean(t2m, eval('time'))",
+        "t2m[__import__('os')]",
+        "t2m[time=eval('1')]",
+        "getattr(t2m, 'shape')",
+        "t2m := 3",
+        "open('/etc/passwd')",
+    ],
+)
+def test_nothing_of_python_is_evaluated(text: str, february: tuple[Dataset, Any]) -> None:
+    with pytest.raises(RefbrowserError) as caught:
+        refbrowser.compute(february[0], text)
+    assert caught.value.kind is ErrorKind.USAGE
+
+
+def test_what_reads_expressions_calls_no_interpreter() -> None:
+    root = Path(refbrowser.__file__).parent
+    rooms = ("model/expressions", "engine/derived", "views/derived", "tools/read")
+    calls = {
+        (path.name, node.func.id)
+        for room in rooms
+        for path in (root / room).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert len(calls) > 100
+    assert {name for _file, name in calls} & {"eval", "exec", "compile", "__import__", "setattr"} == set()

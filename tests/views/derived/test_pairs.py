@@ -27,6 +27,7 @@ _FILES = {
     "part": ("2024-03-01", 3, _LAT[2:6], _LON[::2]),
     "turned": ("2024-01-01", 12, _LAT[::-1], _LON),
     "other": ("2024-01-01", 12, np.arange(-60.0, 61, 15), _LON),
+    "celsius": ("2024-01-01", 12, _LAT, _LON),
 }
 
 
@@ -41,7 +42,7 @@ def peers() -> dict[str, xarray.DataArray]:
             "lat": ("lat", lat, {"units": "degrees_north"}),
             "lon": ("lon", lon, {"units": "degrees_east"}),
         }
-        attributes = {"units": "K", "long_name": "temperature"}
+        attributes = {"units": "degC" if name == "celsius" else "K", "long_name": "temperature"}
         found[name] = xarray.DataArray(values, coords, ("time", "lat", "lon"), "t", attributes)
     return found
 
@@ -124,3 +125,13 @@ def test_grids_that_differ_are_refused_with_what_differs(datasets: dict[str, Dat
     assert pair.differences == ("lat: 9 from 80°S to 80°N in the first, 9 from 60°S to 60°N in the second",)
     one, other = "year|lat@0,time@0", "year|lon@0,time@1"
     assert pair_of(datasets, one, other).differences == ("only the first has lon, only the second lat",)
+
+
+def test_other_units_become_those_of_the_first(
+    datasets: dict[str, Dataset], peers: dict[str, xarray.DataArray]
+) -> None:
+    pytest.importorskip("cf_units")
+    pair = pair_of(datasets, "year", "celsius")
+    assert pair.notes == ("the second is put in K, from degC",)
+    expected = peers["year"] - (peers["celsius"] + 273.15)
+    np.testing.assert_allclose(computed(pair, datasets)[...], expected)

@@ -3,6 +3,8 @@ from __future__ import annotations
 import numpy as np
 from view_arrays import node
 
+from refbrowser.model.data_type import DataType
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.colouring import NO_VALUE, OTHER, FlagColouring, LevelColouring, flag_shares
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.levels import Levels
@@ -43,3 +45,9 @@ def test_meanings_are_told() -> None:
     assert shown.text_with_units(np.int8(-1)) == "no value (fill value \N{MINUS SIGN}1)"
     assert Interpretation(QUALITY, decoded=False).text_with_units(np.int8(2)) == "2"
     assert Interpretation(BITS, decoded=True).text_with_units(np.uint8(5)) == "5: wet + dark"
+
+
+def test_a_complex_number_is_told_with_magnitude_and_phase() -> None:
+    node = ArrayNode(path="/z", shape=(2,), type=DataType.of(np.dtype("c16")), attributes={"units": "V"})
+    shown = Interpretation(node, decoded=True)
+    assert shown.text_with_units(np.complex128(3 + 4j)).endswith("V (magnitude 5, phase 0.9272952 rad)")

@@ -6,20 +6,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QObject, Qt
+
 from refbrowser.app.actions.action_spec import ActionSpec
 from refbrowser.app.commands.view import HelpCommands
+from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import PLOT
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.tools.read.window.places import TypedPlaces
 from refbrowser.tools.read.window.slider_reductions import SliderReductions
-from refbrowser.views.plot.named_selection import slice_words
+from refbrowser.views.plot.named_selection import selection_of, slice_words
 from refbrowser.views.plot.units import units_of
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
+    from refbrowser.model.selection import Selection
     from refbrowser.tools.read.window.compute_sheet import Chosen
     from refbrowser.tools.read.window.pair_sheet import FoundPair
 
@@ -108,7 +113,6 @@ class ComputeCommands(CommandGroup):
 
     def choose_units(self) -> None:
         """Ask in which units the plot is shown."""
-        from refbrowser.app.controller.open_document import OpenDocument
         from refbrowser.model.expressions.conversions import is_difference
         from refbrowser.tools.read.window.units_sheet import UnitsSheet
 
@@ -202,3 +206,42 @@ class ComputeCommands(CommandGroup):
         sheet = PairSheet(sign, first, second, self._workspace.documents, self._workspace.window())
         sheet.told.connect(self._workspace.say)
         sheet.open()
+
+
+class TypedPlaces(QObject):
+    """Shows what is typed in the field over any plot of a window."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace.window())
+        self._workspace = workspace
+        self._work = Latest(self, "place")
+        workspace.centre.plotMade.connect(self._follow)
+
+    def _follow(self, plot: PlotPane) -> None:
+        plot.header.place.typed.connect(lambda text: self._show(plot, text))
+        plot.header.placeWanted.connect(lambda: self.begin(plot))
+
+    def begin(self, plot: PlotPane) -> None:
+        """Let a place be typed, beginning with the one that is shown."""
+        state = plot.slice_state()
+        if state is not None and state.shape:
+            plot.header.place.begin(slice_words(state, plot.coordinates()))
+
+    def _show(self, plot: PlotPane, text: str) -> None:
+        source, node = plot.source(), plot.array()
+        if not isinstance(source, OpenDocument) or source.dataset is None or node is None:
+            return
+        dataset = source.dataset
+
+        def find(control: TaskControl) -> Selection:
+            return selection_of(dataset.array(node.path), text, control.token)
+
+        def done(selection: Selection) -> None:
+            if plot.source() is source and plot.array() is not None:
+                plot.show_selection(selection)
+                plot.page().setFocus(Qt.FocusReason.OtherFocusReason)
+
+        def failed(error: BaseException) -> None:
+            self._workspace.show_error(f"{one_line(text)} is not shown", error)
+
+        self._work.run(source, f"Find {one_line(text)}", find, done, failed)
