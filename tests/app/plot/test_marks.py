@@ -264,3 +264,28 @@ def test_lines_go_on_where_the_earth_meets_itself(plotted: Plotted, pane: PlotPa
     # A circle: each end is that of another piece.
     assert set(counts) == {2}
     assert len(ends) == plain + 1
+
+
+def test_eastwards_is_east_where_the_grid_is_turned(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    rows, columns = np.indices((20, 30))
+    where = {"coordinates": "lon lat", "units": "m s-1"}
+    plotted(
+        array("/e", np.full((20, 30), 10.0), ("y", "x"), standard_name="eastward_wind", **where),
+        array("/n", np.zeros((20, 30)), ("y", "x"), standard_name="northward_wind", **where),
+        # Longitudes grow with the rows, latitudes with the columns.
+        array("/lon", 10 + rows * 0.5, ("y", "x"), units="degrees_east"),
+        array("/lat", 40 + columns * 0.5, ("y", "x"), units="degrees_north"),
+    )
+    pane.look().set_overlay("arrows", True)
+    qtbot.waitUntil(pane.is_settled)
+    item = drawn(pane, "arrows").item
+
+    def error() -> float:
+        strokes, _dots = item.strokes()
+        shafts = (strokes[:, 1] - strokes[:, 0])[: len(item.feet)]
+        along_rows = item.in_pixels(item.feet + np.array([0.0, 1.0])) - item.in_pixels(item.feet)
+        cosines = (shafts * along_rows).sum(axis=1) / np.hypot(*shafts.T) / np.hypot(*along_rows.T)
+        return float(np.abs(cosines - 1).max())
+
+    # It is found beside the thread of the window where the elements are.
+    qtbot.waitUntil(lambda: error() < 1e-3)

@@ -193,15 +193,22 @@ class DrawnArrows(DrawnOverlay):
         places = kind.earth_at(feet[:, 0], feet[:, 1]) if on_earth else None
         if places is not None:
             longitudes, latitudes = places
-            # Towards the equator at a pole, and back from there.
-            to_north = np.where(latitudes > 90 - 2 * _STEP, -_STEP, _STEP)
-            east = kind.on_earth(longitudes + _STEP, latitudes)
-            north = kind.on_earth(longitudes, latitudes + to_north)
+            east = self._beside(feet, [(longitudes + step, latitudes) for step in (_STEP, -_STEP)])
+            north = self._beside(feet, [(longitudes, latitudes + step) for step in (_STEP, -_STEP)])
             if east is not None and north is not None:
-                turned = np.stack(north, axis=-1) - feet
-                return np.stack(east, axis=-1), feet + turned * np.sign(to_north)[:, None]
+                return east, north
         up, across = (_STEP if self._grows(axis) else -_STEP for axis in (0, 1))
         return self._where(rows, columns + across), self._where(rows + up, columns)
+
+    def _beside(self, feet: Floats, sides: list[tuple[Floats, Floats]]) -> Floats | None:
+        """Return places on the first side of feet; where that is not on the map, from those on the other."""
+        found = [self._drawing.kind.on_earth(longitudes, latitudes) for longitudes, latitudes in sides]
+        if found[0] is None or found[1] is None:
+            return None
+        first, second = (np.stack(places, axis=-1) for places in found if places is not None)
+        # Beyond a pole there are no latitudes.
+        is_there = np.isfinite(first).all(axis=1) & (np.abs(sides[0][1]) <= 90)
+        return np.where(is_there[:, None], first, 2 * feet - second)
 
     def _grows(self, axis: int) -> bool:
         """Whether the coordinate along an axis of the slice grows with its index."""
