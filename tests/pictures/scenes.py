@@ -529,6 +529,26 @@ def problems(stage: Stage) -> None:
 
 
 @scene
+def source(stage: Stage) -> None:
+    refs: dict[str, object] = {
+        ".zgroup": '{"zarr_format": 2}',
+        "temp/.zarray": "{",
+        **{f"temp/{number}": ["{{u}}/temp.nc", 4096 * number, 4096] for number in range(40)},
+        "temp/40": ["{{unknown}}", 0, 4096],
+    }
+    rule = {"key": "salt/{{i}}", "url": "{{u}}/salt_{{i}}.nc", "dimensions": {"i": {"stop": 12}}}
+    contents = {"version": 1, "templates": {"u": "s3://\u202ebucket"}, "gen": [rule], "refs": refs}
+    stage.open(stage.write("faults.json", contents))
+    stage.settle()
+    stage.trigger("show_source")
+    stage.settle()
+    pane = stage.window.centre.make_source()
+    pane.view.go_to(pane.view.marks()[1].start)
+    pane.view.setFocus()
+    stage.settle()
+
+
+@scene
 def untrusted(stage: Stage) -> None:
     stage.open(far(stage), "/field")
     stage.settle()

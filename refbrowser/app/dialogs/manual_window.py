@@ -61,6 +61,7 @@ SECTIONS = {
         "plots",
         "links",
         "editing",
+        "source",
         "audit",
         "expectations",
         "readers",

@@ -88,6 +88,13 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("Insert", "Add an attribute"),
         Key("Del", "Remove the attribute"),
     ),
+    "In the source": (
+        Key("Ctrl+F", "Find"),
+        Key("F3, Shift+F3", "Go to the next or previous match"),
+        Key("F4", "Edit the text: all of a small one, else what is at the cursor"),
+        Key("Return", "Go to what stands at the cursor: the key, gen rule, template or array"),
+        Key("+, -", "Unfold or fold the list or object at the cursor"),
+    ),
     "In the CDL": (
         Key("Ctrl+F", "Find"),
         Key("F3, Shift+F3", "Go to the next or previous match"),

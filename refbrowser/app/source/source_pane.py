@@ -15,7 +15,7 @@ from refbrowser.app.source.text_pane import TextPane
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
-from refbrowser.app.widgets.small_widgets import one_shot, push_button
+from refbrowser.app.widgets.small_widgets import push_button
 from refbrowser.views.editing.text_draft import TextDraft
 from refbrowser.views.editing.typed_input import DraftKind
 from refbrowser.views.source.row_edit import NotEditableError, edited_rows, rows_around
@@ -52,8 +52,6 @@ class SourcePane(TextPane):
         self.edit_button = push_button("&Edit", "sourceEditButton", self.edit)
         self.edit_button.setToolTip("Edit the text: all of a small one, else what the cursor is at (F4)")
         self.head.addWidget(self.edit_button)
-        # The view is lower with the editor below it, once both have their places.
-        self._see_soon = one_shot(self, 0, self.view.see_caret)
         self._card = Card("document", "", "")
         self._error = ErrorCard()
         self._error.retry.connect(self._make_again)
@@ -182,7 +180,6 @@ class SourcePane(TextPane):
             self.view.setVisible(not is_whole)
             self.head_is_editing(is_editing=True)
             self.editor.begin(self._document, draft, character)
-            self._see_soon.start()
 
     def _edit_closed(self, position: int) -> None:
         self.view.show()

@@ -163,13 +163,6 @@ class SourceView(PaintedView):
         self._anchor = start
         self._set_caret(start if stop is None else stop, keeps_anchor=True, row=row)
 
-    def see_caret(self) -> None:
-        """Scroll as little as is needed to see the caret."""
-        if self.rows.count:
-            self._fit()
-            self._bar.see(self.rows.seen_place(self.rows.row_at(self.caret)))
-            self.viewport().update()
-
     def column(self) -> int:
         """Return the column of the caret in its line, from 1, in characters."""
         first = row = self.rows.row_at(self.caret)
@@ -500,7 +493,12 @@ class SourceView(PaintedView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # What appears below the text, such as what is wrong at the caret, does not hide the caret.
+        rows_before = max(1, event.oldSize().height() // self._height)
+        place = self.rows.seen_place(self.rows.row_at(self.caret)) if self.rows.count else -1
         self._fit()
+        if self._bar.first <= place < self._bar.first + rows_before:
+            self._bar.see(place)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         delta = event.angleDelta()

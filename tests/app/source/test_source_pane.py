@@ -230,6 +230,15 @@ def test_the_mouse_places_the_caret_and_folds(pane: SourcePane):
     assert len(rows(pane)) < before
 
 
+def test_what_appears_below_the_text_does_not_hide_the_caret(pane: SourcePane, settle: Settle):
+    view = pane.view
+    last = view._bar.first + view.visible_rows() - 1
+    view.go_to(view.rows.span(view.rows.row_of_seen(min(last, view.rows.seen - 1))).start)
+    view.resize(view.width(), view.height() // 2)
+    row = view.rows.seen_place(view.rows.row_at(view.caret))
+    assert view._bar.first <= row < view._bar.first + view.visible_rows()
+
+
 def test_a_store_has_no_text_of_its_own(window: MainWindow, tmp_path: Path, opened: Open, settle: Settle):
     store = tmp_path / "store.zarr"
     (store / "a").mkdir(parents=True)
