@@ -105,7 +105,17 @@ class TestTree:
     def test_a_document_has_its_own_commands(self, user: User) -> None:
         tree = user.window.hierarchy.tree
         root = tree.visualRect(user.window.hierarchy.model.index(0, 0)).center()
-        own = {"save", "reload", "compare_with", "write_lock", "show_audit", "close_document", "close_all"}
+        own = {
+            "save",
+            "save_as",
+            "show_in_folder",
+            "reload",
+            "compare_with",
+            "write_lock",
+            "show_audit",
+            "close_document",
+            "close_all",
+        }
         assert own <= set(names(user.right_click(tree, root)))
         user.menu().close()  # type: ignore[union-attr]
         user.qtbot.waitUntil(lambda: user.menu() is None)

@@ -14,7 +14,7 @@ from window_fixtures import Open, drop
 
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.frame.centre import TABLE
-from refbrowser.app.panes.hierarchy_model import detail_of
+from refbrowser.app.panes.tree_items import detail_of
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.attributes import sections_of

@@ -19,7 +19,7 @@ from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.arrangement.view_area import ViewArea
-    from refbrowser.app.panes.hierarchy_model import Item
+    from refbrowser.app.panes.tree_items import Item
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
 

@@ -16,7 +16,7 @@ from refbrowser.words import counted_spaced
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.panes.hierarchy_model import Item
+    from refbrowser.app.panes.tree_items import Item
     from refbrowser.references.edits.edits import Edit
 
 #: Actions whose keys belong to the tree alone: elsewhere they mean something else.

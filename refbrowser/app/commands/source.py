@@ -16,7 +16,7 @@ from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.panes.hierarchy_model import Item
+    from refbrowser.app.panes.tree_items import Item
     from refbrowser.app.source.source_pane import SourcePane
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.errors import Place

@@ -29,6 +29,8 @@ class Documents(QObject):
         An `OpenDocument` that is being opened, or that was closed.
     currentChanged(object)
         The `OpenDocument` that is shown, or None.
+    reordered()
+        The documents are in another order.
     setsChanged()
         There is another set of files, or one less.
     computeChanged()
@@ -38,6 +40,7 @@ class Documents(QObject):
     added = Signal(object)
     removed = Signal(object)
     currentChanged = Signal(object)
+    reordered = Signal()
     setsChanged = Signal()
     computeChanged = Signal()
 
@@ -121,6 +124,14 @@ class Documents(QObject):
         self.set_current(document)
         document.take_opened(opened)
         return document
+
+    def move(self, document: OpenDocument, place: int) -> None:
+        """Put a document to a place in the order of all."""
+        others = [each for each in self._documents if each is not document]
+        others.insert(place, document)
+        if others != self._documents:
+            self._documents = others
+            self.reordered.emit()
 
     def close(self, document: OpenDocument) -> None:
         """Close a document without a question."""

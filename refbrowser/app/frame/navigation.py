@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.frame.centre import PLOT, RAW, REFERENCES
-from refbrowser.app.panes.hierarchy_model import Item
+from refbrowser.app.panes.tree_items import Item
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets.small_widgets import one_shot

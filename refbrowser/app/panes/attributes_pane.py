@@ -11,7 +11,7 @@ from refbrowser.app.editors.drafts import Drafts, drafts_of
 from refbrowser.app.editors.metadata_editor import MetadataEditor
 from refbrowser.app.panes.attribute_cells import NAME, NEW, VALUE
 from refbrowser.app.panes.attributes_tree import AttributesTree
-from refbrowser.app.panes.hierarchy_model import Item
+from refbrowser.app.panes.tree_items import Item
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme

@@ -28,8 +28,9 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy_model import HierarchyModel, Item
+from refbrowser.app.panes.hierarchy_model import HierarchyModel
 from refbrowser.app.panes.tree_badges import badge_width, paint_badge
+from refbrowser.app.panes.tree_items import Item
 from refbrowser.app.panes.tree_rows import (
     BADGE_ROLE,
     CHANGED_ROLE,
@@ -180,6 +181,11 @@ class HierarchyPane(QWidget):
         with _Kept(self):
             self.model.set_sets(sets)
         self._show_found()
+
+    def set_order(self, documents: list[OpenDocument]) -> None:
+        """Show the documents in another order; what is open and selected stays so."""
+        with _Kept(self):
+            self.model.set_order(documents)
 
     def add_document(self, document: OpenDocument) -> None:
         """Show a document as one more root and select it."""
@@ -402,6 +408,9 @@ class _Tree(QTreeView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setExpandsOnDoubleClick(True)
+        # Documents are dragged among themselves; files that are dragged here are the window's.
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         # What it opens elsewhere is not selected here.

@@ -62,6 +62,8 @@ class DocumentFollower(QObject):
         self._workspace.documents.currentChanged.connect(self._show)
         documents = self._workspace.documents
         documents.setsChanged.connect(lambda: self._hierarchy.set_sets(documents.sets))
+        documents.reordered.connect(lambda: self._hierarchy.set_order(documents.all()))
+        self._hierarchy.model.moveWanted.connect(documents.move)
         self._hierarchy.fileWanted.connect(self._workspace.open_path)
 
     def _added(self, document: OpenDocument) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QMimeData, QModelIndex, Qt, QUrl
 from PySide6.QtWidgets import QTreeWidget
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
@@ -275,3 +275,29 @@ def test_too_many_at_once_are_refused_in_words(window: MainWindow) -> None:
     found = read_drop(data)
     assert not found.is_accepted
     assert "too many" in found.words(False)[0]
+
+
+@pytest.mark.slow
+def test_documents_are_put_in_another_order(
+    window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle
+) -> None:
+    model, tree = window.hierarchy.model, window.hierarchy.tree
+    window.hierarchy.select_node(two[1], "/temp")
+    settle()
+    # Dragged above the first one, and then below all.
+    data = model.mimeData([model.index(1, 0)])
+    move = Qt.DropAction.MoveAction
+    model.dropMimeData(data, move, 0, 0, QModelIndex())
+    assert roots(window) == ["second.json", "small.json"]
+    assert window.documents.all() == [two[1], two[0]]
+    current = window.hierarchy.current_item()
+    assert current is not None
+    assert (current.document, current.place) == (two[1], "/temp")
+    model.dropMimeData(data, move, -1, -1, QModelIndex())
+    assert roots(window) == ["small.json", "second.json"]
+    # Onto a row, or something else: nothing.
+    model.dropMimeData(data, move, 0, 0, model.index(0, 0))
+    model.dropMimeData(QMimeData(), move, 0, 0, QModelIndex())
+    assert roots(window) == ["small.json", "second.json"]
+    assert model.flags(model.index(0, 0)) & Qt.ItemFlag.ItemIsDragEnabled
+    assert not model.flags(tree.currentIndex()) & Qt.ItemFlag.ItemIsDragEnabled

@@ -17,7 +17,7 @@ from refbrowser.wings.awkward0.window.expressions_pane import ExpressionsPane
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.panes.hierarchy_model import Item
+    from refbrowser.app.panes.tree_items import Item
     from refbrowser.app.tasks.tasks import TaskControl
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.wings.awkward0.reading.arrays import Awkward0Array

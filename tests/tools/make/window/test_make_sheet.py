@@ -20,7 +20,7 @@ from window_fixtures import button, drop
 
 import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy_model import tooltip_of
+from refbrowser.app.panes.tree_items import tooltip_of
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.dropped_items import read_drop
 from refbrowser.engine.jobs import JobControl
