@@ -80,6 +80,8 @@ class ViewLinks(QObject):
         self._is_carrying = False
         #: The views that are in step: others follow one of these once they have something to show.
         self._in_step: set[PlotPane] = set()
+        #: Those of them whose picture is still to come, which then takes zoom and colours.
+        self._unfinished: set[PlotPane] = set()
         #: The slice of each view as it is known, and the array that it is of.
         self._known: dict[PlotPane, tuple[object, SliceState | None]] = {}
         #: What does not follow, by view, in words.
@@ -131,6 +133,7 @@ class ViewLinks(QObject):
         self._known.clear()
         self._apart.clear()
         self._in_step.clear()
+        self._unfinished.clear()
         self._join()
         self.changed.emit()
 
@@ -146,18 +149,17 @@ class ViewLinks(QObject):
             leader = active if active in (in_step or seen) else (in_step or seen)[0]
             self._known[leader] = _slice_of(leader)
             for view in seen:
-                if view not in in_step and view is not leader:
+                if view is not leader and (view not in in_step or view in self._unfinished):
                     self._carry_all(leader, view)
-            self._in_step = {view for view in seen if view.is_settled()} | {leader}
+            self._in_step = {view for view in seen if not view.waits_for_coordinates()} | {leader}
+            self._unfinished = {view for view in seen if view is not leader and not view.is_settled()}
         self._tell()
 
     def _carry_all(self, view: PlotPane, other: PlotPane) -> None:
-        ways = {
-            Link.SELECTION: self._carry_slice,
-            Link.ZOOM: self._carry_zoom,
-            Link.LEVELS: self._carry_levels,
-            Link.MAP: self._carry_map,
-        }
+        """Carry all that is linked; the slice of one in step may have moved since, by the user."""
+        ways = {Link.ZOOM: self._carry_zoom, Link.LEVELS: self._carry_levels, Link.MAP: self._carry_map}
+        if other not in self._in_step and not (view.waits_for_coordinates() or other.waits_for_coordinates()):
+            ways = {Link.SELECTION: self._carry_slice, **ways}
         self._is_carrying = True
         try:
             for link, carry in ways.items():
@@ -177,13 +179,17 @@ class ViewLinks(QObject):
             self._is_carrying = False
 
     def _settled(self, view: PlotPane) -> None:
-        if self.linked and view not in self._in_step and view in self._seen():
+        if self.linked and not self._is_finished(view) and view in self._seen():
             self._join_soon.start()
+
+    def _is_finished(self, view: PlotPane) -> bool:
+        return view in self._in_step and view not in self._unfinished
 
     def _forget(self, view: PlotPane) -> None:
         self._known.pop(view, None)
         self._apart.pop(view, None)
         self._in_step.discard(view)
+        self._unfinished.discard(view)
 
     # Slices
 
@@ -203,7 +209,7 @@ class ViewLinks(QObject):
 
     def _carry_slice(self, view: PlotPane, other: PlotPane) -> None:
         shown, follows = view.slice_state(), other.slice_state()
-        if shown is None or follows is None:
+        if shown is None or follows is None or other.waits_for_coordinates():
             return
         matched = matched_slice(shown, view.coordinates(), follows, other.coordinates())
         for dimension in follows.sliders:
@@ -217,7 +223,7 @@ class ViewLinks(QObject):
     def _view_moved(self, view: PlotPane) -> None:
         # Views are laid out anew, too, where nobody looks at another part of them.
         is_moved = view is self._area.active or view.canvas.underMouse()
-        if self._is_carrying or Link.ZOOM not in self.linked or not is_moved or view not in self._in_step:
+        if self._is_carrying or Link.ZOOM not in self.linked or not is_moved or not self._is_finished(view):
             return
         self._carry(view, self._carry_zoom)
 
@@ -247,12 +253,12 @@ class ViewLinks(QObject):
     # Colours
 
     def _levels_changed(self, view: PlotPane) -> None:
-        if self._is_carrying or Link.LEVELS not in self.linked or view not in self._in_step:
+        if self._is_carrying or Link.LEVELS not in self.linked or not self._is_finished(view):
             return
         active = self._area.active
         if view is active:
             self._carry(active, self._carry_levels)
-        elif active in self._in_step:
+        elif self._is_finished(active):
             self._is_carrying = True
             self._carry_levels(active, view)
             self._is_carrying = False
@@ -274,7 +280,7 @@ class ViewLinks(QObject):
             theirs.hold_levels(levels, AS_LINKED)
 
     def _look_changed(self, view: PlotPane) -> None:
-        if not self._is_carrying and view is self._area.active and view in self._in_step:
+        if not self._is_carrying and view is self._area.active and self._is_finished(view):
             for link, carry in (
                 (Link.MAP, self._carry_map),
                 (Link.LEVELS, self._carry_levels),

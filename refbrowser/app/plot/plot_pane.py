@@ -291,6 +291,10 @@ class PlotPane(QWidget):
         """Return the levels of the colours; None before there are any."""
         return self._presenter.drawing.keeper.levels
 
+    def waits_for_coordinates(self) -> bool:
+        """Whether coordinates are still to come, which tell where the slice is."""
+        return self._presenter.coordinates.is_reading
+
     def stepped(self) -> int | None:
         """Return the dimension that the keyboard steps along, and frames play."""
         return self._presenter.stepped

@@ -372,6 +372,11 @@ class CoordinateReader(QObject):
         self.waits = False
         self._timer = one_shot(self, COORDINATES_WAIT, self._waited)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether they are still to come."""
+        return self._latest.is_running
+
     def clear(self) -> None:
         """Let go of everything."""
         self._timer.stop()

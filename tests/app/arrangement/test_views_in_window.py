@@ -12,6 +12,7 @@ from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
+from unnamed_widgets import unnamed
 from window_fixtures import Open
 
 from refbrowser.app.arrangement.apart_window import ApartWindow
@@ -233,6 +234,16 @@ def test_tabs_are_dragged(window: MainWindow, area: ViewArea, settle: Settle) ->
     settle()
     assert not area.is_apart(first)
     assert len(area.groups()) == 1
+
+
+def test_all_widgets_of_several_views_are_named(window: MainWindow, area: ViewArea, settle: Settle) -> None:
+    for name in ("split_right", "new_view", "link_views"):
+        window.actions_[name].trigger()
+    settle()
+    assert unnamed(window) == []
+    window.actions_["view_apart"].trigger()
+    settle()
+    assert unnamed(area.active.window()) == []
 
 
 def test_esc_gives_a_drag_up(window: MainWindow, area: ViewArea, settle: Settle) -> None:
