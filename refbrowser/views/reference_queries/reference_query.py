@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
-import fnmatch
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 
@@ -45,7 +48,7 @@ KINDS = ("missing", "inline", "range", "whole", "fault")
 STATES = ("changed", "replaced")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextTerm:
     """A text, somewhere in the key or the URL; with ``*`` and ``?`` all of it has to match.
 
@@ -64,14 +67,45 @@ class TextTerm:
         """Tell whether all texts are meant that begin so; False: that depends on how they go on."""
         return not self.is_pattern and self.text.casefold() in beginning.casefold()
 
-    def matcher(self) -> Callable[[str], bool]:
-        """Return what tells whether a text is meant."""
-        wanted = self.text.casefold()
+    @cached_property
+    def _line(self) -> re.Pattern[str]:
+        """What matches a whole line that is meant, in small letters.
+
+        Parts between ``*`` are taken at the first place and never again, so that no text takes long.
+        """
+        first, *others = (
+            "".join("[^\n]" if letter == "?" else re.escape(letter) for letter in part)
+            for part in self.text.casefold().split("*")
+        )
+        if not others:
+            return re.compile(f"^{first}$", re.M)
+        *middle, last = others
+        passed = "".join(f"(?>[^\n]*?{part})" for part in middle if part)
+        return re.compile(f"^{first}{passed}[^\n]*{last}$", re.M)
+
+    def which(self, texts: Sequence[str | None]) -> npt.NDArray[np.bool_]:
+        """Return which texts are meant, shape (n,); none that is None."""
+        # One search of all of them together is ten times as quick as one search each.
+        lines = [(text or "").casefold().replace("\n", "\0") for text in texts]
+        joined = "\n".join(lines)
+        found = np.zeros(len(texts), bool)
         if self.is_pattern:
-            # Square brackets stand for themselves: keys and selections have them.
-            matches = re.compile(fnmatch.translate(wanted.replace("[", "[[]"))).match
-            return lambda text: matches(text.casefold()) is not None
-        return lambda text: wanted in text.casefold()
+            places = [match.start() for match in self._line.finditer(joined)]
+        else:
+            places = [*_places(self.text.casefold(), joined)]
+        starts = np.cumsum([0, *(len(line) + 1 for line in lines)])
+        found[np.searchsorted(starts, places, side="right") - 1] = True
+        found[[at for at, text in enumerate(texts) if text is None]] = False
+        return found
+
+
+def _places(wanted: str, text: str) -> Iterator[int]:
+    """Yield a place in each line of a text that holds what is wanted."""
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        end = text.find("\n", at)
+        at = -1 if end < 0 else text.find(wanted, end + 1)
 
 
 @dataclass(frozen=True, slots=True)

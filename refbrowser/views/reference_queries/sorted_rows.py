@@ -13,6 +13,7 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.references.content.chunk_codes import pack, split_key
+from refbrowser.references.content.table import ODD
 from refbrowser.views.reference_queries.found_rows import FoundRows, ListOfRows
 from refbrowser.views.reference_queries.rule_columns import columns_of, keys_of
 from refbrowser.words import count_text
@@ -121,24 +122,50 @@ class RowValues:
     @property
     def keys(self) -> Ints:
         """The rank of the key: coordinates as numbers, all else as text."""
-        keys: list[tuple[str, int]] = [("", -1)] * len(self.rows)
+        groups: list[str] = [""] * len(self.rows)
+        codes = np.zeros(len(self.rows), np.uint64)
         for part in self._parts:
             self.check()
-            for at, key in zip(part.at.tolist(), part.read_keys(), strict=True):
-                keys[at] = _parts_of(key)
-        return _ranks(keys)
+            plain = self._plain_rows(part)
+            table = self.document.refs.table
+            if plain is None:
+                pairs = [_parts_of(key) for key in part.read_keys()]
+                found = [group for group, _code in pairs]
+                codes[part.at] = [code for _group, code in pairs]
+            else:
+                found = [table.groups[number][0] for number in table.group.of(plain).tolist()]
+                codes[part.at] = table.code[plain]
+            for at, group in zip(part.at.tolist(), found, strict=True):
+                groups[at] = group
+        ranks = _ranks(groups)
+        order = np.lexsort((codes, ranks))
+        is_new = np.ones(len(order), bool)
+        is_new[1:] = (np.diff(ranks[order]) != 0) | (codes[order][1:] != codes[order][:-1])
+        found_ranks = np.zeros(len(order), np.int64)
+        found_ranks[order] = np.cumsum(is_new)
+        return found_ranks
+
+    def _plain_rows(self, part: _Some) -> Ints | None:
+        """Return the rows of the table that these are; None where one of them is no chunk, or was edited."""
+        refs = self.document.refs
+        if part.origin >= 0:
+            return None
+        slots = self._slots[self.rows[part.at]]
+        if (slots < 0).any() or np.isin(slots, list(refs.replaced)).any():
+            return None
+        return None if (refs.table.group.of(slots) == ODD).any() else slots
 
 
 def _parts_of(key: str | None) -> tuple[str, int]:
     parts = None if key is None else split_key(key)
     code = None if parts is None else pack(parts[1])
     if parts is None or code is None:
-        return key or "", -1
+        return key or "", 0
     return parts[0][0], code
 
 
-def _ranks(values: Sequence[str] | Sequence[tuple[str, int]]) -> Ints:
-    rank = {value: at for at, value in enumerate(sorted(set(values)))}  # type: ignore[type-var]
+def _ranks(values: Sequence[str]) -> Ints:
+    rank = {value: at for at, value in enumerate(sorted(set(values)))}
     return np.array([rank[value] for value in values], np.int64)
 
 

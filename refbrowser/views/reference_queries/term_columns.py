@@ -56,7 +56,8 @@ class TermMatcher:
         """Return which rows are meant, shape (n,)."""
         asked = self.asked
         if isinstance(asked, TextTerm):
-            return self._of_urls(rows.columns) if asked.field is Field.URL else self._of_keys(asked, rows)
+            is_url = asked.field is Field.URL
+            return self._of_urls(asked, rows.columns) if is_url else asked.which(rows.read_keys())
         if isinstance(asked, NumberTerm):
             return self._of_numbers(asked, rows.columns)
         if isinstance(asked, KindTerm):
@@ -69,21 +70,14 @@ class TermMatcher:
     def is_meant(self, text: str) -> bool:
         """Tell of one key or URL."""
         assert isinstance(self.asked, TextTerm)
-        return self.asked.matcher()(text)
+        return bool(self.asked.which([text])[0])
 
-    def _of_keys(self, asked: TextTerm, rows: RowsAsked) -> Bools:
-        is_meant = asked.matcher()
-        return np.array([key is not None and is_meant(key) for key in rows.read_keys()], bool)
-
-    def _of_urls(self, columns: ReferenceColumns) -> Bools:
+    def _of_urls(self, asked: TextTerm, columns: ReferenceColumns) -> Bools:
         used, place = np.unique(columns.url, return_inverse=True)
-        of_used = np.zeros(len(used), bool)
-        for at, number in enumerate(used.tolist()):
-            if number >= 0:
-                url = columns.urls[number]
-                if url not in self._urls:
-                    self._urls[url] = self.is_meant(url)
-                of_used[at] = self._urls[url]
+        texts = [columns.urls[number] if number >= 0 else None for number in used.tolist()]
+        new = [text for text in dict.fromkeys(texts) if text is not None and text not in self._urls]
+        self._urls.update(zip(new, asked.which(new).tolist(), strict=True))
+        of_used = np.array([text is not None and self._urls[text] for text in texts], bool)
         return of_used[place]
 
     @staticmethod
