@@ -99,10 +99,13 @@ class LinesItem(GraphicsObject):
         painter.resetTransform()
         painter.setFont(self.font)
         places, texts = self._names
+        written: list[QRectF] = []
         for place, text in zip(transform.map(places).toList(), texts, strict=True):
             width, height = text_size(self.font, text)
             box = QRectF(place.x() + _BESIDE, place.y() - height, width + _BESIDE, height)
-            draw_text(painter, text, box, Qt.AlignmentFlag.AlignLeft)
+            if not any(box.intersects(other) for other in written):
+                written.append(box)
+                draw_text(painter, text, box, Qt.AlignmentFlag.AlignLeft)
         painter.setTransform(transform)
 
 
