@@ -57,9 +57,7 @@ def set_attributes(document: MemoryDocument, attributes: dict[str, Any]) -> None
     document.hierarchy = Hierarchy(
         root=GroupNode(arrays=root.arrays, attributes=attributes), format="refs-v1"
     )
-    document.dataset = SimpleNamespace(
-        session=document.session, access=document.dataset.access, hierarchy=document.hierarchy
-    )
+    document.dataset = SimpleNamespace(**vars(document.dataset) | {"hierarchy": document.hierarchy})
 
 
 @pytest.fixture
