@@ -232,7 +232,8 @@ class PlotPane(QWidget):
 
     def state(self) -> PlotState | None:
         """Return all that is shown as a value, see `restore`; None where no array is."""
-        return told_plot(self._presenter)
+        state = told_plot(self._presenter)
+        return None if state is None else self.tools.told(state)
 
     def restore(self, document: PlotSource, state: PlotState) -> None:
         """Show an array of a document that is read as a state tells.
@@ -249,6 +250,7 @@ class PlotPane(QWidget):
         self._note_before()
         self._asked = document, cast("ArrayNode", found)
         self._presenter.restore(document, cast("ArrayNode", found), state)
+        self.tools.restore(state)
 
     def _note_before(self) -> None:
         """Note what is shown now as what was looked at before, unless it was only passed over."""

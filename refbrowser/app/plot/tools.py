@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter
     from refbrowser.app.plot.profile import ProfileTool
     from refbrowser.app.plot.series import SeriesTool
+    from refbrowser.views.plot_states.plot_state import PlotState
 
 #: What makes the regions: they stand above plots.
 _REGIONS = "refbrowser.app.regions.region_tool:region_tool"
@@ -206,6 +207,18 @@ class PlotTools(QObject):
         """Return the values of ``profile``, ``series`` or ``region`` as rows of text; None for nothing."""
         made = {"profile": self._profile, "series": self._series, "region": self._region}[what]
         return None if made is None else made.rows()
+
+    def told(self, state: PlotState) -> PlotState:
+        """Return a state with the regions that are shown."""
+        told: PlotState = self._region.told(state) if self.is_region else state
+        return told
+
+    def restore(self, state: PlotState) -> None:
+        """Show the regions that a state tells, or none."""
+        if state.regions:
+            self.region().restore(state)
+        elif self.is_region:
+            self.region().set_on(False)
 
     def restyle(self) -> None:
         """Take the colours of the theme."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +44,7 @@ from refbrowser.views.regions.region_statistics import (
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter
     from refbrowser.views.plot.slicing import SliceState
+    from refbrowser.views.plot_states.plot_state import PlotState
 
 #: A region that is dragged is read once it stands still so long, in milliseconds.
 _STILL = 120
@@ -158,6 +161,28 @@ class RegionTool(QObject):
         self.pane.text.setModified(False)
         self._timer.start()
         self.refresh()
+
+    def told(self, state: PlotState) -> PlotState:
+        """Return a state with what is shown."""
+        slice_ = self._state
+        over = "" if self.over is None or slice_ is None else slice_.names[self.over]
+        regions = tuple(str(each.region) for each in self.regions)
+        return replace(state, regions=regions, region_over=over, region_measure=self.measure)
+
+    def restore(self, state: PlotState) -> None:
+        """Show the regions that a state tells; what is no region is left out."""
+        self.regions, self.chosen = [], 0
+        for mark, text in zip(MARKS, state.regions, strict=False):
+            with suppress(RefbrowserError):
+                self.regions.append(ShownRegion(mark, parsed_region(text)))
+        slice_ = self._state
+        names = () if slice_ is None else slice_.names
+        self.over = names.index(state.region_over) if state.region_over in names else None
+        is_known = self.over is not None and state.region_measure in MEASURES
+        self.measure = state.region_measure if is_known else ""
+        self._seen = None
+        self.set_on(True)
+        self._follow()
 
     def remove(self) -> None:
         """Take the chosen region away."""

@@ -122,6 +122,9 @@ class PlotState(JsonValue):
     projection, centre
         Name of the map projection (empty for the grid as it is), and longitude and latitude of its centre in
         degrees; None for the usual one.
+    regions, region_over, region_measure
+        Regions whose statistics are shown, as text; the dimension over all of which they are, empty for the
+        slice; and what their chart shows along it, empty for a histogram.
     view
         What is in sight exactly, on the axes of the plot: left, right, bottom, top; None for the whole slice.
     """
@@ -155,4 +158,7 @@ class PlotState(JsonValue):
     marks: Mapping[str, str] = json_field(_marks, {})
     projection: str = json_field(_name, "")
     centre: tuple[float, float] | None = json_field(maybe(numbers_of(2)), None)
+    regions: tuple[str, ...] = json_field(many_of(text_of(_EXPRESSION), _NAMES), ())
+    region_over: str = json_field(_name, "")
+    region_measure: str = json_field(_name, "")
     view: tuple[float, float, float, float] | None = json_field(maybe(_box), None)

@@ -349,3 +349,24 @@ def test_a_line_has_regions_too(shown: Shown, pane: PlotPane, qtbot: QtBot, task
     assert tool.regions[0].found.mean == 1.5
     pane.clear()
     document.dataset.close()
+
+
+def test_a_state_of_the_plot_has_its_regions(shown: Shown, pane: PlotPane, qtbot: QtBot) -> None:
+    tool = shown()
+    enter(qtbot, tool, "lat 0..90 and > 270")
+    tool.set_measure("maximum")
+    wait(qtbot, tool)
+    state, source = pane.state(), pane.source()
+    assert state is not None
+    assert source is not None
+    assert state.regions == ("lat 0..90 and > 270",)
+    assert (state.region_over, state.region_measure) == ("time", "maximum")
+    tool.set_on(False)
+    assert pane.state() is not None
+    assert pane.state().regions == ()  # type: ignore[union-attr]
+    pane.restore(source, state)
+    qtbot.waitUntil(pane.is_settled)
+    wait(qtbot, tool)
+    assert tool.is_on
+    assert pane.state() == state
+    assert tool.pane.chart.lines[0].numbers == pytest.approx(VALUES[:, :9].max(axis=(1, 2)))
