@@ -57,6 +57,8 @@ class ComputedOrigin(PlainAnswers):
         The arrays, with what computes them, by path.
     taken
         The arrays that it is computed of: what is damaged in their sources is so in it.
+    opening
+        Python that opens each dataset, by its label: of one that is computed itself, what computes it.
     """
 
     path: str
@@ -64,6 +66,7 @@ class ComputedOrigin(PlainAnswers):
     labelled: Mapping[str, str]
     nodes: Mapping[str, ArrayNode]
     taken: Sequence[Array]
+    opening: Mapping[str, str]
     format: str = "computed"
 
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
@@ -85,16 +88,20 @@ class ComputedOrigin(PlainAnswers):
         """Return the expression."""
         return (Fact("Expression", self.expression),)
 
+    def computing(self, dataset: str) -> str:
+        """Return Python that computes the array of a dataset, which Python names."""
+        beside = ", ".join(f"{label!r}: {self.opening[label]}" for label in self.labelled)
+        return f"refbrowser.compute({dataset}, {self.expression!r}{beside and f', {{{beside}}}'})"
+
     def python(self, path: str, index: str) -> str:
         """Return lines of Python that leave what an index selects of one of its arrays in ``values``."""
         array = "array" if path == next(iter(self.nodes)) else f"array.dataset[{path!r}]"
-        beside = ", ".join(f"{label!r}: refbrowser.open({path!r})" for label, path in self.labelled.items())
         lines = [
             "# Expressions are computed by refbrowser, which must be installed where these lines run.",
             "import refbrowser",
             "",
-            f"dataset = refbrowser.open({self.path!r})",
-            f"array = refbrowser.compute(dataset, {self.expression!r}{beside and f', {{{beside}}}'})",
+            f"dataset = {self.opening['']}",
+            f"array = {self.computing('dataset')}",
             f"values = {array}[{index or '...'}]",
         ]
         return "\n".join(lines) + "\n"
@@ -104,6 +111,14 @@ def python_of(document: Document, path: str, index: str) -> str:
     """Return lines of Python that read part of a computed array; nothing where a document has none."""
     origin = document.made_from(ComputedOrigin)
     return "" if origin is None else origin.python(path, index)
+
+
+def _opening(dataset: Dataset) -> str:
+    """Return Python that opens a dataset, or that computes it."""
+    origin = dataset.document.made_from(ComputedOrigin)
+    if origin is None:
+        return f"refbrowser.open({dataset.path!r})"
+    return f"{origin.computing(origin.opening[''])}.dataset"
 
 
 def source_of(dataset: Dataset) -> tuple[str, str, Mapping[str, str]]:
@@ -154,7 +169,9 @@ def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken, lon
     for node in nodes:
         builder.add_node(node)
     labelled = {label: datasets[label].path for label in sorted(labels) if label}
-    origin = ComputedOrigin(host.path, text, labelled, {node.path: node for node in nodes}, arrays)
+    opening = {label: _opening(datasets[label]) for label in labelled} | {"": _opening(host)}
+    by_path = {node.path: node for node in nodes}
+    origin = ComputedOrigin(host.path, text, labelled, by_path, arrays, opening)
     document = builder.document(name=host.path, origin=origin)
     session = Session()
     session.only_here = "it is computed of arrays that are open in this process"

@@ -363,3 +363,16 @@ def test_what_reads_expressions_calls_no_interpreter() -> None:
     }
     assert len(calls) > 100
     assert {name for _file, name in calls} & {"eval", "exec", "compile", "__import__", "setattr"} == set()
+
+
+def test_lines_of_python_compute_what_is_computed_of_computed_arrays(files: list[Path]) -> None:
+    july, january = (
+        next(each for each in files if each.stem.endswith(month)) for month in ("2019-07", "2019-01")
+    )
+    with refbrowser.open(july) as dataset, refbrowser.open(january) as other:
+        one = refbrowser.compute(dataset, "m = mean(t2m, time)")
+        two = refbrowser.compute(other, "m = mean(t2m, time)")
+        found = refbrowser.compute(one.dataset, "m - b::/m", {"b": two.dataset})
+        scope: dict[str, Any] = {}
+        exec(python_of(found.dataset.document, found.path, ""), scope)
+        np.testing.assert_array_equal(scope["values"], found[...])
