@@ -79,7 +79,9 @@ def put_away(window: MainWindow) -> None:
     for dialog in reversed(dialogs(window)):
         dialog.reject()
     for other in QApplication.topLevelWidgets():
-        if other is not window and other.isVisible() and not isinstance(other, QMenu):
+        # What is drawn for a figure is no window, and on no screen.
+        is_drawn = other.testAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+        if other is not window and other.isVisible() and not isinstance(other, QMenu) and not is_drawn:
             other.close()
     QApplication.processEvents()
 
