@@ -254,6 +254,7 @@ class Look(QObject):
     def set_marks(self, marks: Marks) -> None:
         """Draw other lines and arrows over the picture."""
         self._drawing.set_marks(marks)
+        self._stage.show_notes()
         self._keep()
         self._tell()
 
@@ -304,6 +305,7 @@ class Look(QObject):
     def set_overlay(self, name: str, on: bool) -> None:
         """Draw something over the picture, and over those that it suits later, or do not."""
         self._drawing.overlays.switch(name, on)
+        self._stage.show_notes()
         self._tell()
 
     def set_projection(self, choice: ChosenProjection) -> None:

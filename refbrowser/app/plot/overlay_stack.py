@@ -23,6 +23,10 @@ class SwitchedOverlay:
     def draw(self, view: View) -> None:
         """Bring the canvas up to date: the view moved, more has come, or the theme is another one."""
 
+    def notes(self) -> list[str]:
+        """Return what is to be known about it, beside what is seen."""
+        return []
+
     @property
     def is_settled(self) -> bool:
         """Whether nothing is still to come."""
@@ -64,6 +68,11 @@ class OverlayStack:
     def is_settled(self) -> bool:
         """Whether nothing is still to come."""
         return all(self._drawn[name].is_settled for name in self.on)
+
+    def notes(self) -> list[str]:
+        """Return what is to be known about those that are drawn."""
+        drawn = [self._drawn[overlay.name] for overlay in self.suited if overlay.name in self.on]
+        return [note for overlay in drawn for note in overlay.notes()]
 
     def switch(self, name: str, on: bool) -> None:
         """Draw an overlay from now on, here and over what is shown later, or do not."""

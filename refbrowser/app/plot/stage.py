@@ -574,7 +574,7 @@ class Stage(QObject):
         detailed, subject = self.refiner.picture_for(picture) is not None, self._subject
         notes = [*self._coordinates.errors, *notes_of(picture, detailed, subject.choice == "middle")]
         if subject.is_drawn:
-            notes += self.drawing.kind.notes()
+            notes += [*self.drawing.kind.notes(), *self.drawing.overlays.notes()]
         if self._has_come(picture):
             if self.drawing.is_log_in_vain:
                 notes.append("no value is above zero, where a logarithmic scale is")

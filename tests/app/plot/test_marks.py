@@ -289,3 +289,24 @@ def test_eastwards_is_east_where_the_grid_is_turned(plotted: Plotted, pane: Plot
 
     # It is found beside the thread of the window where the elements are.
     qtbot.waitUntil(lambda: error() < 1e-3)
+
+
+def test_what_they_are_of_is_said_below(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(*fields())
+    pane.look().set_marks(Marks(contours_of="/height"))
+    pane.look().set_overlay("contours", True)
+    pane.look().set_overlay("arrows", True)
+    qtbot.waitUntil(pane.is_settled)
+    note = pane.legend.note.text()
+    assert "contours of height [m]" in note
+    assert "arrows of wind_e and wind_n" in note
+    assert pane.bar.isVisibleTo(pane)
+    pane.look().set_marks(Marks(composite=Composite("", ("/t", "/wind_e", "/height"))))
+    pane.look().set_overlay("composite", True)
+    qtbot.waitUntil(pane.is_settled)
+    assert "red t, green wind_e, blue height" in pane.legend.note.text()
+    # The bar is that of the picture below.
+    assert not pane.bar.isVisibleTo(pane)
+    pane.look().set_overlay("composite", False)
+    assert pane.bar.isVisibleTo(pane)
+    assert "red" not in pane.legend.note.text()

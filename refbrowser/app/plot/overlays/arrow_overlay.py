@@ -126,6 +126,10 @@ class DrawnArrows(DrawnOverlay):
         """Whether nothing is still to come."""
         return not any(field.is_reading for field in self._fields)
 
+    def notes(self) -> list[str]:
+        names = [one_line(field.shown.node.name) for field in self._fields if field.shown is not None]
+        return [f"arrows of {' and '.join(names)}"] if names else []
+
     def set_slice(self) -> None:
         self._is_on = True
         drawing = self._drawing

@@ -14,6 +14,7 @@ from refbrowser.app.plot.overlays.scene_item import Floats, OtherField, SeenPart
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.views.overlays.composite import Composite, band_levels, colours_of, proposed
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.canvas import View
@@ -54,6 +55,17 @@ class DrawnComposite(DrawnOverlay):
         """Whether nothing is still to come."""
         return not self._latest.is_running and not any(field.is_reading for field in self._fields)
 
+    def notes(self) -> list[str]:
+        drawing, composite = self._drawing, self._composite
+        if composite is None or drawing.slice is None:
+            return []
+        names = [band.rpartition("/")[2] for band in composite.bands]
+        if composite.dimension in drawing.slice.names:
+            coordinate = drawing.coordinates[drawing.slice.names.index(composite.dimension)]
+            names = [coordinate.text(int(band)) for band in composite.bands]
+        parts = (f"{colour} {one_line(name)}" for colour, name in zip(_COLOURS, names, strict=True))
+        return [", ".join(parts)]
+
     def set_slice(self) -> None:
         drawing, before = self._drawing, self._composite
         self._is_on = True
@@ -77,6 +89,7 @@ class DrawnComposite(DrawnOverlay):
         self._take_away()
 
     def _take_away(self) -> None:
+        self._drawing.bar.setVisible(self._drawing.kind.has_bar)
         self._asked = self._shown = ()
         self._part = None
         self.item.clear()
@@ -151,6 +164,8 @@ class DrawnComposite(DrawnOverlay):
         if part is None or not self.colours.size:
             self.item.clear()
             return
+        # Its colours are those of what is below.
+        self._drawing.bar.hide()
         shown = id(self.colours), part.key, lookup
         if shown == self._shown:
             return

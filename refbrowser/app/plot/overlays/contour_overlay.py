@@ -26,6 +26,7 @@ from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.views.overlays.contours import CELL, LineName, line_names, thinned_contours, under_names
 from refbrowser.views.plot.levels import LevelKeeper
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.canvas import View
@@ -112,6 +113,14 @@ class DrawnContours(DrawnOverlay):
     def is_settled(self) -> bool:
         """Whether nothing is still to come."""
         return not self._latest.is_running and not self._other.is_reading
+
+    def notes(self) -> list[str]:
+        # Those of what is shown need no words.
+        other = self._other.shown
+        if other is None:
+            return []
+        name = one_line(other.node.name)
+        return [f"contours of {name} [{one_line(other.units)}]" if other.units else f"contours of {name}"]
 
     def set_slice(self) -> None:
         self._is_on = True
