@@ -16,6 +16,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.maps.layouts import ChosenProjection, suited_projections
 from refbrowser.views.maps.projections import INDEX
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
+from refbrowser.views.overlays.overlay_table import of_array
 from refbrowser.views.plot.bands import Bands
 from refbrowser.views.plot.colouring import Quantity, quantity_of
 from refbrowser.views.plot.drawn_slice import DrawnSlice
@@ -43,6 +44,8 @@ class _Kept:
     scale: Scale = USUAL_SCALE
     ends: tuple[str, str] = BY_USER
     marks: Marks = USUAL_MARKS
+    #: Overlays of this array alone that are on.
+    overlaid: frozenset[str] = frozenset()
 
 
 class Look(QObject):
@@ -105,6 +108,7 @@ class Look(QObject):
             self._drawing.keeper.begin_with(kept.fitted)
         self._drawing.keeper.set_scale(kept.scale, None)
         self._drawing.marks = kept.marks
+        self._drawing.overlays.choose_for_array(kept.overlaid)
         self._use_map(self._maps[self._quantity])
 
     # As a value
@@ -148,6 +152,7 @@ class Look(QObject):
             fitted or None,
             Scale.of(state.scale),
             marks=Marks.of(state.marks),
+            overlaid=of_array(name for name, on in state.overlays.items() if on),
         )
         self._put(_key(document, node), kept)
         self._put_units(_key(document, node), conversion_of(node, state.units))
@@ -305,6 +310,7 @@ class Look(QObject):
     def set_overlay(self, name: str, on: bool) -> None:
         """Draw something over the picture, and over those that it suits later, or do not."""
         self._drawing.overlays.switch(name, on)
+        self._keep()
         self._stage.show_notes()
         self._tell()
 
@@ -357,6 +363,7 @@ class Look(QObject):
             scale=keeper.scale,
             ends=keeper.ends,
             marks=self._drawing.marks,
+            overlaid=of_array(self._drawing.overlays.on),
         )
         self._put(_key(document, node), kept)
 

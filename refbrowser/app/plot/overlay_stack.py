@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from refbrowser.app.plot.canvas import View
 from refbrowser.views.overlays.overlay import Overlay
-from refbrowser.views.overlays.overlay_table import suited
+from refbrowser.views.overlays.overlay_table import OVERLAYS, suited
 from refbrowser.views.plot.drawn_slice import DrawnSlice
 from refbrowser.views.plot.picture import Picture
 
@@ -79,6 +79,12 @@ class OverlayStack:
         before = self.on
         self.chosen[name] = on
         self._follow(before)
+
+    def choose_for_array(self, names: frozenset[str]) -> None:
+        """Take what the user chose for an array that is shown next: of these names are those that are on."""
+        for overlay in OVERLAYS:
+            if overlay.is_of_array:
+                self.chosen[overlay.name] = overlay.name in names
 
     def set_slice(self, drawn: DrawnSlice | None) -> None:
         """Follow the slice of the drawing; None: there is none."""

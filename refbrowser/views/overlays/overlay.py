@@ -26,6 +26,8 @@ class Overlay:
         What draws it: ``module:class``, a `refbrowser.app.plot.drawing.DrawnOverlay`.
     begins_on
         Whether it is drawn before the user has chosen.
+    is_of_array
+        What the user chose is for one array, not for those that are shown later.
     """
 
     name: str
@@ -34,3 +36,4 @@ class Overlay:
     suits: Callable[[DrawnSlice], bool]
     drawn_by: str
     begins_on: bool = False
+    is_of_array: bool = False

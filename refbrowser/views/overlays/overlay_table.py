@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from refbrowser.views.maps.earth_grids import may_lie_on_earth
 from refbrowser.views.overlays.arrows import components_among
 from refbrowser.views.overlays.composite import Composite, proposed
@@ -55,6 +57,7 @@ OVERLAYS: tuple[Overlay, ...] = (
         tip="Red, green and blue of three indices of a dimension, or of three arrays on this grid",
         suits=_has_bands,
         drawn_by=f"{_MARKS}.composite_overlay:DrawnComposite",
+        is_of_array=True,
     ),
     Overlay(
         name="contours",
@@ -71,6 +74,11 @@ OVERLAYS: tuple[Overlay, ...] = (
         drawn_by=f"{_MARKS}.arrow_overlay:DrawnArrows",
     ),
 )
+
+
+def of_array(names: Iterable[str]) -> frozenset[str]:
+    """Return which of these overlays are chosen for one array alone."""
+    return frozenset(overlay.name for overlay in OVERLAYS if overlay.is_of_array).intersection(names)
 
 
 def suited(drawn: DrawnSlice) -> tuple[Overlay, ...]:

@@ -310,3 +310,15 @@ def test_what_they_are_of_is_said_below(plotted: Plotted, pane: PlotPane, qtbot:
     pane.look().set_overlay("composite", False)
     assert pane.bar.isVisibleTo(pane)
     assert "red" not in pane.legend.note.text()
+
+
+def test_bands_as_colours_are_chosen_for_each_array(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    document = plotted(*fields())
+    pane.look().set_overlay("composite", True)
+    pane.look().set_overlay("contours", True)
+    pane.set_array(document, document.hierarchy.find("/wind_e"))  # type: ignore[arg-type]
+    qtbot.waitUntil(pane.is_settled)
+    assert {"composite", "contours"} & pane.look().options.overlaid == {"contours"}
+    pane.set_array(document, document.hierarchy.find("/t"))  # type: ignore[arg-type]
+    qtbot.waitUntil(pane.is_settled)
+    assert "composite" in pane.look().options.overlaid
