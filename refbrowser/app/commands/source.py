@@ -46,7 +46,19 @@ class SourceCommands(CommandGroup):
     def _connect(self, source: SourcePane) -> None:
         source.placeChosen.connect(self._show_chosen)
         source.editor.previewChanged.connect(self._preview)
+        self._workspace.hierarchy.selected.connect(self._offer_keys)
+        self._workspace.navigation.followed.connect(self._offer_keys)
+        self._offer_keys(self._navigation.item())
         self._workspace.findings.model.modelReset.connect(source.mark_findings)
+
+    def _offer_keys(self, item: Item | None) -> None:
+        """Let the text of a store be that of the metadata of what is selected."""
+        source, document = self._centre.source, self._current
+        if source is None or document is None or document.document is None:
+            return
+        node = None if item is None or item.document is not document else item.node
+        is_text = document.document.own_text is not None or not document.document.has_keys
+        source.show_keys(() if is_text else tuple(getattr(node, "metadata_keys", ())))
 
     def _preview(self, document: OpenDocument, source: PreviewSource) -> None:
         self._workspace.editors.show_preview(document, source)

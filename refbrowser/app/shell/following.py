@@ -187,6 +187,7 @@ class DocumentFollower(QObject):
         if document is self._workspace.documents.current:
             self._centre.references.refresh()
             self._centre.cdl.refresh()
+            self._centre.refresh_source()
             self._navigation.refresh_soon()
         self._workspace.update_actions()
         self._prepare_plot()

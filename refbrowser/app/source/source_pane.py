@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -14,15 +14,16 @@ from refbrowser.app.source.text_editor import TextEditor
 from refbrowser.app.source.text_pane import TextPane
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
+from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
-from refbrowser.app.widgets.small_widgets import push_button
+from refbrowser.app.widgets.small_widgets import combo_box, push_button
 from refbrowser.views.editing.text_draft import TextDraft
 from refbrowser.views.editing.typed_input import DraftKind
 from refbrowser.views.source.row_edit import NotEditableError, edited_rows, rows_around
 from refbrowser.views.source.text_places import PlaceKind, TextPlace, place_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from refbrowser.references.content.content import ReferenceText
     from refbrowser.references.content.finding_places import Positions
@@ -52,6 +53,13 @@ class SourcePane(TextPane):
         self.edit_button = push_button("&Edit", "sourceEditButton", self.edit)
         self.edit_button.setToolTip("Edit the text: all of a small one, else what the cursor is at (F4)")
         self.head.addWidget(self.edit_button)
+        self.keys = combo_box("sourceKey", "Which metadata document is shown")
+        self.keys.setFont(theme.mono_font())
+        self.keys.currentIndexChanged.connect(lambda _number: self._make())
+        self.keys.hide()
+        self.head.insertWidget(0, self.keys)
+        #: What was shown last of a store: its dataset and the key.
+        self._shown_key: tuple[object, str] | None = None
         self._card = Card("document", "", "")
         self._error = ErrorCard()
         self._error.retry.connect(self._make_again)
@@ -88,13 +96,13 @@ class SourcePane(TextPane):
         if document is self._document:
             self.refresh()
             return
-        self._document, self._shown = document, None
+        self._document, self._shown, self._shown_key = document, None, None
         self._marking.cancel()
         self._placing.cancel()
         self.editor.leave()
         self.find_bar.hide()
         self.clear()
-        self.refresh()
+        self.show_keys(())
 
     def refresh(self) -> None:
         """Show the document as it is now, where it is seen; else when it is."""
@@ -112,13 +120,14 @@ class SourcePane(TextPane):
         return None if state is None else state.own_text
 
     def _make_again(self) -> None:
-        self._shown = None
+        self._shown = self._shown_key = None
         self._make()
 
     def _make(self) -> None:
         document, state = self._document, self._state()
+        self.edit_button.setVisible(state is not None)
         if document is None or state is None:
-            self._show_card()
+            self._make_metadata()
             return
         if state is self._shown:
             return
@@ -132,6 +141,38 @@ class SourcePane(TextPane):
             return text_of(state, control.check), Positions(state)
 
         self.start(document, f"Read the text of {document.title}", begin, self._failed)
+
+    def show_keys(self, keys: Sequence[str]) -> None:
+        """Offer the metadata documents of a group or array of a store, which has no text as a whole."""
+        before = self.keys.currentText()
+        with QSignalBlocker(self.keys):
+            self.keys.clear()
+            self.keys.addItems([*keys])
+            self.keys.setCurrentIndex(max(0, self.keys.findText(before.rpartition("/")[2])))
+            if before in keys:
+                self.keys.setCurrentText(before)
+        self.keys.setVisible(bool(keys))
+        self.refresh()
+
+    def _make_metadata(self) -> None:
+        """Show a metadata document of a store, as it is stored."""
+        document, key = self._document, self.keys.currentText()
+        dataset = None if document is None else document.dataset
+        if document is None or dataset is None or not key:
+            self._shown_key = None
+            self._show_card()
+            return
+        if self._shown_key == (dataset, key):
+            return
+        self._shown_key = (dataset, key)
+        self._pages.setCurrentWidget(self._text_page)
+
+        def begin(control: TaskControl) -> tuple[SourceText, None]:
+            from refbrowser.references.text.document_text import DocumentText
+
+            return DocumentText.of(dataset.read_key(key, control.token)), None
+
+        self.start(document, f"Read {key[:80]}", begin, self._failed)
 
     def _failed(self, error: BaseException) -> None:
         self._error.set_error("The text cannot be shown", error)
@@ -147,8 +188,8 @@ class SourcePane(TextPane):
         else:
             words = (
                 "No text of its own",
-                "What this file holds is not a text of references. CDL shows it as text; "
-                "Save as writes its references as a document.",
+                "Select a group or array of a store to see its metadata documents. CDL shows any dataset as "
+                "text, and Save as writes its references as a document.",
             )
         self._card.set_content("document", *words)
         self._pages.setCurrentWidget(self._card_page)

@@ -215,6 +215,12 @@ class JsonReader:
             return Incomplete()
         if not rest:
             return JsonError(self.base + position, "text in double quotes does not end")
+        if rest[:1] in (b"\n", b"\r"):
+            return JsonError(
+                self.base + at,
+                "text in double quotes does not end on its line",
+                "Close it with a double quote, or write the end of the line as \\n.",
+            )
         if rest[:1] == b"\\":
             return JsonError(self.base + at, f"{quoted(rest.decode('latin-1'))} is not an escape of JSON")
         return JsonError(

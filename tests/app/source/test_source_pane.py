@@ -239,12 +239,35 @@ def test_what_appears_below_the_text_does_not_hide_the_caret(pane: SourcePane, s
     assert view._bar.first <= row < view._bar.first + view.visible_rows()
 
 
-def test_a_store_has_no_text_of_its_own(window: MainWindow, tmp_path: Path, opened: Open, settle: Settle):
+def test_a_store_shows_its_metadata_documents(
+    window: MainWindow, tmp_path: Path, opened: Open, settle: Settle
+):
     store = tmp_path / "store.zarr"
     (store / "a").mkdir(parents=True)
     (store / ".zgroup").write_text('{"zarr_format": 2}')
     (store / "a" / ".zarray").write_text(json.dumps(ARRAY))
-    opened(store)
+    (store / "a" / ".zattrs").write_text('{"units": "K"}')
+    document = opened(store)
+    settle()
+    window.actions_["show_source"].trigger()
+    window.hierarchy.select_node(document, "/a")
+    settle()
+    pane = window.centre.make_source()
+    offered = [pane.keys.itemText(number) for number in range(pane.keys.count())]
+    assert offered == ["a/.zarray", "a/.zattrs"]
+    assert pane.text.read(0, pane.text.size) == json.dumps(ARRAY).encode()
+    pane.keys.setCurrentText("a/.zattrs")
+    settle()
+    assert rows(pane) == ['{"units": "K"}']
+    assert not pane.edit_button.isVisible()
+    QTest.keyClick(pane.view, Qt.Key.Key_F4)
+    assert pane.editor.draft is None
+
+
+def test_a_file_of_data_has_no_text(window: MainWindow, tmp_path: Path, opened: Open, settle: Settle):
+    path = tmp_path / "a.nc"
+    path.write_bytes(b"CDF\x01" + bytes(28))
+    opened(path)
     settle()
     window.actions_["show_source"].trigger()
     settle()
