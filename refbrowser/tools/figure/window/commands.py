@@ -32,7 +32,7 @@ class FigureCommands(CommandGroup):
             when="has_figure",
             tip="Write the plot as PDF, SVG or PNG with title, axes, colours and caption, in any size",
             menu="&File",
-            after="export",
+            submenu="Export &view",
         ),
         ActionSpec(
             "export_film",
@@ -40,7 +40,7 @@ class FigureCommands(CommandGroup):
             when="has_frames",
             tip="Write what a slider steps through as MP4, GIF or single pictures",
             menu="&File",
-            after="export_figure",
+            submenu="Export &view",
         ),
         ActionSpec(
             "copy_figure",
