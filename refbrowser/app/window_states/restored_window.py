@@ -60,6 +60,7 @@ class RestoredWindow(QObject):
         self._current: _Key | None = None
         self._state: WindowState | None = None
         self._computing: list[Latest] = []
+        workspace.documents.removed.connect(self._removed)
 
     def restore(self, state: WindowState) -> None:
         """Open what a value names in a window that shows nothing, and show it so."""
@@ -113,6 +114,11 @@ class RestoredWindow(QObject):
         self._look_for_end()
 
     # Documents
+
+    def _removed(self, document: OpenDocument) -> None:
+        """Hold nothing of a closed document: it may be large."""
+        for key in [key for key, each in self._documents.items() if each is document]:
+            del self._documents[key]
 
     def _open(self, key: _Key, state: DocumentState) -> None:
         options = {name: state.options[name] for name in OPTIONS if name in state.options}
@@ -250,6 +256,7 @@ class RestoredWindow(QObject):
         elif current is not None and self._current is not None and current.hierarchy is not None:
             self._workspace.hierarchy.select_node(current, self._states[self._current].selected or "/")
         self._current = None
+        self._shown.clear()
         missed, self._missed = self._missed, []
         if missed:
             self.missed.emit(missed)

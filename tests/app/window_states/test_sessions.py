@@ -84,6 +84,10 @@ def test_a_colleague_sees_the_same(
     ]
     assert shown(window) == before
     assert len(before) == 2
+    restored = group._restored
+    assert restored is not None
+    assert len(restored._documents) == 2
+    assert not restored._shown
     after = window_state(window)
     # How many pixels each has depends on the docks, one of which is hidden since.
     for each in (after, state):
@@ -92,6 +96,9 @@ def test_a_colleague_sees_the_same(
     assert after.current == state.current
     assert window.docks["hierarchyDock"].isHidden()
     window.docks["hierarchyDock"].show()
+    close_all(window, settle)
+    # What is closed may be large.
+    assert not restored._documents
 
 
 @pytest.mark.slow
