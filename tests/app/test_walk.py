@@ -52,7 +52,7 @@ ACTED_ON = (
     VirtualTable,
 )
 #: These end the window or ask the desktop.
-NOT_TRIGGERED = frozenset({"quit"})
+NOT_TRIGGERED = frozenset({"quit", "show_in_folder"})
 
 
 @pytest.fixture
