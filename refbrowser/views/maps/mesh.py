@@ -16,8 +16,10 @@ _FARTHEST = 3_600.0
 _LEAST_SIDE, _MOST_SIDE = 8, 1024
 #: Points are on all sides of the Earth where their mean is no farther from its centre, of 1.
 _ALL_AROUND = 0.3
-#: A way is given up after so many cells.
-_LONGEST_WAY = 96
+#: Places in the table have what is up to so many of its cells away: 2 to the power of this.
+_FILLED = 5
+#: A way is given up after so many cells; one that begins beside the best place sooner.
+_LONGEST_WAY, _SECOND_WAY = 64, 12
 #: Points that are looked up at once: what they need stays in the cache of the processor.
 _BLOCK = 1 << 15
 #: Neighbours in the table.
@@ -77,7 +79,7 @@ class Mesh:
     def _find(self, points: Floats, found: Floats) -> None:
         """Note in `found` where points are, both with one column for each."""
         at, which = self._table_places(points)
-        self._go(points, self._table[at], which, found)
+        self._go(points, self._table[at], which, found, _LONGEST_WAY)
         # At a hole or a fold the way may begin on the wrong side.
         lost = np.isnan(found[0, which]) & self._is_near[at]
         at, which = at[lost], which[lost]
@@ -86,17 +88,23 @@ class Mesh:
                 return
             row = np.clip(at // self._side + down, 0, self._side - 1)
             column = np.clip(at % self._side + right, 0, self._side - 1)
-            self._go(points, self._table[row * self._side + column], which, found)
+            beside = self._table[row * self._side + column]
+            self._go(points, beside, which, found, _SECOND_WAY)
             lost = np.isnan(found[0, which])
             at, which = at[lost], which[lost]
 
     def _go(
-        self, points: Floats, begin: npt.NDArray[np.int64], which: npt.NDArray[np.int64], found: Floats
+        self,
+        points: Floats,
+        begin: npt.NDArray[np.int64],
+        which: npt.NDArray[np.int64],
+        found: Floats,
+        most: int,
     ) -> None:
         """Go from the cells `begin` to those of some points, and note where these lie in them."""
         count, width = self.shape
         row, column = np.divmod(begin, width)
-        for _ in range(_LONGEST_WAY):
+        for _ in range(most):
             if not len(which):
                 return
             beyond, lengths = self._beyond(points[:, which], row, column)
@@ -189,7 +197,7 @@ class Mesh:
                 wider |= np.roll(filled, step, axis)
             filled = wider
         self._is_near = filled.ravel()
-        self._table = _filled(table.reshape(side, side)).ravel()
+        self._table = _filled(table.reshape(side, side), _FILLED).ravel()
 
     def _on_map(self, points: Floats) -> tuple[Floats, Floats]:
         """Return where points are in a map: of equal areas around the middle of the mesh, or of the Earth."""
@@ -316,17 +324,13 @@ def _moved(points: Floats, step: int, axis: int) -> Floats:
     return moved
 
 
-def _filled(table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return a table whose empty places have what is near them: by tables of half the size."""
-    if not (table < 0).any() or not (table >= 0).any():
+def _filled(table: npt.NDArray[np.int64], times: int) -> npt.NDArray[np.int64]:
+    """Return a table whose empty places have what is near them: by tables of half the size, so many times."""
+    if not times or not (table < 0).any():
         return table
     rows, columns = table.shape
-    if rows == columns == 1:
-        return table
     even = np.full((rows + rows % 2, columns + columns % 2), -1, np.int64)
     even[:rows, :columns] = table
-    half = np.maximum(
-        np.maximum(even[::2, ::2], even[1::2, ::2]), np.maximum(even[::2, 1::2], even[1::2, 1::2])
-    )
-    whole = _filled(half).repeat(2, 0).repeat(2, 1)[:rows, :columns]
+    upper, lower = np.maximum(even[::2, ::2], even[1::2, ::2]), np.maximum(even[::2, 1::2], even[1::2, 1::2])
+    whole = _filled(np.maximum(upper, lower), times - 1).repeat(2, 0).repeat(2, 1)[:rows, :columns]
     return np.where(table < 0, whole, table)

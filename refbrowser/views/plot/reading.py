@@ -330,6 +330,8 @@ class Auxiliary:
         self._dimensions = found.dimensions
         self._shown = Interpretation(found.node, decoded=True)
         self._role = role_of(found.node.name, found.node.attributes)
+        #: Whether they grow along a dimension, as far as it was asked.
+        self._grows: dict[int, bool | None] = {}
         #: The same for coordinates of the same elements with the same values; made where it is read.
         self.key = (found.node.path, found.dimensions, *self._taken.items(), _content(values))
 
@@ -364,13 +366,18 @@ class Auxiliary:
 
         None where they do not depend on it, or fall as often as they grow. Longitudes go round at 360.
         """
+        if dimension not in self._grows:
+            self._grows[dimension] = self._mostly_grow(dimension)
+        return self._grows[dimension]
+
+    def _mostly_grow(self, dimension: int) -> bool | None:
         on_axes = [each for each in self._dimensions if each in self._plan.slice.axes]
         if dimension not in on_axes or not self._shown.is_number or not self._values.size:
             return None
         with np.errstate(invalid="ignore"):
             steps = np.diff(self._shown.numbers(self._values), axis=on_axes.index(dimension))
-        if self._role is AxisRole.LONGITUDE:
-            steps = (steps + 180.0) % 360.0 - 180.0
+            if self._role is AxisRole.LONGITUDE:
+                steps = (steps + 180.0) % 360.0 - 180.0
         more, less = int(np.count_nonzero(steps > 0)), int(np.count_nonzero(steps < 0))
         return None if more == less else more > less
 
@@ -418,13 +425,16 @@ def read_auxiliary(
             values = session.read(each.node, access, selection, cancel=cancel, priority=Priority.NEIGHBOUR)
         except RefbrowserError:
             continue
-        found.append(Auxiliary(each, plan, np.asarray(values), taken))
+        made = Auxiliary(each, plan, np.asarray(values), taken)
+        # Looked at here, in the worker: for millions of values it takes longer than a frame.
+        _ = [made.grows(dimension) for dimension in plan.slice.axes]
+        found.append(made)
     return tuple(found)
 
 
 def _content(values: npt.NDArray[Any]) -> int:
     """Return a number that is another one for other values."""
-    return 0 if values.dtype.hasobject else crc32(np.ascontiguousarray(values).view(np.uint8))
+    return 0 if values.dtype.hasobject else crc32(np.ascontiguousarray(values).view(np.uint8).data)
 
 
 def _taken(found: AuxiliaryNode, plan: ViewPlan) -> dict[int, range]:

@@ -16,6 +16,7 @@ from refbrowser.app.plot.legends import ground_color, stale_brush, state_brush
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.model.multiscales.axis_transform import IndexMap
+from refbrowser.views.maps.earth_grids import MeshGrid
 from refbrowser.views.maps.layouts import Layout, MapLayout, ScaleLayout, extent
 from refbrowser.views.maps.lookups import Lookup, Placed, coloured, look_up, placed
 from refbrowser.views.maps.projections import PlateCarree
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Pixels that are looked up at once by the window's thread, and by a job; more are drawn in larger squares.
 _AT_ONCE, _MOST = 48_000, 1_500_000
+#: In meshes a place takes three times as long.
+_OF_MESH = 16_000
 #: A view that stands still this long, in milliseconds, is looked up in full.
 _REST = 60
 #: Positions in the view that tell which elements are visible, along each side.
@@ -253,7 +256,8 @@ class MapPicture(QObject):
         self._asked = asked
         shape = (state.shape[state.y], state.shape[state.x])
         self._latest.cancel()
-        self._take(look_up(layout, view[:2], _size(view[2], _AT_ONCE), shape))
+        is_mesh = isinstance(layout, MapLayout) and isinstance(layout.grid, MeshGrid)
+        self._take(look_up(layout, view[:2], _size(view[2], _OF_MESH if is_mesh else _AT_ONCE), shape))
         self._rest.start()
 
     def _look_up_all(self) -> None:
