@@ -264,6 +264,8 @@ class DimensionSliders(QScrollArea):
         along.addItem(_ONE_PLACE, "")
         for statistic, words in STATISTICS.items():
             along.addItem(words, statistic)
+        # The slider gives way first: a choice whose words are cut says nothing.
+        along.setMinimumWidth(along.sizeHint().width())
         return along
 
     def _make_row(self, place: int, dimension: int) -> _Row:
