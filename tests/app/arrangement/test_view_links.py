@@ -80,9 +80,10 @@ def test_slices_follow_by_coordinate(
     other.set_index(0, 1)
     settle()
     assert (indices(one)[0], indices(other)[0]) == (2, 1)
+    one.set_index(0, 0)
     one.set_index(0, 3)
     settle()
-    assert indices(one)[0] == 3
+    assert (indices(one)[0], indices(other)[0]) == (3, 1)
     # Slices are no longer linked on request.
     window.actions_["link_selection"].trigger()
     before = indices(other)

@@ -68,9 +68,11 @@ def test_the_newest_wins_and_cancels_the_former_of_whatever_document(tasks: Task
         seen.clear()
 
 
-def test_two_kinds_of_one_owner_do_not_end_each_other(tasks: Tasks, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("kind", ["rows", "raw"])
+def test_two_of_one_owner_do_not_end_each_other(tasks: Tasks, qtbot: QtBot, kind: str) -> None:
+    # Two views of one document do the same kind of work.
     owner, seen, held = QObject(), [], Held()
-    first, second = Latest(owner, "raw"), Latest(owner, "rows")
+    first, second = Latest(owner, "raw"), Latest(owner, kind)
     first.run(Document(tasks, 1), "held", held, seen.append, received=seen.append)
     second.run(Document(tasks, 1), "short", lambda _control: "short", seen.append)
     qtbot.waitUntil(lambda: seen == ["short"])
