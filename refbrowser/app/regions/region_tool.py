@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter
     from refbrowser.views.plot.slicing import SliceState
     from refbrowser.views.plot_states.plot_state import PlotState
+    from refbrowser.views.regions.region_statistics import RegionStatistics
 
 #: A region that is dragged is read once it stands still so long, in milliseconds.
 _STILL = 120
@@ -538,17 +539,18 @@ class RegionTool(QObject):
     def _table_rows(self) -> Iterator[list[str]]:
         columns = [each.found for each in self.regions if each.found is not None]
         names = dict.fromkeys(name for each in columns for name, _value, _more in each.rows())
-        yield ["", *(each.region or "everywhere" for each in columns)]
+        yield ["", *map(_title, columns)]
         for name in names:
             texts = [exact_text({row[0]: row[1] for row in each.rows()}.get(name, "")) for each in columns]
             yield [name, *texts]
 
     def _series_rows(self) -> Iterator[list[str]]:
-        found = [each.found.series for each in self.regions if each.found is not None and each.found.series]
+        all_of = [each.found for each in self.regions if each.found is not None]
+        found = [each.series for each in all_of if each.series is not None]
+        titles = [_title(each) for each in all_of if each.series is not None]
         tables = [[*each.rows()] for each in found]
         heads = [
-            [f"{title}: {each.region or 'everywhere'}" for title in table[0][1:]]
-            for each, table in zip(found, tables, strict=True)
+            [f"{title}: {each}" for title in table[0][1:]] for each, table in zip(titles, tables, strict=True)
         ]
         yield [tables[0][0][0], *(title for head in heads for title in head)]
         by_index = [
@@ -562,6 +564,12 @@ class RegionTool(QObject):
                 for cell in (rows[index][1:] if index in rows else [""] * len(head))
             ]
             yield [place, *cells]
+
+
+def _title(found: RegionStatistics) -> str:
+    """Return what a column of a file is called."""
+    region = found.region or "everywhere"
+    return region if found.is_whole else f"{region} (not all was read)"
 
 
 def _line(mark: Mark, places: np.ndarray, numbers: np.ndarray, states: np.ndarray | None = None) -> ChartLine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -370,3 +371,11 @@ def test_a_state_of_the_plot_has_its_regions(shown: Shown, pane: PlotPane, qtbot
     assert tool.is_on
     assert pane.state() == state
     assert tool.pane.chart.lines[0].numbers == pytest.approx(VALUES[:, :9].max(axis=(1, 2)))
+
+
+def test_what_was_not_read_whole_says_so_where_it_is_taken_along(shown: Shown, qtbot: QtBot) -> None:
+    tool = shown()
+    found = tool.regions[0].found
+    assert found is not None
+    tool.regions[0].found = replace(found, is_whole=False)
+    assert next(iter(tool.rows() or ()))[1].endswith("(not all was read)")
