@@ -230,11 +230,16 @@ class SessionCommands(CommandGroup):
             self._kept = kept
             if wish == "always" and not kept.is_lost:
                 self.restore_kept()
-            elif wish != "never" or kept.is_lost:
+            else:
                 self._centre.start.set_session(_words(kept))
 
         tasks = self._workspace.tasks
-        tasks.run("kept session", tasks.PREPARING, lambda _control: _look_for_kept(), found)
+        tasks.run(
+            "kept session",
+            tasks.PREPARING,
+            lambda _control: _look_for_kept(lost_alone=wish == "never"),
+            found,
+        )
 
     def restore_kept(self) -> None:
         """Show what the window before showed."""
@@ -267,14 +272,17 @@ def _read(path: str) -> _Read:
     return _Read(file, hashlib.sha256(data).hexdigest(), tuple(places_outside(file.state, folder)))
 
 
-def _look_for_kept() -> _Kept | None:
-    """Return what the newest lost window showed, or the last one; None where nothing is kept."""
+def _look_for_kept(*, lost_alone: bool) -> _Kept | None:
+    """Return what the newest of lost windows showed, or the last one that was closed where that is newer.
+
+    With `lost_alone` those that were closed count for nothing. None where nothing is kept.
+    """
     from refbrowser.errors import RefbrowserError
     from refbrowser.io.files.window_files import last_window, lost_windows, read_bounded, written
     from refbrowser.views.window_states.session_file import parse_session
 
-    lost, last = lost_windows(), last_window()
-    for path in (*lost, *([last] if last is not None else [])):
+    lost, last = lost_windows(), None if lost_alone else last_window()
+    for path in sorted((*lost, *([] if last is None else [last])), key=written, reverse=True):
         try:
             state = parse_session(read_bounded(str(path)), "/").state
         except RefbrowserError:

@@ -130,6 +130,22 @@ def test_a_lost_window_is_offered_whatever_is_preferred_and_never_restored_by_it
     assert not path.exists()
 
 
+def test_the_newest_of_what_is_kept_is_offered(window: MainWindow, small: Path, settle: Settle) -> None:
+    group = window.groups[SessionCommands]
+    os.utime(lost(str(small)), (1_000_000, 1_000_000))
+    file = WindowFile()
+    file.write(session_text(WindowState((DocumentState(str(small)),), current=0), "")[0])
+    file.end()
+    for wish, words in (("ask", "last session"), ("never", "ended unexpectedly")):
+        window.preferences.set("restore", wish)
+        group.look_for_kept()
+        settle()
+        button = offer(window)
+        assert button is not None
+        assert words in button.text()
+    window.centre.start.set_session("")
+
+
 def test_damaged_files_of_windows_are_passed_over(window: MainWindow, settle: Settle) -> None:
     lost().write_text('{"refbrowser": "session", "version": 1, "documents": [{"path": "/dev/zero"}]}')
     window.groups[SessionCommands].look_for_kept()
