@@ -106,6 +106,10 @@ PLOT_MENU: Names = (
     None,
     "centre_map",
     "reset_view",
+    None,
+    "split_right",
+    "split_down",
+    "three_slices",
 )
 CELL_MENU: Names = ("explain", None, "copy_value", "copy_key", "copy_url", None, *_VALUES)
 #: Of a group, a rule or a document there is no slice, though the last one that was chosen is on the screen.
