@@ -15,7 +15,7 @@ from refbrowser.views.plot.levels import FARTHEST, Levels
 #: About so many lines are drawn where nobody says which; at most so many in any case.
 USUAL, LEVELS_MOST = 10, 60
 #: Strokes of all lines together: of more, every second row and column is left out, and so on.
-STROKES_MOST = 20_000
+STROKES_MOST = 12_000
 #: A cell that is looked at is about so wide, in pixels.
 CELL = 3.0
 _Floats = npt.NDArray[np.float64]

@@ -61,7 +61,7 @@ class ArrowItem(SceneItem):
         """Show arrows: where they stand, places along both components, (n, 2), and the components, (n,)."""
         self.feet, self._east, self._north, self._values = feet, east, north, values
         self.scale = ArrowScale.of(np.hypot(*values)) if len(feet) else None
-        self.update()
+        self.draw_anew()
 
     def strokes(self) -> tuple[Floats, Floats]:
         """Return the strokes of the arrows in pixels, and the places of those that are too short."""

@@ -60,11 +60,11 @@ class ContourItem(SceneItem):
     def set_lines(self, strokes: Floats, lines: npt.NDArray[np.int64], texts: list[str]) -> None:
         """Show strokes (n, 2, 2) between places of the plot, of lines that are called so."""
         self.strokes, self._lines, self.texts = strokes, lines, texts
-        self.moved()
-        self.update()
+        self.draw_anew()
 
-    def moved(self) -> None:
+    def draw_anew(self) -> None:
         self._path = None
+        super().draw_anew()
 
     def lay_out(self) -> QPainterPath:
         """Return the lines in pixels, and find where they are named."""

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from pyqtgraph import GraphicsObject
 from pyqtgraph.functions import arrayToQPath
-from PySide6.QtCore import QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtCore import QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from refbrowser.app.plot.reader import PictureLoader
@@ -40,17 +40,20 @@ class SceneItem(GraphicsObject):
         self._box = drawing.canvas.box
         self._box.addItem(self, ignoreBounds=True)
         self.font = QFont(drawing.canvas.font())
+        #: What is on the screen: it is painted once, not again with each picture below it.
+        self._painted: QPixmap | None = None
 
     def boundingRect(self) -> QRectF:
         return QRectF(self.viewRect())
 
     def viewTransformChanged(self) -> None:
         self.prepareGeometryChange()
-        self.moved()
-        self.update()
+        self.draw_anew()
 
-    def moved(self) -> None:
-        """Take note that places of the plot lie elsewhere in the view."""
+    def draw_anew(self) -> None:
+        """Draw something else, or elsewhere in the view."""
+        self._painted = None
+        self.update()
 
     def in_pixels(self, places: Floats) -> Floats:
         """Return places of the plot, (..., 2), as pixels of the scene."""
@@ -72,10 +75,31 @@ class SceneItem(GraphicsObject):
             return
         painter.save()
         painter.setTransform(to_scene * painter.transform())
+        if widget is None:
+            # Into a file.
+            self._paint(painter)
+        else:
+            area, ratio = self.area(), widget.devicePixelRatioF()
+            if self._painted is None or self._painted.devicePixelRatioF() != ratio:
+                self._painted = self._on_pixmap(area, ratio)
+            painter.drawPixmap(area.topLeft(), self._painted)
+        painter.restore()
+
+    def _on_pixmap(self, area: QRectF, ratio: float) -> QPixmap:
+        """Return what is drawn in a part of the scene, as a picture for the screen."""
+        found = QPixmap((area.size() * ratio).toSize().expandedTo(QSize(1, 1)))
+        found.setDevicePixelRatio(ratio)
+        found.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(found)
+        painter.translate(-area.topLeft())
+        self._paint(painter)
+        painter.end()
+        return found
+
+    def _paint(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self.font)
         self.paint_pixels(painter)
-        painter.restore()
 
     def paint_pixels(self, painter: QPainter) -> None:
         """Draw; the painter is in pixels of the scene."""
