@@ -59,6 +59,7 @@ SECTIONS = {
     "What can be opened": ("stores", "files", "streams", "awkward"),
     "What can be done": (
         "plots",
+        "maps",
         "links",
         "editing",
         "source",
