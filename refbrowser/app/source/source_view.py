@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import accumulate
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
@@ -194,7 +195,7 @@ class SourceView(PaintedView):
     def _see_column(self, row: int) -> None:
         span, shown = self._text(row)
         first = self._left(span)
-        x = first + self._advance(shown.text[: shown.character_at(self.caret - span.start)])
+        x = first + self._at(shown.text, shown.character_at(self.caret - span.start))
         bar, room = self.horizontalScrollBar(), self.viewport().width() - self._gutter()
         bar.setMaximum(max(bar.maximum(), round(x - room + 4 * self._width)))
         if not bar.value() <= x - 2 * self._width <= bar.value() + room - 6 * self._width:
@@ -249,6 +250,8 @@ class SourceView(PaintedView):
         self._width = self._metrics.horizontalAdvance("0")
         self._height = round(self._metrics.height()) + 3
         self._texts.clear()
+        self._edges: dict[str, list[float]] = {}
+        self._widths: dict[str, float] = {}
         self._fit()
 
     def restyle(self) -> None:
@@ -278,10 +281,21 @@ class SourceView(PaintedView):
             return 0
         return (min(span.depth, _LEVELS) * _INDENT + (1 if span.goes_on else 0)) * self._width
 
-    def _advance(self, text: str) -> float:
-        if text.isascii():
-            return len(text) * self._width
-        return self._metrics.horizontalAdvance(text)
+    def _at(self, text: str, character: int) -> float:
+        """Return how far right a character of a row is."""
+        return character * self._width if text.isascii() else self._edges_of(text)[character]
+
+    def _edges_of(self, text: str) -> list[float]:
+        """Return how far right each character of a row is, and its end; each is as wide as alone."""
+        edges = self._edges.get(text)
+        if edges is None:
+            widths = self._widths
+            for character in set(text) - widths.keys():
+                widths[character] = self._metrics.horizontalAdvance(character)
+            edges = self._edges[text] = [*accumulate((widths[each] for each in text), initial=0.0)]
+            if len(self._edges) > _KEPT:
+                self._edges.pop(next(iter(self._edges)))
+        return edges
 
     def _text(self, row: int) -> tuple[RowSpan, RowText]:
         known = self._texts.get(row)
@@ -309,15 +323,9 @@ class SourceView(PaintedView):
         return span.start + shown.byte_of(self._character(shown.text, x))
 
     def _character(self, text: str, x: float) -> int:
-        near = max(0, round(x / self._width))
         if text.isascii():
-            return min(near, len(text))
-        at = min(near, len(text))
-        while at and self._advance(text[:at]) > x + self._width / 2:
-            at -= 1
-        while at < len(text) and self._advance(text[: at + 1]) <= x + self._width / 2:
-            at += 1
-        return at
+            return max(0, min(round(x / self._width), len(text)))
+        return max(0, min(bisect_left(self._edges_of(text), x - self._width / 2), len(text)))
 
     def current_rect(self) -> QRect | None:
         if not self.rows.count:
@@ -420,11 +428,11 @@ class SourceView(PaintedView):
             told = f" … {counted(self.rows.folded_rows(row), 'row')} "
             painter.setPen(QColor(scheme.muted))
             painter.setFont(self._font)
-            box = QRectF(end + self._width, y + 1, self._advance(told), height - 3)
+            box = QRectF(end + self._width, y + 1, self._metrics.horizontalAdvance(told), height - 3)
             painter.drawRoundedRect(box, 4, 4)
             painter.drawText(box, _LEFT, told)
         if has_caret and self.hasFocus():
-            at_x = x + self._advance(shown.text[: shown.character_at(self.caret - span.start)])
+            at_x = x + self._at(shown.text, shown.character_at(self.caret - span.start))
             painter.fillRect(QRectF(at_x - 1, y + 1, 2, height - 2), QColor(scheme.accent))
         return end - x
 
@@ -432,9 +440,8 @@ class SourceView(PaintedView):
         self, painter: QPainter, text: str, start: int, stop: int, place: QPointF, color: str, font: QFont
     ) -> float:
         """Draw some characters of a row, and return where they end."""
-        x = place.x() + self._advance(text[:start])
-        some = text[start:stop]
-        width = self._advance(some)
+        begin, end = self._at(text, start), self._at(text, stop)
+        x, width, some = place.x() + begin, end - begin, text[start:stop]
         if x + width >= 0 and x < self.viewport().width():
             painter.setFont(font)
             painter.setPen(QColor(color))
@@ -456,7 +463,7 @@ class SourceView(PaintedView):
             return
         first = shown.character_at(max(0, start - span.start)) if start > span.start else 0
         last = shown.character_at(stop - span.start) if stop < span.stop else len(shown.text)
-        x, end = (self._advance(shown.text[:at]) for at in (first, last))
+        x, end = (self._at(shown.text, at) for at in (first, last))
         if stop >= span.stop:
             end += self._width / 2
         painter.fillRect(QRectF(place.x() + x, place.y(), end - x, self._height), QColor(color))
@@ -464,7 +471,9 @@ class SourceView(PaintedView):
     def _paint_hidden(
         self, painter: QPainter, scheme: theme.Colors, place: QPointF, shown: RowText, start: int, stop: int
     ) -> None:
-        x, end = (self._advance(shown.text[:at]) for at in (start, stop))
+        x, end = (self._at(shown.text, at) for at in (start, stop))
+        if not -place.x() <= end <= self.viewport().width() - place.x() + end - x:
+            return
         painter.setPen(QColor(scheme.warning))
         painter.drawRect(QRectF(place.x() + x, place.y() + 2, end - x, self._height - 5))
 
@@ -482,7 +491,7 @@ class SourceView(PaintedView):
         last = first + 1 if token is None else token.stop
         if mark.stop > mark.start:
             last = max(first + 1, shown.character_at(min(mark.stop, span.stop) - span.start))
-        x, end = (place.x() + self._advance(shown.text[:at]) for at in (first, min(last, len(shown.text))))
+        x, end = (place.x() + self._at(shown.text, at) for at in (first, min(last, len(shown.text))))
         end = max(end, x + self._width)
         y = place.y() + self._height - 2
         points = [QPointF(x + step * 2.5, y - (step % 2) * 2.5) for step in range(int((end - x) / 2.5) + 2)]
@@ -580,7 +589,7 @@ class SourceView(PaintedView):
             return None
         place = self.rows.seen_place(row) + steps[Qt.Key(key)]
         target = self.rows.row_of_seen(max(0, min(place, self.rows.seen - 1)))
-        column = self._left(span) + self._advance(shown.text[:at])
+        column = self._left(span) + self._at(shown.text, at)
         there, text = self._text(target)
         character = self._character(text.text, column - self._left(there))
         return target, there.start + text.byte_of(min(character, max(0, len(text.text))))

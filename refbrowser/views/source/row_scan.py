@@ -18,6 +18,8 @@ SHORT = 120
 FILLED = 96
 #: A row has at most so many bytes; what is longer goes on in the next one.
 WIDEST = 240
+#: Rows that are laid out; what follows them is cut into rows of the widest.
+MOST = 20_000_000
 #: Bytes that are looked at together.
 PORTION = 1 << 19
 #: Depths of rows that go on from the one before: outside of a string, and within one.
@@ -222,11 +224,14 @@ def scan_rows(
     """
     wide = _Wide()
     state = _State()
-    rest = b""
+    rest, count = b"", 0
     for data, is_last in _with_last(_portions(portions)):
         pause()
         portion = state.look(rest + data, is_last)
         starts, depths, done = layout.take(portion)
+        if count > MOST:
+            starts, depths = starts[:0], depths[:0]
+        count += len(starts)
         yield wide.cut(portion, starts, depths, done)
         rest = state.keep(portion, done)
     yield wide.end(state.base)

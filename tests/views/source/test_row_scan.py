@@ -133,3 +133,12 @@ def depths_are_those_of_brackets(text: bytes) -> bool:
         else:
             opened += (byte in b"[{") - (byte in b"]}")
     return all(depth >= GOES_ON or depth == deep[start] for start, depth in zip(starts, depths, strict=True))
+
+
+def test_there_are_only_so_many_rows(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(row_scan, "MOST", 50)
+    monkeypatch.setattr(row_scan, "PORTION", 1000)
+    text = b"[" * 100_000
+    starts, _depths = scanned([text], LaidOutRows)
+    assert len(starts) <= 2 * 1000 + len(text) // WIDEST + 1
+    assert starts == sorted(set(starts))
