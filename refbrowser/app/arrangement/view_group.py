@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFont,
+    QFontMetrics,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QApplication, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from refbrowser.app.plot.plot_pane import PlotPane
@@ -67,6 +78,14 @@ class ViewTabs(QTabBar):
     def _tab_of(self, button: QWidget) -> int:
         side = QTabBar.ButtonPosition.RightSide
         return next(at for at in range(self.count()) if self.tabButton(at, side) is button)
+
+    def tabSizeHint(self, index: int) -> QSize:
+        """Leave room for a bold title: that of the active view is one."""
+        size, text = super().tabSizeHint(index), self.tabText(index)
+        bold = QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        more = QFontMetrics(bold).horizontalAdvance(text) - self.fontMetrics().horizontalAdvance(text)
+        return QSize(size.width() + max(0, more), size.height())
 
     def restyle(self) -> None:
         """Take the colours of the theme."""

@@ -191,6 +191,9 @@ class DimensionSliders(QScrollArea):
         row.text.setMinimumWidth(_TEXT_NARROW if self._is_narrow else _TEXT)
         if row.along is not None:
             row.along.setHidden(self._is_tiny)
+            wide = row.along.sizeHint().width()
+            # Its words are those of one place, which the slider says too.
+            row.along.setMinimumWidth(_ARROW if self._is_narrow else wide)
             row.along.setMaximumWidth(_ARROW if self._is_narrow else _WIDEST)
             if row.along.property("bare") != self._is_narrow:
                 row.along.setProperty("bare", self._is_narrow)

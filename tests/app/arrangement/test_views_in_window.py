@@ -285,3 +285,20 @@ def test_no_more_views_than_the_limit(
     assert len(area.views()) == 1
     assert "already" in window.status.text()
     assert Side.RIGHT.is_across
+
+
+def test_a_slider_keeps_its_room_in_a_narrow_view(
+    window: MainWindow, opened: Open, tmp_path: Path, settle: Settle
+) -> None:
+    document = opened(write_arrays(tmp_path / "cube.json", cube_arrays()))
+    window.hierarchy.select_node(document, "/t")
+    settle()
+    window.actions_["split_right"].trigger()
+    settle()
+    views = window.centre.plots()
+    assert max(view.width() for view in views) < 460
+    for view in views:
+        row = view.sliders._rows[0]
+        assert row.slider.width() > 50, view.width()
+        assert row.slider.geometry().right() < row.text.geometry().left() <= view.width() - 40
+        assert not row.field.isVisible()
