@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from refbrowser.app.tasks.tasks import TaskControl, Tasks
 from refbrowser.engine.dataset import Dataset
@@ -57,6 +57,10 @@ class FilmJob(QObject):
         self._source = FigureSource(order.dataset, self)
         self._plot = FigurePlot(self._source, order.document, self)
         self._recorder = FilmRecorder(self._plot, order.plan, order.form, order.words, self)
+        application = QCoreApplication.instance()
+        if application is not None:
+            # While all that is drawn is still there.
+            application.aboutToQuit.connect(self.close)
 
     def start(self, tasks: Tasks) -> None:
         """Begin.
