@@ -272,7 +272,7 @@ class AxesView(GraphicsLayoutWidget):
         """Return where the box between the axes is, in pixels of this widget."""
         return self.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
 
-    def frame(self) -> QRectF:
+    def exact_box(self) -> QRectF:
         """Return the same exactly."""
         to_view = self.viewportTransform()
         return to_view.mapRect(self.box.sceneBoundingRect())

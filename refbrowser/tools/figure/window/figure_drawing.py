@@ -429,7 +429,7 @@ class FigureDrawing:
             QPen(QColor(self._appearance.colors.border), self._thickness, j=Qt.PenJoinStyle.MiterJoin)
         )
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(plot.canvas.frame().translated(place.canvas.topLeft()))
+        painter.drawRect(plot.canvas.exact_box().translated(place.canvas.topLeft()))
         if place.beside:
             self._draw_beside(painter, plot, place)
 
