@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 from pyqtgraph import ImageItem
-from PySide6.QtCore import QObject, QPointF, QRectF, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter, QPainterPath, QPolygonF
 
 from refbrowser.app.plot.canvas import Extent, ShownScale, View
@@ -256,9 +256,13 @@ class MapPicture(QObject):
         self._asked = asked
         shape = (state.shape[state.y], state.shape[state.x])
         self._latest.cancel()
+        # A figure is drawn once, and nobody waits for the window meanwhile.
+        is_figure = self._drawing.canvas.testAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         is_mesh = isinstance(layout, MapLayout) and isinstance(layout.grid, MeshGrid)
-        self._take(look_up(layout, view[:2], _size(view[2], _OF_MESH if is_mesh else _AT_ONCE), shape))
-        self._rest.start()
+        most = _MOST if is_figure else _OF_MESH if is_mesh else _AT_ONCE
+        self._take(look_up(layout, view[:2], _size(view[2], most), shape))
+        if not is_figure:
+            self._rest.start()
 
     def _look_up_all(self) -> None:
         """Find the elements at all pixels of the view, now that it stands still."""
