@@ -232,6 +232,10 @@ class SourcePane(TextPane):
         """Offer what can be done while the text is edited, or is not."""
         self.edit_button.setEnabled(not is_editing)
         self.layout_button.setEnabled(not is_editing)
+        # All of it is edited: there are no rows to be found in or folded.
+        for part in self.parts:
+            if part is not self.layout_button:
+                part.setEnabled(not is_editing or self.view.isVisibleTo(self))
 
     def _go_on_typing(self) -> None:
         """Edit what was typed before and not applied."""

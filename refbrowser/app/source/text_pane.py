@@ -196,7 +196,7 @@ class TextPane(QWidget):
         head.addWidget(self.title, 1)
         for part in (look, fold, unfold, self.layout_button):
             head.addWidget(part)
-        self._parts: tuple[QWidget, ...] = (look, fold, unfold, self.layout_button)
+        self.parts: tuple[QWidget, ...] = (look, fold, unfold, self.layout_button)
         return head
 
     # The text
@@ -318,7 +318,7 @@ class TextPane(QWidget):
     def _show_state(self) -> None:
         rows = self.view.rows
         has_text = rows.count > 0
-        for part in self._parts:
+        for part in self.parts:
             part.setEnabled(has_text)
         self.layout_button.setChecked(self.view.is_laid_out)
         if not has_text:

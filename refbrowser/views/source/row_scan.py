@@ -36,6 +36,9 @@ _MARKS = np.zeros(256, np.bool_)
 _MARKS[list(b"{}[],")] = True
 _SPACE = np.zeros(256, np.bool_)
 _SPACE[list(b" \t\r\n")] = True
+#: Within one line: what is passed over for each line belongs to that alone.
+_BLANK = _SPACE.copy()
+_BLANK[_NEWLINE] = False
 _STEP = np.zeros(256, np.int8)
 _STEP[list(b"{[")] = 1
 _STEP[list(b"}]")] = -1
@@ -83,13 +86,13 @@ class _Portion:
     in_string: Callable[[Positions], npt.NDArray[np.bool_]]
     is_last: bool
 
-    def without_space(self, at: Positions) -> Positions:
+    def without_space(self, at: Positions, space: npt.NDArray[np.bool_] = _SPACE) -> Positions:
         """Return places moved forward over white space, to the end of the portion at most."""
         at = at.copy()
         size = len(self.array)
         moving = np.flatnonzero(at < size)
         for _ in range(_SPACE_MOST):
-            moving = moving[_SPACE[self.array[at[moving]]]]
+            moving = moving[space[self.array[at[moving]]]]
             if not len(moving):
                 break
             at[moving] += 1
@@ -110,7 +113,7 @@ class LineRows:
         starts = np.flatnonzero(array == _NEWLINE) + 1
         if self._begins:
             starts = np.concatenate([[0], starts])
-        first = portion.without_space(starts)
+        first = portion.without_space(starts, _BLANK)
         self._begins = bool(len(starts)) and int(first[-1]) == done and not portion.is_last
         if self._begins or (len(starts) and int(starts[-1]) == done):
             # What the last line begins with is known with the bytes behind.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -142,3 +143,11 @@ def test_there_are_only_so_many_rows(monkeypatch: pytest.MonkeyPatch):
     starts, _depths = scanned([text], LaidOutRows)
     assert len(starts) <= 2 * 1000 + len(text) // WIDEST + 1
     assert starts == sorted(set(starts))
+
+
+@pytest.mark.parametrize("text", [b"\n" * 300_000, b" \n" * 150_000, b"[" + b"[],\n\n" * 60_000])
+@pytest.mark.parametrize("layout", [LaidOutRows, LineRows])
+def test_very_many_empty_lines_take_no_time(layout: type[Layout], text: bytes):
+    begun = time.process_time()
+    scanned([text], layout)
+    assert time.process_time() - begun < 2
