@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from refbrowser.references.content.refs import References
     from refbrowser.references.document.document import Document
     from refbrowser.views.changed_rows import ChangedRows
-    from refbrowser.views.reference_queries.sorted_rows import RowValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +106,12 @@ class ReferenceColumn(Column):
     widest
         Returns the widest text that a document's rows can have; None where no column is measured by it.
     order
-        Returns what rows are sorted by.
+        The member of `RowValues` that rows are sorted by.
     """
 
     text: Callable[[ReferenceRow], str]
     widest: Callable[[Document], str] | None = None
-    order: Callable[[RowValues], npt.NDArray[np.int64]]
+    order: str = "rows"
 
 
 def _widest_row(document: Document) -> str:
@@ -125,7 +124,7 @@ KEY = ReferenceColumn(
     stretch=2,
     elide_middle=True,
     text=attrgetter("key"),
-    order=attrgetter("keys"),
+    order="keys",
 )
 COLUMNS = (
     ReferenceColumn(
@@ -134,17 +133,17 @@ COLUMNS = (
         right=True,
         text=lambda row: "" if row.row is None else count_text(row.row),
         widest=_widest_row,
-        order=attrgetter("rows"),
+        order="rows",
     ),
     KEY,
-    ReferenceColumn(title="Kind", width=58, mono=False, text=attrgetter("kind"), order=attrgetter("kinds")),
+    ReferenceColumn(title="Kind", width=58, mono=False, text=attrgetter("kind"), order="kinds"),
     ReferenceColumn(
         title="URL or text",
         width=130,
         stretch=3,
         elide_middle=True,
         text=attrgetter("text"),
-        order=attrgetter("urls"),
+        order="urls",
     ),
     ReferenceColumn(
         title="Offset",
@@ -152,7 +151,7 @@ COLUMNS = (
         right=True,
         text=lambda row: _number(row.offset),
         widest=lambda document: _largest(document.refs.table.offset),
-        order=attrgetter("offsets"),
+        order="offsets",
     ),
     ReferenceColumn(
         title="Length",
@@ -160,11 +159,9 @@ COLUMNS = (
         right=True,
         text=lambda row: _number(row.length),
         widest=lambda document: _largest(document.refs.table.length),
-        order=attrgetter("lengths"),
+        order="lengths",
     ),
-    ReferenceColumn(
-        title="From", width=56, mono=False, text=attrgetter("origin"), order=attrgetter("origins")
-    ),
+    ReferenceColumn(title="From", width=56, mono=False, text=attrgetter("origin"), order="origins"),
 )
 
 

@@ -59,8 +59,8 @@ class _Row:
         self._by = QLabel("by")
         fields = QHBoxLayout()
         fields.setSpacing(theme.MEDIUM)
-        for field in (self.first, self._by, self.second):
-            fields.addWidget(field)
+        for widget in (self.first, self._by, self.second):
+            fields.addWidget(widget)
         grid.addWidget(label, row, 0)
         grid.addWidget(self.choice, row, 1)
         grid.addLayout(fields, row, 2)

@@ -159,7 +159,7 @@ class ChunkMapPane(ArrayPane):
         self._turn_to(document)
         before = None if self._node is None or self._node.path != node.path else self._layout
         node = self._at_level(document, node)
-        if before is not None and before.slice.shape != node.grid.grid_shape:
+        if before is not None and node.has_grid and before.slice.shape != node.grid.grid_shape:
             before = None
         self._node, self._plotted = node, None
         if before is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -364,7 +365,7 @@ class ReferencesPane(QWidget):
             found = matched_rows(state, query, None if changes is None else changes.mask, control.check)
             if not column and not is_descending:
                 return found
-            order = COLUMNS[column].order
+            order = attrgetter(COLUMNS[column].order)
             return sorted_rows(state, found, order, is_descending=is_descending, check=control.check)
 
         def done(found: FoundRows) -> None:

@@ -354,8 +354,8 @@ class DimensionSliders(QScrollArea):
             dates = self._coordinates[dimension].dates
             # Dates of other calendars look like those that everybody uses.
             calendar = f" ({dates.note})" if dates is not None and dates.note else ""
-            for widget in (row.slider, row.text):
-                widget.setToolTip(theme.plain_tooltip(f"{text}{calendar}"))
+            for told in (row.slider, row.text):
+                told.setToolTip(theme.plain_tooltip(f"{text}{calendar}"))
 
     def _moved(self, value: int) -> None:
         dimension = self.sender().property("dimension")

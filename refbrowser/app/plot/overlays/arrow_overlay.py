@@ -165,11 +165,11 @@ class DrawnArrows(DrawnOverlay):
             # One of them is of the slice before.
             return
         # On a map elements lie closer at one place than at another: of many some are taken.
-        is_map = self._drawing.kind.lookup is not None
-        cell = APART / _FINER if is_map else APART
+        is_looked_up = self._drawing.kind.lookup is not None
+        cell = APART / _FINER if is_looked_up else APART
         size = plot_size(self._drawing)
         parts = [SeenPart.of(picture, self._drawing, size, cell) for picture in (u, v)]
-        seen = (*view[:2], size) if is_map else None
+        seen = (*view[:2], size) if is_looked_up else None
         drawn = (*(part.key for part in parts), self._drawing.kind.place_key, self._components, seen)
         if drawn == self._drawn:
             return
@@ -178,7 +178,7 @@ class DrawnArrows(DrawnOverlay):
         grid = np.indices(values[0].shape, float).reshape(2, -1)
         places = np.stack(parts[0].places(grid[0], grid[1]))
         known = np.flatnonzero(np.isfinite(values[0]).ravel() & np.isfinite(values[1]).ravel())
-        if is_map:
+        if is_looked_up:
             known = known[apart(self._where(*places[:, known]), view[:2], size)]
         known = known[:ARROWS_MOST]
         rows, columns = places[:, known]

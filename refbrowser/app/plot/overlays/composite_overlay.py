@@ -112,9 +112,9 @@ class DrawnComposite(DrawnOverlay):
         if len({picture.plan.ranges for picture, _shown in there}) > 1:
             self._take_away()
             return
-        is_map = drawing.kind.lookup is not None
+        is_looked_up = drawing.kind.lookup is not None
         parts = [
-            SeenPart.whole(picture) if is_map else SeenPart.of(picture, drawing, view[2], 1.0)
+            SeenPart.whole(picture) if is_looked_up else SeenPart.of(picture, drawing, view[2], 1.0)
             for picture, _shown in there
         ]
         asked = tuple(part.key for part in parts), self._composite
