@@ -82,14 +82,23 @@ def plan_of(array: Array, asked: FigureRequest) -> FilmPlan:
 
 
 def _by_position(array: Array, select: str, token: CancelToken) -> str:
-    """Return a selection by position, of one by coordinates too."""
-    if "=" not in select and "@" not in select:
-        return select
+    """Return a selection by position, of one by coordinates too.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: it does not fit the array, or leaves out elements between others, which no plot does.
+    """
+    if not select.strip():
+        return ""
     from refbrowser.views.plot.named_selection import selection_of
 
     found = selection_of(array, select, token)
     texts = []
     for axis, (taken, size) in enumerate(zip(found.axes, array.shape, strict=True)):
+        if len(taken) > 1 and taken.step != 1:
+            message = f"{quoted(select)} has a step of {taken.step}: a figure draws all elements"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice="give START:STOP alone")
         if axis in found.dropped:
             texts.append(str(taken.start))
         else:

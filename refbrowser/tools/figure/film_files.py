@@ -364,7 +364,7 @@ def _command(program: str, shape: tuple[int, ...], rate: float, title: str, made
     even = ["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2,scale=out_color_matrix=bt709:out_range=tv"]
     coded = ["-c:v", "libx264", "-crf", _QUALITY, "-pix_fmt", "yuv420p", "-colorspace", "bt709"]
     kept = ["-color_primaries", "bt709", "-color_trc", "bt709", "-movflags", "+faststart"]
-    named = ["-metadata", f"title={title}", "-f", "mp4", str(made)]
+    named = ["-metadata", f"title={title.replace(chr(0), '')}", "-f", "mp4", str(made)]
     return [program, "-nostdin", "-loglevel", "error", "-y", *source, "-an", *even, *coded, *kept, *named]
 
 

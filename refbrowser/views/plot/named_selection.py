@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 #: A date of ISO 8601, whole or cut: a year, a month, a day, a time of day.
 _DATE = r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d)?)?)?)?)?"
 _DATES = re.compile(rf"({_DATE})?(?:(:|\.\.)({_DATE})?)?\Z")
-_INDICES = re.compile(r"-?\d*(?::-?\d*){0,2}\Z")
+_INDICES = re.compile(r"-?\d{0,20}(?::-?\d{0,20}){0,2}\Z")
+_PART = re.compile(r"([^=@~]+)([=@~])(.*)")
 _NAMED = re.compile(r"[=@~]")
 #: Between the ends of a range; dates have colons of their own.
 _RANGE = re.compile(r":|\.\.")
@@ -60,12 +61,12 @@ def selection_of(array: Array, text: str, token: CancelToken) -> Selection:
     names = dimension_names(named_node(array.dataset.hierarchy, array.node))
     index: list[int | slice] = [slice(None)] * len(names)
     for part in text.split(","):
-        match = re.fullmatch(r"\s*([^=@~]+?)\s*([=@~])\s*(.*?)\s*", part)
-        if match is None:
+        match = _PART.fullmatch(part.strip())
+        name, sign, wanted = ("", "", "") if match is None else map(str.strip, match.groups())
+        if not name:
             message = f"{quoted(part)} in the selection {quoted(text)} names no dimension"
             advice = "write NAME=VALUE, NAME=FROM..TO, NAME~NEAREST or NAME@INDEX for each dimension"
             raise _usage(array, message, advice)
-        name, sign, wanted = match.groups()
         if name not in names:
             raise _usage(array, f"there is no dimension {quoted(name)}", f"there are {', '.join(names)}")
         axis = names.index(name)
@@ -177,6 +178,8 @@ def _no_number(array: Array, coordinate: Coordinate, wanted: str) -> RefbrowserE
 
 def _one(array: Array, coordinate: Coordinate, number: float) -> int:
     assert coordinate.values is not None
+    if not coordinate.size:
+        raise _usage(array, f"{coordinate.name} has no values")
     number, _ = _turned(array, coordinate, number, number)
     nearest = coordinate.nearest(number)
     value = float(coordinate.values[nearest])
@@ -227,6 +230,8 @@ def _nearest(array: Array, coordinate: Coordinate, wanted: str) -> int:
             number = float(wanted)
         except ValueError:
             raise _no_number(array, coordinate, wanted) from None
+        if number != number:
+            raise _no_number(array, coordinate, wanted)
         return coordinate.nearest(_turned(array, coordinate, number, number)[0])
     match = _DATES.match(wanted)
     if match is None or not match[1] or match[2]:

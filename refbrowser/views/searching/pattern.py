@@ -19,6 +19,8 @@ LONGEST = 200
 REACH = (1 << 20, 4_000, 200)
 #: Repetitions that end count as none as long as they can be in so many states together.
 _FEW = 8
+#: States of all of these at most; and what is repeated more often than this for certain, no matter how often.
+_STATES, _OFTEN = 1_000, 16
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 _PLAIN = (codes.LITERAL, codes.NOT_LITERAL, codes.ANY, codes.IN, codes.CATEGORY, codes.AT, codes.RANGE)
 
@@ -70,7 +72,10 @@ class SearchPattern:
         reach = REACH[_repetitions(text)] if is_expression else REACH[0]
         inner = text if is_expression else re.escape(text)
         whole = rf"(?<!\w)(?:{inner})(?!\w)" if whole_words else inner
-        compiled = re.compile(whole, re.IGNORECASE if any_case else 0)
+        try:
+            compiled = re.compile(whole, re.IGNORECASE if any_case else 0)
+        except re.error as error:
+            raise PatternError(f"This is no expression: {error}.") from None
         if compiled.match(""):
             raise PatternError("This expression stands everywhere: it matches nothing at all, too.")
         return cls(text, any_case, whole_words, is_expression, reach, compiled)
@@ -107,6 +112,8 @@ def _repetitions(text: str) -> int:
         raise PatternError(f"This is no expression: {error}.") from None
     count, states = _count(parsed, is_repeated=False)
     count += 0 if states <= _FEW else 1
+    if states > _STATES:
+        raise PatternError("This might take too long: it has too many choices.")
     if count >= len(REACH):
         raise PatternError("This might take too long: at most two of *, + and {n,} can be sought at once.")
     return count
@@ -127,6 +134,8 @@ def _count(parsed: Any, *, is_repeated: bool) -> tuple[int, int]:
                 count += 1
             else:
                 states *= int(most) - int(least) + 1
+            if int(least) > _OFTEN:
+                states *= _FEW + 1
         elif code is codes.SUBPATTERN:
             found = [_count(argument[-1], is_repeated=is_repeated)]
         elif code is codes.BRANCH:

@@ -68,6 +68,21 @@ def test_words_of_an_svg_are_text_and_it_is_xml(steps: str, tmp_path: Path) -> N
     assert not any("made.json" in text for text in texts)
 
 
+def test_an_svg_is_xml_whatever_its_words_are(steps: str, tmp_path: Path) -> None:
+    target = tmp_path / "f.svg"
+    title = "a\x01\x1b</text><script>b"
+    refbrowser.figure(steps, "/t", target, size="85x60mm", title=title, caption="\x07")
+    root = ElementTree.fromstring(target.read_text("utf-8"))
+    assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
+    assert "a··</text><script>b" in [element.text for element in root.iter()]
+
+
+def test_a_step_is_refused_not_passed_over(steps: str, tmp_path: Path) -> None:
+    for selection in ("0,0:4:2,:", "time@0,y@0:4:2"):
+        with pytest.raises(RefbrowserError, match="a step of 2"):
+            refbrowser.figure(steps, "/t", tmp_path / "f.svg", selection)
+
+
 def test_cells_have_the_colours_of_the_map(steps: str, tmp_path: Path) -> None:
     from refbrowser.app.plot.palette import table
 

@@ -96,6 +96,9 @@ def test_the_nearest_date_is_one_of_the_calendar(pair: tuple[Array, Any]) -> Non
         ("time~2003-04..2003-05", "is not a date of time"),
         ("time~2003-13", "is not a date of time"),
         ("lat=40..50", "no lat is within '40..50'"),
+        ("lon~nan", "'nan' is not a number"),
+        ("lon@" + "9" * 5_000, "is neither an index nor a slice"),
+        (" " * 2_000 + ",lon@0", "names no dimension"),
         ("lev~3", "there is no dimension 'lev'"),
     ],
 )
@@ -103,3 +106,10 @@ def test_errors_name_the_coordinate(text: str, words: str, pair: tuple[Array, An
     with pytest.raises(RefbrowserError) as caught:
         selection_of(pair[0], text, CancelToken())
     assert words in str(caught.value)
+
+
+def test_of_an_empty_coordinate_there_is_no_value(tmp_path: Path) -> None:
+    file = tmp_path / "empty.nc"
+    xarray.Dataset(coords={"x": np.zeros(0)}).to_netcdf(file)
+    with refbrowser.open(file) as dataset, pytest.raises(RefbrowserError, match="x has no values"):
+        selection_of(dataset.array("/x"), "x=1", CancelToken())

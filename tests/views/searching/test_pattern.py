@@ -42,11 +42,23 @@ def test_expressions_are_found():
         "a*",
         "x" * 300,
         "(a{2,9}){9}",
+        "a?" * 40 + "a" * 40,
+        "(?:a|b|ab)" * 9,
+        "a{40}" * 9,
     ],
 )
 def test_what_might_take_too_long_is_refused(text):
     with pytest.raises(PatternError):
         SearchPattern.of(text, is_expression=True)
+
+
+def test_a_setting_within_whole_words_is_refused():
+    with pytest.raises(PatternError):
+        SearchPattern.of("(?i)a", whole_words=True, is_expression=True)
+
+
+def test_what_is_repeated_often_looks_at_the_beginning():
+    assert SearchPattern.of("(?:ab){40}c", is_expression=True).reach == REACH[1]
 
 
 @pytest.mark.parametrize("text", [".*.*x", "[ab]*[ab]*c", "(?:ab)*(?:ab)*c", "a*a*a?a?a?b"])

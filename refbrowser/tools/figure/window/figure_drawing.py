@@ -66,6 +66,8 @@ _COLORS = {
 _ACROSS = 3
 #: Lines of a title.
 _TITLE_LINES = 2
+#: Characters that no XML holds.
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 #: Lines of a caption, and of why nothing is seen.
 _CAPTION_LINES = 6
 #: A plot is at least so wide and high, in points: less is for nobody to see.
@@ -668,4 +670,5 @@ def _sized(svg: str, inches: tuple[float, float], family: str) -> str:
     width, height = (f"{side * 25.4:.6g}mm" for side in inches)
     svg = re.sub('width="[^"]*mm" height="[^"]*mm"', f'width="{width}" height="{height}"', svg, count=1)
     fonts = f"font-family=\"'{family}', Helvetica, Arial, sans-serif\""
-    return svg.replace(f'font-family="{family}"', fonts)
+    # What XML has no characters for, Qt writes as it is.
+    return _NO_XML.sub("·", svg.replace(f'font-family="{family}"', fonts))
