@@ -133,7 +133,7 @@ pip_install() {
 }
 
 # extras_of NAME: what is installed with the project to run it, to test it, or to make its site.
-extras_of() { case $1 in run) echo gui,parquet,hdf5 ;; *) echo "$1" ;; esac; }
+extras_of() { case $1 in run) echo gui,parquet,hdf5,maps ;; *) echo "$1" ;; esac; }
 
 # install NAME: the project and what it needs, as new as there is; with REFBROWSER_LOCKED=1 just what
 # packaging/locked-NAME.txt lists, each file checked by its hash.

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from refbrowser.formats.registry import BUILT_IN
+from refbrowser.views.window_states.session_file import SUFFIX
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / "packaging" / "desktop"))
@@ -65,7 +66,7 @@ def test_macos_is_told_what_opens_and_that_others_go_first(tmp_path: Path) -> No
     assert {"json", "ncs", "awkd", "dmrpp", "nc", "h5", "zarr", "icechunk", "parq"} <= {
         *kind["CFBundleTypeExtensions"]
     }
-    assert {*kind["CFBundleTypeExtensions"]} <= known
+    assert {*kind["CFBundleTypeExtensions"]} <= known | {SUFFIX.strip(".")}
     assert (app / "Contents" / "Resources" / "refbrowser" / "refbrowser").is_file()
     assert (app / "Contents" / "MacOS" / told["CFBundleExecutable"]).stat().st_mode & 0o111
 

@@ -31,8 +31,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 PYTHON = "3.13"
 #: What the folder can do: all but what is for programs that import refbrowser.
 EXTRAS = (
-    *("awkward", "calendars", "cloud", "fits", "grib", "gui", "hdf4", "hdf5", "icechunk", "ncstream"),
-    *("netcdf", "parquet", "tiff"),
+    *("awkward", "calendars", "cloud", "fits", "grib", "gui", "hdf4", "hdf5", "icechunk", "maps", "ncstream"),
+    *("netcdf", "parquet", "tiff", "units"),
 )
 #: Parts of Python's own library that nothing in the folder imports; `site-packages` is filled anew.
 UNUSED_LIBRARY = (
