@@ -398,7 +398,7 @@ WINDOW: tuple[ActionSpec | None, ...] = (
         )
         for name, title, tip in (
             ("selection", "&Slices", "Move the sliders of the same dimensions together"),
-            ("levels", "&Levels", "Give arrays of the same units the levels of the active view"),
+            ("levels", "&Levels", "Give quantities of the same kind and units the levels of the active view"),
             ("zoom", "&Zoom", "Show the same part, of maps in the same projection"),
             ("cursor", "&Cursor", "Show the cursor, and the value there, in all views"),
             ("map", "Colour &map", "Give quantities of the same kind the colour map of the active view"),

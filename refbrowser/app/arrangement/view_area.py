@@ -305,7 +305,7 @@ class ViewArea(QWidget):
         return group
 
     def _put_beside(self, group: ViewGroup, beside: QWidget, side: Side) -> None:
-        """Give half of a group's room to another one."""
+        """Give another group its share of the room, taken from all that are in the same row or column."""
         orientation = Qt.Orientation.Horizontal if side.is_across else Qt.Orientation.Vertical
         window = next((each for each in self._apart if each.group is group), None)
         if window is not None:
@@ -318,8 +318,9 @@ class ViewArea(QWidget):
             above = self._splitter_around(group, orientation)
         at, sizes = above.indexOf(group), above.sizes()
         above.insertWidget(at if side.is_first else at + 1, beside)
-        half = sizes[at] // 2
-        sizes[at : at + 1] = [half, sizes[at] - half]
+        total, share = sum(sizes), sum(sizes) // (len(sizes) + 1)
+        sizes = [size * (total - share) // max(1, total) for size in sizes]
+        sizes.insert(at if side.is_first else at + 1, share)
         above.setSizes(sizes)
         beside.show()
 

@@ -90,7 +90,7 @@ class ViewLinks(QObject):
         self._tell_soon = one_shot(self, 0, self._tell)
         area.closing.connect(self._forget)
         area.rearranged.connect(self._join_soon.start)
-        area.activeChanged.connect(lambda _view: self._join_soon.start())
+        area.activeChanged.connect(self._led_by)
 
     def watch(self, view: PlotPane) -> None:
         """Follow a view that was made."""
@@ -158,7 +158,7 @@ class ViewLinks(QObject):
     def _carry_all(self, view: PlotPane, other: PlotPane) -> None:
         """Carry all that is linked; the slice of one in step may have moved since, by the user."""
         ways = {Link.ZOOM: self._carry_zoom, Link.LEVELS: self._carry_levels, Link.MAP: self._carry_map}
-        if other not in self._in_step and not (view.waits_for_coordinates() or other.waits_for_coordinates()):
+        if other not in self._in_step and not self._waits(view, other):
             ways = {Link.SELECTION: self._carry_slice, **ways}
         self._is_carrying = True
         try:
@@ -252,6 +252,12 @@ class ViewLinks(QObject):
 
     # Colours
 
+    def _led_by(self, active: PlotPane) -> None:
+        """Follow another view, and tell what does not fit this one."""
+        if self._is_finished(active):
+            self._look_changed(active)
+        self._join_soon.start()
+
     def _levels_changed(self, view: PlotPane) -> None:
         if self._is_carrying or Link.LEVELS not in self.linked or not self._is_finished(view):
             return
@@ -272,6 +278,11 @@ class ViewLinks(QObject):
             return
         if mine.shown.units != theirs.shown.units:
             self._say_apart(other, Link.LEVELS, "other units")
+            return
+        node, follows = view.array(), other.array()
+        if node is not None and follows is not None and quantity_of(node) is not quantity_of(follows):
+            # The levels of a temperature suit no difference of two.
+            self._say_apart(other, Link.LEVELS, "another kind of quantity")
             return
         self._say_apart(other, Link.LEVELS, "")
         if other.look().options.can_log and other.look().options.log != view.look().options.log:
@@ -313,11 +324,28 @@ class ViewLinks(QObject):
             self._tell_soon.start()
 
     def _tell(self) -> None:
-        """Say in each view what does not follow, and why."""
+        """Say in each view what does not follow, and why, and what follows by position."""
         for view in self._area.views():
-            why = self._apart.get(view, {}) if view is not self._area.active else {}
-            words = [f"{NOUNS[link]} ({why[link]})" for link in Link if link in self.linked and why.get(link)]
-            view.set_link_note(f"Not linked: {', '.join(words)}" if words else "")
+            view.set_link_note("" if view is self._area.active else self._note(view))
+
+    def _note(self, view: PlotPane) -> str:
+        why = self._apart.get(view, {})
+        words = [f"{NOUNS[link]} ({why[link]})" for link in Link if link in self.linked and why.get(link)]
+        notes = [f"Not linked: {', '.join(words)}"] if words else []
+        by_position = self._by_position(view) if Link.SELECTION in self.linked else ()
+        return "; ".join([*notes, *(f"{name} linked by position" for name in by_position)])
+
+    def _by_position(self, view: PlotPane) -> tuple[str, ...]:
+        """Return the dimensions of a view that follow those of the active one by position."""
+        active = self._area.active
+        shown, follows = active.slice_state(), view.slice_state()
+        if shown is None or follows is None or self._waits(active, view):
+            return ()
+        return matched_slice(shown, active.coordinates(), follows, view.coordinates()).by_position
+
+    @staticmethod
+    def _waits(*views: PlotPane) -> bool:
+        return any(view.waits_for_coordinates() for view in views)
 
 
 def _slice_of(view: PlotPane) -> tuple[object, SliceState | None]:

@@ -347,7 +347,8 @@ class Navigation(QObject):
             return
         if self._is_selected(item.document, str(item.place)):
             views.active.go_back()
-        views.open(side)
+        before = views.active
+        views.open(side).begin_like(before)
         self._plot_soon.stop()
         self._plot(item)
         self.follow_view(views.active)

@@ -411,6 +411,11 @@ class Drawing(QObject):
             self.reset_view()
             self.draw()
 
+    def take_over(self, other: Drawing) -> None:
+        """Draw what comes by the projection that another drawing has, with the same drawn over it."""
+        self.projections.take_over(other.projections)
+        self.overlays.chosen.update(other.overlays.chosen)
+
     def choose_projection(self, choice: ChosenProjection) -> None:
         """Draw by another projection, here and for what is shown later of its kind."""
         if self.slice is not None and self.shown is not None:

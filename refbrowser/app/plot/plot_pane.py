@@ -279,6 +279,10 @@ class PlotPane(QWidget):
         if state is not None and source is not None:
             self.restore(source, state)
 
+    def begin_like(self, other: PlotPane) -> None:
+        """Draw what comes in the projection of another view, with the same drawn over pictures."""
+        self._presenter.drawing.take_over(other._presenter.drawing)
+
     def clear(self) -> None:
         """Show nothing, and stop reading."""
         self._note_before()

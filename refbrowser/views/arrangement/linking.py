@@ -50,10 +50,13 @@ class Matched:
         The slice; indices of dimensions that have no counterpart are as they were.
     unmatched
         Why some of the dimensions that both have stay where they are, in words.
+    by_position
+        The dimensions that correspond by index, though both have coordinates: those have nothing in common.
     """
 
     state: SliceState
     unmatched: tuple[str, ...] = ()
+    by_position: tuple[str, ...] = ()
 
 
 def matched_slice(
@@ -63,19 +66,22 @@ def matched_slice(
 
     Dimensions of the same name that are held at an index in both correspond; axes stay as they are.
     """
-    state, unmatched = other, []
+    state, unmatched, by_position = other, [], []
     for dimension in other.sliders:
         name = other.names[dimension]
         mine = shown.names.index(name) if name in shown.names else None
         if mine is None or mine not in shown.sliders:
             continue
         index = matched_index(coordinates[mine], shown.indices[mine], others[dimension])
+        if index is None and _are_apart(coordinates[mine], others[dimension]):
+            index = shown.indices[mine]
+            by_position.append(name)
         if index is None:
             place = coordinates[mine].text(shown.indices[mine]) or f"index {shown.indices[mine]}"
             unmatched.append(f"{name} has no {place}")
         else:
             state = state.with_index(dimension, index)
-    return Matched(state, tuple(unmatched))
+    return Matched(state, tuple(unmatched), tuple(by_position))
 
 
 def matched_element(
@@ -137,6 +143,21 @@ def matched_index(shown: Coordinate, index: int, other: Coordinate) -> int | Non
         if _is_near(other, at, turned):
             return at
     return None
+
+
+def _are_apart(shown: Coordinate, other: Coordinate) -> bool:
+    """Whether two dimensions are equally long and one ends before the other begins: one January, one July."""
+    if shown.size != other.size or not (_has_values(shown) and _has_values(other)):
+        return False
+    assert shown.values is not None
+    assert other.values is not None
+    values, others = (each[np.isfinite(each)] for each in (shown.values, other.values))
+    if not (values.size and others.size):
+        return False
+    low, high = (_converted(shown, other, float(value)) for value in (values.min(), values.max()))
+    if low is None or high is None or _around(other, low) != (low,):
+        return False
+    return bool(low > others.max() or high < others.min())
 
 
 def _has_values(coordinate: Coordinate) -> bool:

@@ -303,6 +303,10 @@ class ProjectionChoices:
         self._chosen[may_lie_on_earth(drawn)] = choice
         return before != choice
 
+    def take_over(self, other: ProjectionChoices) -> None:
+        """Choose what others are."""
+        self._chosen = dict(other._chosen)
+
     def choose_for_all(self, choice: ChosenProjection) -> None:
         """Choose for all arrays; where it cannot be they are drawn as they are stored."""
         self._chosen = {True: choice, False: choice}

@@ -202,6 +202,33 @@ def test_levels_and_colours_are_those_of_the_active_view(
     assert one.bar.high_words.text() != "as in the linked view"
 
 
+def test_a_difference_has_levels_of_its_own_and_times_apart_go_by_position(
+    window: MainWindow,
+    beside: Callable[..., tuple[PlotPane, PlotPane]],
+    tmp_path: Path,
+    settle: Settle,
+) -> None:
+    later = dict(cube_arrays())
+    dimensions, values, attributes = later["t"]
+    later["t"] = (dimensions, values - 20_000, {**attributes, "long_name": "difference of temperatures"})
+    dimensions, values, attributes = later["time"]
+    later["time"] = (dimensions, values + 181, attributes)
+    first, second = (tmp_path / name for name in ("a.json", "b.json"))
+    one, other = beside(write_arrays(first, cube_arrays()), write_arrays(second, later))
+    one.set_index(0, 3)
+    settle()
+    assert indices(other)[0] == 3
+    assert other.drawing().keeper.levels != one.drawing().keeper.levels
+    note = other._link_note.text()
+    assert "levels (another kind of quantity)" in note
+    assert note.endswith("time linked by position")
+    # What is told is told of the view that is active.
+    area_of(window).activate(other)
+    settle()
+    assert other._link_note.text() == ""
+    assert one._link_note.text() == note
+
+
 def test_an_array_that_is_opened_joins(
     window: MainWindow, pair: tuple[PlotPane, PlotPane], settle: Settle
 ) -> None:

@@ -21,6 +21,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.arrangement.arrangement import Arrangement, Side, Split, Tabs
+from refbrowser.views.maps.layouts import ChosenProjection
 
 Settle = Callable[[], None]
 pytestmark = pytest.mark.slow
@@ -122,6 +123,31 @@ def test_an_array_opens_beside_and_the_view_before_stays(
     settle()
     assert paths(area) == ["/temp", "/depth"]
     assert len(area.groups()) == 2
+
+
+def test_what_opens_beside_has_its_share_and_is_drawn_alike(
+    window: MainWindow, opened: Open, tmp_path: Path, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("refbrowser.app.plot.plot_pane._LOOKED_AT", 0.0)
+    first = opened(write_arrays(tmp_path / "a.json", cube_arrays()))
+    second = opened(write_arrays(tmp_path / "b.json", cube_arrays()))
+    window.hierarchy.select_node(first, "/t")
+    settle()
+    area = window.centre.views
+    assert area is not None
+    robinson = ChosenProjection("robinson")
+    area.active.look().set_projection(robinson)
+    area.active.look().set_overlay("graticule", True)
+    for document in (second, first):
+        window.hierarchy.select_node(document, "/t")
+        settle()
+        window.actions_["open_beside"].trigger()
+        settle()
+    options = [view.look().options for view in area.views()]
+    assert [each.projection for each in options] == [robinson] * 3
+    assert all("graticule" in each.overlaid for each in options)
+    widths = [group.width() for group in area.groups()]
+    assert max(widths) - min(widths) < 0.2 * max(widths)
 
 
 def test_views_of_two_documents_close_with_theirs(

@@ -66,6 +66,29 @@ def test_parts_of_axes_are_the_same_values(
     assert np.allclose(sorted(sought), [10 + 2 * low, 10 + 2 * (low + wide)])
 
 
+@pytest.mark.parametrize(
+    ("name", "others", "at", "by_position"),
+    [
+        ("time", [180.0, 185, 190], 2, ("time",)),
+        ("time", [180.0, 185], 1, ()),
+        ("time", [12.0, 38, 39], 2, ()),
+        ("longitude", [180.0, 185, 190], 1, ()),
+    ],
+)
+def test_equally_long_ones_with_nothing_in_common_go_by_position(
+    name: str, others: list[float], at: int, by_position: tuple[str, ...]
+) -> None:
+    role = {"role": AxisRole.LONGITUDE} if name == "longitude" else {}
+    mine, theirs = over(name, [0.0, 5, 40], **role), over(name, others, **role)
+    shown = SliceState((3, 4), (name, "x"), 1, None, (2, 0))
+    follows = SliceState((len(others), 4), (name, "x"), 1, None, (1, 0))
+    x = plain_coordinate("x", 4)
+    matched = matched_slice(shown, [mine, x], follows, [theirs, x])
+    assert matched.state.indices == (at, 0)
+    assert matched.by_position == by_position
+    assert bool(matched.unmatched) is not bool(by_position)
+
+
 def test_without_coordinates_indices_count() -> None:
     bare, values = plain_coordinate("x", 5), over("x", [10, 20, 30])
     assert matched_index(bare, 2, values) == 2
