@@ -18,6 +18,7 @@ from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.loading import load
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.longitudes import wrap_longitudes
 from refbrowser.views.maps.layouts import ChosenProjection, ProjectionChoices
 from refbrowser.views.maps.lookups import Lookup
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
@@ -429,7 +430,7 @@ class Drawing(QObject):
         middle, places = self.kind.middle, self.kind.earth_at(across, upwards)
         if middle is None or places is None or not np.isfinite(places).all():
             return
-        longitude, latitude = (float((first - last + 180.0) % 360.0 - 180.0) for first, last in places)
+        longitude, latitude = (wrap_longitudes(float(first - last)) for first, last in places)
         choice = self.projections.of(self.drawn_slice())
         centre = middle[0] + longitude, float(np.clip(middle[1] + latitude, -90.0, 90.0))
         saw_all, view = self.sees_whole(), self.canvas.sought_view()

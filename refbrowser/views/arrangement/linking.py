@@ -10,13 +10,13 @@ from enum import StrEnum
 import numpy as np
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.views.longitudes import TURN
 from refbrowser.views.plot.coordinates import AxisRole, AxisScale, Coordinate
 from refbrowser.views.plot.slicing import SliceState
 
 Extent = tuple[float, float]
 #: A place lies in an array up to so many steps beyond its first and last coordinate.
 _BEYOND = 0.501
-_CIRCLE = 360.0
 
 
 class Link(StrEnum):
@@ -189,7 +189,7 @@ def _around(coordinate: Coordinate, value: float) -> tuple[float, ...]:
     """Return a value, and the same a turn further and back where it is a longitude."""
     if coordinate.role is not AxisRole.LONGITUDE:
         return (value,)
-    return value, value + _CIRCLE, value - _CIRCLE
+    return value, value + TURN, value - TURN
 
 
 def _is_near(coordinate: Coordinate, index: int, value: float) -> bool:

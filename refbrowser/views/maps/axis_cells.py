@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.views.longitudes import TURN
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate
 from refbrowser.views.plot.slicing import SliceState
 
@@ -158,6 +159,6 @@ def axes_cells(state: SliceState, coordinates: Sequence[Coordinate]) -> AxesCell
 
 def _cells(coordinate: Coordinate) -> AxisCells | None:
     if coordinate.role is AxisRole.LONGITUDE:
-        return AxisCells.of(coordinate.values, 360.0)
+        return AxisCells.of(coordinate.values, TURN)
     limits = _POLES if coordinate.role is AxisRole.LATITUDE else None
     return AxisCells.of(coordinate.values, limits=limits)

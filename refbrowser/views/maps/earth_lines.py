@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.bundled import resource
+from refbrowser.views.longitudes import wrap_longitudes
 from refbrowser.views.maps.layouts import EarthPart
 from refbrowser.views.maps.mesh import vectors
 from refbrowser.views.numbers import degrees_text
@@ -102,7 +103,7 @@ def _dense(lines: EarthLines) -> EarthLines:
     across = np.diff(lines.longitudes)
     upwards = np.diff(lines.latitudes)
     # Points on both sides of 180 degrees are near each other.
-    parts = np.ceil(np.maximum(np.abs((across + 180.0) % 360.0 - 180.0), np.abs(upwards)) / _LONGEST)
+    parts = np.ceil(np.maximum(np.abs(wrap_longitudes(across)), np.abs(upwards)) / _LONGEST)
     parts = np.append(np.where(lines.joined[:-1] & (np.abs(across) < 180.0), parts, 1.0), 1.0)
     counts = np.maximum(parts, 1.0).astype(np.int64)
     first = np.cumsum(counts) - counts
@@ -165,7 +166,7 @@ def net_names(step: float, part: EarthPart) -> list[tuple[float, float, str]]:
         step * (np.floor(sum(ends) / 2 / step) + 0.5) for ends in (part.longitudes, part.latitudes)
     )
     names = [
-        (float(each), north, degrees_text((float(each) + 180.0) % 360.0 - 180.0, step, "E", "W"))
+        (float(each), north, degrees_text(wrap_longitudes(float(each)), step, "E", "W"))
         for each in _multiples(step, *part.longitudes)
     ]
     return names + [

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.views.longitudes import wrap_longitudes
 from refbrowser.views.maps.axis_cells import AxesCells, axes_cells
 from refbrowser.views.maps.earth_grids import AxesGrid, EarthGrid, may_lie_on_earth, roles_on_earth
 from refbrowser.views.maps.grid_mapping import is_usable
@@ -246,7 +247,7 @@ def seen_part(
         return EarthPart()
     turned = np.radians(longitudes)
     centre = np.degrees(np.arctan2(np.sin(turned).mean(), np.cos(turned).mean()))
-    beside = (longitudes - centre + 180.0) % 360.0 - 180.0
+    beside = wrap_longitudes(longitudes - centre)
     (west, east), (south, north) = ((float(each.min()), float(each.max())) for each in (beside, latitudes))
     more, higher = (east - west) * margin + 0.01, (north - south) * margin + 0.01
     # At a pole all meridians are seen.

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.loading import require
+from refbrowser.views.longitudes import wrap_longitudes
 
 Floats = npt.NDArray[np.float64]
 Pair = tuple[Floats, Floats]
@@ -56,9 +57,8 @@ class PlateCarree:
 
     def forward(self, longitudes: Floats, latitudes: Floats) -> Pair:
         """Return longitudes in the turn around the middle, and latitudes."""
-        low = self.middle - 180.0
         with np.errstate(invalid="ignore"):
-            across = low + np.mod(np.asarray(longitudes, np.float64) - low, 360.0)
+            across = wrap_longitudes(np.asarray(longitudes, np.float64), self.middle - 180.0)
             return across, np.where(np.abs(latitudes) <= 90.0, latitudes, np.nan)
 
     def inverse(self, across: Floats, upwards: Floats) -> Pair:
@@ -100,7 +100,7 @@ class RotatedPole:
         from refbrowser.views.maps.mesh import degrees, vectors
 
         across, upwards = degrees(vectors(longitudes, latitudes) @ self._axes().T)
-        return (across + self.turn + 180.0) % 360.0 - 180.0, upwards
+        return wrap_longitudes(across + self.turn), upwards
 
     def inverse(self, across: Floats, upwards: Floats) -> Pair:
         """Return longitudes and latitudes of rotated ones."""
@@ -145,7 +145,7 @@ class ProjPlane:
             seen = (latitudes >= self._least) & (latitudes <= self._most) & (np.abs(longitudes) < 1e4)
             # Other numbers than degrees are not given to the library.
             across, upwards = self._transformer.transform(
-                np.where(seen, (longitudes + 180.0) % 360.0 - 180.0, np.nan),
+                np.where(seen, wrap_longitudes(longitudes), np.nan),
                 np.where(seen, latitudes, np.nan),
             )
             seen &= np.isfinite(across) & np.isfinite(upwards)

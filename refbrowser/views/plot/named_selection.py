@@ -11,6 +11,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.selection import Selection
+from refbrowser.views.longitudes import TURN
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array
@@ -28,8 +29,6 @@ _NAMED = re.compile(r"[=@~]")
 _RANGE = re.compile(r":|\.\.")
 #: A value counts as that of a coordinate where it is as near as this, in parts of it: of single precision.
 _NEAR = 1e-6
-#: Degrees after which longitudes come again.
-_ROUND = 360.0
 
 
 def is_named(text: str) -> bool:
@@ -208,13 +207,13 @@ def _turned(array: Array, coordinate: Coordinate, low: float | None, high: float
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
     # Half a cell beyond the outermost centres is still theirs.
     least, most = least - coordinate.step / 2, most + coordinate.step / 2
-    if high - low >= _ROUND or (least <= low and high <= most):
+    if high - low >= TURN or (least <= low and high <= most):
         return low, high
-    for turn in (_ROUND, -_ROUND):
+    for turn in (TURN, -TURN):
         if least <= low + turn and high + turn <= most:
             return low + turn, high + turn
     outside = [end for end in (low, high) if not least <= end <= most]
-    if any(least <= end + turn <= most for end in outside for turn in (_ROUND, -_ROUND)):
+    if any(least <= end + turn <= most for end in outside for turn in (TURN, -TURN)):
         ends = f"{coordinate.text(0)} to {coordinate.text(coordinate.size - 1)}"
         message = f"{coordinate.name} from {low:g} to {high:g} crosses where it begins: it goes from {ends}"
         raise _usage(array, message, "select both sides one after the other")

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.views.longitudes import wrap_longitudes
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate
 
 Floats = npt.NDArray[np.float64]
@@ -162,8 +163,7 @@ def _positions(coordinate: Coordinate, values: Floats) -> Floats:
         known, indices = known[::-1], indices[::-1]
     half = (known[-1] - known[0]) / max(len(known) - 1, 1) / 2
     if coordinate.role is AxisRole.LONGITUDE:
-        west = known[0] - half
-        values = west + np.mod(values - west, 360.0)
+        values = wrap_longitudes(values, float(known[0] - half))
     beyond = (values < known[0] - half) | (values > known[-1] + half)
     return np.where(beyond, np.nan, np.interp(values, known, indices))
 

@@ -18,6 +18,7 @@ from refbrowser.model.multiscales.conventions import multiscale_of
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 from refbrowser.views.dimensions import is_coordinate
+from refbrowser.views.longitudes import wrap_longitudes
 from refbrowser.views.numbers import degrees_text, value_text
 from refbrowser.views.plot.bands import Bands, bands_of
 from refbrowser.views.plot.coordinates import (
@@ -377,7 +378,7 @@ class Auxiliary:
         with np.errstate(invalid="ignore"):
             steps = np.diff(self._shown.numbers(self._values), axis=on_axes.index(dimension))
             if self._role is AxisRole.LONGITUDE:
-                steps = (steps + 180.0) % 360.0 - 180.0
+                steps = wrap_longitudes(steps)
         more, less = int(np.count_nonzero(steps > 0)), int(np.count_nonzero(steps < 0))
         return None if more == less else more > less
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.views.longitudes import TURN
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate
 from refbrowser.views.regions.region import Both, Bounds, Either, Outside, Polygon, Region
 from refbrowser.views.regions.region_grid import RegionGrid
@@ -244,10 +245,10 @@ def _spans(bounds: Bounds, coordinate: Coordinate) -> Iterator[tuple[float, floa
         return
     low, high = bounds.low, bounds.high
     if coordinate.role is AxisRole.LONGITUDE and low is not None and high is not None:
-        if high - low >= 360:
+        if high - low >= TURN:
             yield -0.5, size - 0.5
             return
-        reach = (high - low) % 360
+        reach = (high - low) % TURN
         for turn in _turns(coordinate, low, low + reach):
             yield _span(coordinate, low + turn, low + reach + turn)
         return
@@ -265,8 +266,8 @@ def _span(coordinate: Coordinate, low: float | None, high: float | None) -> tupl
 def _turns(coordinate: Coordinate, low: float, high: float) -> list[float]:
     """Return by how many degrees what lies between two longitudes has to be turned to be on the grid."""
     ends = sorted((value_at(coordinate, -0.5), value_at(coordinate, coordinate.size - 0.5)))
-    first, last = floor((ends[0] - high) / 360) + 1, floor((ends[1] - low) / 360)
-    near = [turn * 360.0 for turn in range(first, last + 1)]
+    first, last = floor((ends[0] - high) / TURN) + 1, floor((ends[1] - low) / TURN)
+    near = [turn * TURN for turn in range(first, last + 1)]
     # A grid that has its last longitude twice.
     return [turn for turn in near if low + turn < ends[1] and high + turn > ends[0]]
 

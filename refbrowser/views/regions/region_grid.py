@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.views.longitudes import wrap_longitudes
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate
 from refbrowser.views.regions.polygons import Corners, grid_within, points_within
 from refbrowser.views.regions.region import Both, Bounds, Condition, Either, Outside, Polygon, Region
@@ -313,7 +314,7 @@ def _turned(longitudes: Floats, corners: Corners) -> Floats:
     """Return longitudes, each by so many turns that it lies east of the western end of a polygon."""
     west = min(x for x, _y in corners)
     with np.errstate(invalid="ignore"):
-        return west + np.mod(longitudes - west, 360.0)
+        return wrap_longitudes(longitudes, west)
 
 
 def _dimensions(place: int | ElementPlaces) -> tuple[int, ...]:

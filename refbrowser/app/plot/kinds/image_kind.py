@@ -16,6 +16,7 @@ from refbrowser.app.plot.maps.grid_maker import GridMaker
 from refbrowser.app.plot.maps.map_picture import MapPicture
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.multiscales.axis_transform import IndexMap
+from refbrowser.views.longitudes import wrap_longitudes
 from refbrowser.views.maps.earth_grids import roles_on_earth
 from refbrowser.views.maps.layouts import ChosenProjection, IndexLayout, Layout, MapLayout, made_layout
 from refbrowser.views.maps.lookups import Lookup
@@ -225,7 +226,7 @@ class ImageKind(DrawnKind):
         found = None if place is None else self.earth_at(*(np.array([each]) for each in place))
         if found is None or np.isnan(found[0][0]):
             return ""
-        longitude = (float(found[0][0]) + 180.0) % 360.0 - 180.0
+        longitude = wrap_longitudes(float(found[0][0]))
         east, north = round(longitude, _DECIMALS), round(float(found[1][0]), _DECIMALS)
         return f"{degrees_text(north, None, 'N', 'S')} {degrees_text(east, None, 'E', 'W')}"
 
