@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QMargins, QRectF, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainterPath, QResizeEvent
 from PySide6.QtWidgets import QGraphicsPathItem, QGraphicsRectItem, QWidget
 
-from refbrowser.app.plot.axes.axes_view import ARROWS, AxesView
+from refbrowser.app.plot.axes.axes_view import ARROWS, AxesView, points_in_view
 from refbrowser.app.plot.colours.colour_maps import Table
 from refbrowser.app.plot.legends import ChunkStateItem, ground_color
 from refbrowser.app.widgets import theme
@@ -216,7 +216,7 @@ class LineLayer:
         content = (picture.arrived, shown, scale, log)
         if self._drawn is None or self._drawn[0] != content:
             self._take(picture, shown, scale, log)
-        view = self._view(span)
+        view = points_in_view(self._places, *sorted(span))
         if self._drawn == (content, view, pixels):
             return False
         self._drawn = (content, view, pixels)
@@ -262,20 +262,6 @@ class LineLayer:
             with np.errstate(divide="ignore", invalid="ignore"):
                 self.heights = np.where(numbers > 0, np.log10(numbers), np.nan)
         self._places = scale.positions(picture.plan.ranges[0])
-
-    def _view(self, span: tuple[float, float]) -> slice:
-        """Return the points from one before the view to one after it."""
-        places = self._places
-        if len(places) < 2:
-            return slice(None)
-        low, high = sorted(span)
-        if places[0] > places[-1]:
-            first = len(places) - int(np.searchsorted(places[::-1], high, "right"))
-            last = len(places) - int(np.searchsorted(places[::-1], low, "left"))
-        else:
-            first = int(np.searchsorted(places, low, "left"))
-            last = int(np.searchsorted(places, high, "right"))
-        return slice(max(0, first - 1), last + 1)
 
 
 class ShownScale(NamedTuple):

@@ -15,10 +15,8 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QScrollArea,
-    QSizePolicy,
     QStackedWidget,
     QToolButton,
     QWidget,
@@ -29,6 +27,7 @@ from refbrowser.app.plot.reader import SeriesRead, SeriesReader
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.elided_label import ElidedLabel
+from refbrowser.app.widgets.read_question import ReadQuestion
 from refbrowser.app.widgets.small_widgets import hint_label, plain_label, push_button
 from refbrowser.io.cancel import Cancelled
 from refbrowser.model.multiscales.axis_transform import element_at
@@ -118,15 +117,12 @@ class SeriesPane(ChartPane):
         A point is to go.
     clearAsked(), cancelAsked()
         All points are to go; reading is to end.
-    answered(bool)
-        The series that were asked about are to be read, or not.
     """
 
     dimensionChosen = Signal(int)
     removeAsked = Signal(int)
     clearAsked = Signal()
     cancelAsked = Signal()
-    answered = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("series", "Series", parent)
@@ -145,8 +141,8 @@ class SeriesPane(ChartPane):
         self._dimensions: tuple[int, ...] = ()
         self._rows: list[tuple[QLabel, ElidedLabel, QLabel, QToolButton]] = []
         self._shown: list[PointRow] = []
-        self._question = self._make_question()
-        self.strips.addWidget(self._question)
+        self.question = ReadQuestion("series")
+        self.strips.addWidget(self.question)
         self._list = self._make_list()
         self.body.addWidget(self._list)
         self.hint = hint_label("")
@@ -221,31 +217,6 @@ class SeriesPane(ChartPane):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_list(len(self._shown))
-
-    def ask(self, text: str) -> None:
-        """Ask whether to read; without a text there is nothing to ask."""
-        self._words.setText(text)
-        self._question.setVisible(bool(text))
-
-    def asks(self) -> str:
-        """Return the question, empty where there is none."""
-        return "" if self._question.isHidden() else self._words.text()
-
-    def _make_question(self) -> QFrame:
-        strip = QFrame()
-        strip.setProperty("role", "trustStrip")
-        strip.setObjectName("seriesQuestion")
-        self._words = plain_label("", wrap=False)
-        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        yes = push_button("Read", "seriesReadButton", lambda: self.answered.emit(True))
-        no = push_button("Leave out", "seriesLeaveButton", lambda: self.answered.emit(False))
-        row = QHBoxLayout(strip)
-        row.setContentsMargins(theme.MEDIUM, 1, 1, 1)
-        row.addWidget(self._words, 1)
-        row.addWidget(yes)
-        row.addWidget(no)
-        strip.hide()
-        return strip
 
     def _make_list(self) -> QScrollArea:
         inner = QWidget()
@@ -349,7 +320,7 @@ class SeriesTool(QObject):
         pane.removeAsked.connect(self.remove)
         pane.clearAsked.connect(self.clear)
         pane.cancelAsked.connect(self.reader.stop)
-        pane.answered.connect(self._answered)
+        pane.question.answered.connect(self._answered)
         pane.chart.lineDragged.connect(self._line_dragged)
         pane.chart.pointed.connect(self._pointed)
 
@@ -510,11 +481,11 @@ class SeriesTool(QObject):
         if self.dimension is None or state is None:
             pane.show_hint("A series runs along the dimension of a slider: this view has no slider.")
             pane.chart.set_lines(())
-            pane.ask("")
+            pane.question.ask("")
         elif not self.points or not self._is_current():
             pane.show_hint(_CLICK.format(state.names[self.dimension]))
             pane.chart.set_lines(())
-            pane.ask("")
+            pane.question.ask("")
         else:
             pane.show_hint("")
             self._draw(self.dimension)
@@ -531,7 +502,9 @@ class SeriesTool(QObject):
         here = subject.slice.indices[dimension]
         chart.set_line(float(scale.positions(range(here, here + 1))[0]))
         self.pane.set_points([self._row(point) for point in self.points])
-        self.pane.ask(question_text([point.read.cost for point in self.points if point.read.is_asked]))
+        self.pane.question.ask(
+            question_text([point.read.cost for point in self.points if point.read.is_asked])
+        )
 
     def _place_text(self, point: Point) -> str:
         """Return where the element of a point is."""

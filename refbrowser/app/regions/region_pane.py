@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.plot.axes.chart import ChartPane
 from refbrowser.app.plot.series import Mark, mark_pixmap
 from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets.read_question import ReadQuestion
 from refbrowser.app.widgets.small_widgets import combo_box, hint_label, plain_label, push_button
 from refbrowser.app.widgets.table_models import LEFT, RIGHT
 from refbrowser.views.numbers import value_text
@@ -132,8 +133,8 @@ class RegionPane(ChartPane):
         What the chart shows; empty for the histogram.
     quantilesEntered(str)
         Other quantiles are to be told.
-    pythonAsked(), cancelAsked(), answered(bool)
-        Lines of Python are to be copied; reading is to end; what is costly is to be read, or left out.
+    pythonAsked(), cancelAsked()
+        Lines of Python are to be copied; reading is to end.
     """
 
     drawAsked = Signal(str)
@@ -146,7 +147,6 @@ class RegionPane(ChartPane):
     quantilesEntered = Signal(str)
     pythonAsked = Signal()
     cancelAsked = Signal()
-    answered = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("region", "Region", parent)
@@ -162,8 +162,8 @@ class RegionPane(ChartPane):
         for widget in (self.rectangle, self.polygon, self.over, self.measure, self.cancel):
             self.controls.addWidget(widget)
         self.strips.addLayout(self._make_entry())
-        self._question = self._make_question()
-        self.strips.addWidget(self._question)
+        self.question = ReadQuestion("region")
+        self.strips.addWidget(self.question)
         self.model = RegionTable(self)
         self.table = self._make_table()
         self.hint = hint_label("")
@@ -250,15 +250,6 @@ class RegionPane(ChartPane):
         self.rectangle.setChecked(what == "rectangle")
         self.polygon.setChecked(what == "polygon")
 
-    def ask(self, text: str) -> None:
-        """Ask whether to read; without a text there is nothing to ask."""
-        self._words.setText(text)
-        self._question.setVisible(bool(text))
-
-    def asks(self) -> str:
-        """Return the question, empty where there is none."""
-        return "" if self._question.isHidden() else self._words.text()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         width = round(max(_LEAST, min(_MOST, self.width() * _SHARE)))
@@ -334,21 +325,6 @@ class RegionPane(ChartPane):
             header.setSectionResizeMode(column, alone if count < 3 else QHeaderView.ResizeMode.Interactive)
             if count > 2:
                 header.resizeSection(column, _NAME if column == 0 else _VALUE)
-
-    def _make_question(self) -> QFrame:
-        strip = QFrame()
-        strip.setProperty("role", "trustStrip")
-        strip.setObjectName("regionQuestion")
-        self._words = plain_label("", wrap=False)
-        yes = push_button("Read", "regionReadButton", lambda: self.answered.emit(True))
-        no = push_button("Leave out", "regionLeaveButton", lambda: self.answered.emit(False))
-        row = QHBoxLayout(strip)
-        row.setContentsMargins(theme.MEDIUM, 1, 1, 1)
-        row.addWidget(self._words, 1)
-        row.addWidget(yes)
-        row.addWidget(no)
-        strip.hide()
-        return strip
 
 
 class _RegionField(QLineEdit):

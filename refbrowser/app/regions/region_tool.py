@@ -106,7 +106,7 @@ class RegionTool(QObject):
         pane.overChosen.connect(self.set_over)
         pane.measureChosen.connect(self.set_measure)
         pane.cancelAsked.connect(self.reader.stop)
-        pane.answered.connect(self._answered)
+        pane.question.answered.connect(self._answered)
         pane.pythonAsked.connect(self._ask_python)
 
     def set_on(self, on: bool) -> None:
@@ -443,7 +443,7 @@ class RegionTool(QObject):
         pane.model.set_columns(
             [RegionColumn(each.mark, str(each.region), self._rows(each)) for each in self.regions]
         )
-        pane.ask(question_text([each.cost for each in self.regions if each.is_asked]))
+        pane.question.ask(question_text([each.cost for each in self.regions if each.is_asked]))
         self._draw_chart()
         self._say()
 

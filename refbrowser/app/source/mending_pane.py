@@ -24,7 +24,6 @@ from refbrowser.views.source.broken_text import (
     place_in,
     read_text,
 )
-from refbrowser.views.source.row_edit import NotEditableError, edited_rows, rows_around
 from refbrowser.views.source.source_marks import SourceMark
 from refbrowser.words import count_text
 
@@ -206,12 +205,8 @@ class MendingPane(TextPane):
         rows = self.view.rows
         if self._document is None or not rows.count or self.editor.draft is not None:
             return
-        first, last = rows_around(rows, self.view.caret)
-        try:
-            edited = edited_rows(rows, first, last, is_laid_out=self.view.is_laid_out)
-        except NotEditableError as refused:
-            self.fault.show_warning(str(refused))
-            self.fault.show()
+        edited = self.rows_to_edit()
+        if edited is None:
             return
         is_whole = edited.stop - edited.start == rows.text.size
         self.view.setVisible(not is_whole)

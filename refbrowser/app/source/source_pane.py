@@ -19,7 +19,6 @@ from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.small_widgets import combo_box, push_button
 from refbrowser.views.editing.text_draft import TextDraft
 from refbrowser.views.editing.typed_input import DraftKind
-from refbrowser.views.source.row_edit import NotEditableError, edited_rows, rows_around
 from refbrowser.views.source.text_places import PlaceKind, TextPlace, place_at
 
 if TYPE_CHECKING:
@@ -204,14 +203,11 @@ class SourcePane(TextPane):
         document, rows = self._document, self.view.rows
         if document is None or self._shown is None or not rows.count or self.editor.draft is not None:
             return
-        first, last = rows_around(rows, self.view.caret)
-        try:
-            edited = edited_rows(rows, first, last, is_laid_out=self.view.is_laid_out)
-        except NotEditableError as refused:
-            self.fault.show_warning(str(refused))
-            self.fault.show()
+        edited = self.rows_to_edit()
+        if edited is None:
             return
-        place = self.place_words() if (first, last) != (0, rows.count - 1) else ""
+        is_whole = edited.stop - edited.start == rows.text.size
+        place = "" if is_whole else self.place_words()
         draft = TextDraft(edited, edited.text, f"Edit the text of {place or 'the document'}")
         self._begin(draft, edited.character(self.view.caret))
 

@@ -18,6 +18,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.rows import OutcomeLine
 from refbrowser.app.widgets.small_widgets import one_shot, plain_label, tool_button
+from refbrowser.views.source.row_edit import EditedRows, NotEditableError, edited_rows, rows_around
 from refbrowser.views.source.row_scan import LaidOutRows, Layout, LineRows, RowStarts, scan_rows
 from refbrowser.views.source.source_text import SourceText
 from refbrowser.views.source.text_rows import TextRows, is_wide
@@ -356,6 +357,17 @@ class TextPane(QWidget):
     def place_words(self) -> str:
         """Return what the caret is in."""
         return ""
+
+    def rows_to_edit(self) -> EditedRows | None:
+        """Return the rows that an edit at the caret is of; None where none can be, which is said."""
+        rows = self.view.rows
+        try:
+            first, last = rows_around(rows, self.view.caret)
+            return edited_rows(rows, first, last, is_laid_out=self.view.is_laid_out)
+        except NotEditableError as refused:
+            self.fault.show_warning(str(refused))
+            self.fault.show()
+            return None
 
     def _cut_off(self, size: int) -> None:
         self.place.set_text(f"Only the first {size_text(size)} were copied")

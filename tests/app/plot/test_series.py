@@ -259,24 +259,24 @@ def read_counts(document: MemoryDocument) -> int:
 def test_many_chunks_over_the_network_are_asked_about(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     document = long_document(plotted, pane, qtbot)
     tool = click(qtbot, pane, 2, 3)
-    qtbot.waitUntil(lambda: bool(tool.pane.asks()))
-    assert tool.pane.asks() == "Reads 365 chunks, 365 kB, over the network."
+    qtbot.waitUntil(lambda: bool(tool.pane.question.text()))
+    assert tool.pane.question.text() == "Reads 365 chunks, 365 kB, over the network."
     assert read_counts(document) == 0
     assert child(pane, "seriesValue0").text() == "not read"
     press(qtbot, pane, "seriesLeaveButton")
     assert tool.points == []
     click(qtbot, pane, 2, 3)
-    qtbot.waitUntil(lambda: bool(tool.pane.asks()))
+    qtbot.waitUntil(lambda: bool(tool.pane.question.text()))
     press(qtbot, pane, "seriesReadButton")
     qtbot.waitUntil(lambda: not tool.reader.is_reading)
     assert numbers_of(tool) == [np.arange(365.0).tolist()]
     assert not child(pane, "seriesQuestion").isVisible()
     click(qtbot, pane, 4, 4, SHIFT)
     qtbot.waitUntil(lambda: len(numbers_of(tool)) == 2 and not tool.reader.is_reading)
-    assert not tool.pane.asks(), "it is in the chunks that were read"
+    assert not tool.pane.question.text(), "it is in the chunks that were read"
     assert numbers_of(tool)[1] == np.arange(365.0).tolist()
     click(qtbot, pane, 7, 4, SHIFT)
-    qtbot.waitUntil(lambda: bool(tool.pane.asks()))
+    qtbot.waitUntil(lambda: bool(tool.pane.question.text()))
 
 
 @pytest.mark.slow

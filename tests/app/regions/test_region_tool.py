@@ -242,10 +242,10 @@ def test_what_is_costly_is_asked_about(shown: Shown, qtbot: QtBot, monkeypatch: 
     monkeypatch.setattr(SeriesCost, "asks", property(lambda cost: True))
     tool.set_region(parsed_region("lat 0..90"))
     wait(qtbot, tool)
-    assert tool.pane.asks().startswith("Reads")
+    assert tool.pane.question.text().startswith("Reads")
     assert tool.regions[0].found is None or tool.regions[0].found.valid == 128
     qtbot.mouseClick(tool.pane.findChild(QWidget, "regionLeaveButton"), LEFT)
-    assert tool.pane.asks() == ""
+    assert tool.pane.question.text() == ""
     tool.set_region(parsed_region("lat 0..80"))
     wait(qtbot, tool)
     qtbot.mouseClick(tool.pane.findChild(QWidget, "regionReadButton"), LEFT)

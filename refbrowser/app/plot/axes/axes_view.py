@@ -7,6 +7,8 @@ from html import escape
 from math import ceil, log10
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from pyqtgraph import AxisItem, GraphicsLayoutWidget, ViewBox, mkPen
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QMouseEvent
@@ -165,6 +167,27 @@ class CoordinateAxis(AxisItem):
     def tick_texts(self) -> list[str]:
         """Return the texts of the ticks drawn last."""
         return list(self._texts.values())
+
+
+def points_in_view(places: npt.NDArray[np.float64], low: float, high: float) -> slice:
+    """Return the points of a line from one before a view to one after it.
+
+    Parameters
+    ----------
+    places
+        Of the points, shape (n,): they rise or fall.
+    low, high
+        The ends of the view.
+    """
+    if len(places) < 2:
+        return slice(None)
+    if places[0] > places[-1]:
+        first = len(places) - int(np.searchsorted(places[::-1], high, "right"))
+        last = len(places) - int(np.searchsorted(places[::-1], low, "left"))
+    else:
+        first = int(np.searchsorted(places, low, "left"))
+        last = int(np.searchsorted(places, high, "right"))
+    return slice(max(0, first - 1), last + 1)
 
 
 def _cut(text: str) -> str:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from refbrowser.app.plot.axes.axes_view import AxesView
+from refbrowser.app.plot.axes.axes_view import AxesView, points_in_view
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.small_widgets import one_shot, plain_label
@@ -291,7 +291,7 @@ class LineChart(AxesView):
         row = 0
         several = len(self.lines) > 1
         for number, (line, (item, markers, rings)) in enumerate(zip(self.lines, self._items, strict=True)):
-            view = _visible(line.places, left, right)
+            view = points_in_view(line.places, left, right)
             if len(line.failed):
                 row += 1
                 seen = line.failed[(line.failed >= left) & (line.failed <= right)]
@@ -378,19 +378,6 @@ def _extent(lines: Sequence[ChartLine]) -> tuple[float, float] | None:
         return None
     both = [float(each[end]) for each in ends for end in (0, -1)]
     return min(both), max(both)
-
-
-def _visible(places: npt.NDArray[np.float64], left: float, right: float) -> slice:
-    """Return the points from one before the view to one after it."""
-    if len(places) < 2:
-        return slice(None)
-    if places[0] > places[-1]:
-        first = len(places) - int(np.searchsorted(places[::-1], right, "right"))
-        last = len(places) - int(np.searchsorted(places[::-1], left, "left"))
-    else:
-        first = int(np.searchsorted(places, left, "left"))
-        last = int(np.searchsorted(places, right, "right"))
-    return slice(max(0, first - 1), last + 1)
 
 
 def _marked(numbers: npt.NDArray[np.float64], number: int) -> npt.NDArray[np.int64]:

@@ -205,17 +205,17 @@ class FigureDrawing:
             height = form.size.inches(form.size.height, form.dpi) * dots
         check_size(width / dots, height / dots, form.dpi)
         self._size = QSizeF(width, height)
-        stretch = (height - fixed) / sum(wanted)
+        share = (height - fixed) / sum(wanted)
         least = _LEAST_PLOT * dots / 72
         self._places, above = {}, top
         for row, cell, heading, high in zip(rows, cells, headings, wanted, strict=True):
             for column, plot in enumerate(row):
                 left, beside = gap + column * (cell + gap), self._beside(plot)
-                size = QSizeF(max(least, cell - beside), max(least, high * stretch))
+                size = QSizeF(max(least, cell - beside), max(least, high * share))
                 place = QRectF(QPointF(left, above + heading), size)
                 self._places[plot] = _Place(place, QRectF(left, above, cell, heading), beside)
                 plot.resize(size.toSize(), form.dpi / dots)
-            above += heading + high * stretch + gap
+            above += heading + high * share + gap
         self._below_words = below
 
     @property
