@@ -9,7 +9,15 @@ from __future__ import annotations
 
 import argparse
 
-from refbrowser.cli.console import ProgressBar, tell, tell_damage, tell_findings, write_json, write_line
+from refbrowser.cli.console import (
+    ProgressBar,
+    plain,
+    tell,
+    tell_damage,
+    tell_findings,
+    write_json,
+    write_line,
+)
 from refbrowser.cli.options import (
     add_array,
     add_json,
@@ -75,7 +83,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         write_json(found.as_json())
     else:
         for line in found.lines():
-            write_line(line)
+            write_line(plain(line))
     if found.failed:
         tell(f"refbrowser: {found.failed} elements could not be read: {found.errors[0]}")
         return ErrorKind.SOURCE.exit_code

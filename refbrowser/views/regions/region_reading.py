@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +25,7 @@ from refbrowser.views.plot.reading import (
     told_coordinates,
 )
 from refbrowser.views.regions.cell_weights import Weighting, read_weights
-from refbrowser.views.regions.region import Condition, Region, parts_of
+from refbrowser.views.regions.region import Bounds, Condition, Region, parts_of
 from refbrowser.views.regions.region_cells import BesideArray, RegionCells
 from refbrowser.views.regions.region_grid import Box, ElementPlaces, Floats, Mask, RegionGrid, boxes_of
 
@@ -92,7 +92,8 @@ def region_of_array(
     Raises
     ------
     RefbrowserError
-        `E_USAGE`: the array has no numbers, or the region names coordinates or arrays that it has not.
+        `E_USAGE`: the array has no numbers, or the region names coordinates or arrays that it has not. What
+        could not be read of coordinates that the region needs.
     """
     shown = Interpretation(node, decoded)
     if not shown.is_number or node.nested is not None:
@@ -104,14 +105,16 @@ def region_of_array(
     arrays = coordinate_nodes(dataset.hierarchy, node)
     told = told_coordinates(dataset.hierarchy, node)
     session, access = dataset.session, dataset.access
-    coordinates = read_coordinates(session, access, node, arrays, token, told).coordinates
+    read = read_coordinates(session, access, node, arrays, token, told)
+    coordinates = read.coordinates
+    _check_read(region, read.errors)
     grid = RegionGrid(node.path, coordinates, _element_places(dataset, node, token))
     beside = {
         part.path: _beside(dataset, node, part.path, token)
         for part in parts_of(region)
         if isinstance(part, Condition) and part.path
     }
-    weighting = read_weights(dataset, node, coordinates, token)
+    weighting = _noted(read_weights(dataset, node, coordinates, token), read.errors)
     cells = RegionCells(grid, region, beside, weighting.weights)
     boxes = tuple(boxes_of(grid.reach(region), selection.axes))
     return RegionOfArray(dataset, node, shown, region, selection.axes, boxes, cells, weighting)
@@ -142,6 +145,23 @@ def inside_picture(ready: RegionOfArray, picture: Picture, most: int) -> tuple[M
     whole = np.broadcast_to(True if inside is None else inside, [len(part) for part in box])
     flat = whole.reshape(turned.shape)
     return (flat if state.axes[0] < state.axes[1] else flat.T), (rows, columns)
+
+
+def _check_read(region: Region, errors: Mapping[str, RefbrowserError]) -> None:
+    """Raise why the coordinates that a region needs were not read, by the names of dimensions."""
+    for part in parts_of(region):
+        if isinstance(part, Condition) or part.by_index:
+            continue
+        names = (part.name,) if isinstance(part, Bounds) else part.names or tuple(errors)
+        for name in names:
+            if name in errors:
+                raise errors[name]
+
+
+def _noted(weighting: Weighting, errors: Mapping[str, RefbrowserError]) -> Weighting:
+    """Return weights with what could not be read of the coordinates that might tell them."""
+    lost = [f"the coordinates {name} cannot be read: {error.message}" for name, error in errors.items()]
+    return Weighting(weighting.weights, "; ".join(filter(None, (weighting.note, *lost))))
 
 
 def _states(picture: Picture, steps: tuple[int, ...]) -> npt.NDArray[np.uint8]:

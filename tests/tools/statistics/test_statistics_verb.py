@@ -56,3 +56,24 @@ def test_the_lines_say_how_values_were_weighted(path: str, capsys: pytest.Captur
 @pytest.mark.parametrize("options", [("--region", "lat"), ("--along", "depth"), ("--quantiles", "101")])
 def test_what_cannot_be_meant_is_told(path: str, options: tuple[str, str]) -> None:
     assert main(["statistics", path, "/a", *options]) == 2
+
+
+@pytest.mark.parametrize("region", ["lat 0..40", "polygon(0 0, 90 0, 90 40)"])
+def test_lost_coordinates_are_told_not_taken_for_none(
+    region: str, path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(Path(path).read_text())
+    document["refs"]["lat/0"] = ["gone.bin", 0, 72]
+    Path(path).write_text(json.dumps(document))
+    assert main(["statistics", path, "/a", "--select", "0,:,:"]) == 0
+    assert "the coordinates lat cannot be read: there is no such file" in capsys.readouterr().out
+    assert main(["statistics", path, "/a", "--select", "0,:,:", "--region", region]) == 4
+    assert "there is no such file" in capsys.readouterr().err
+
+
+def test_words_of_a_file_stay_in_their_line(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(Path(path).read_text())
+    document["refs"]["a/.zattrs"] = document["refs"]["a/.zattrs"].replace('"K"', '"K\\\\nmean 5"')
+    Path(path).write_text(json.dumps(document))
+    assert main(["statistics", path, "/a", "--select", "0,:,:"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == r"/a [K\nmean 5]"
