@@ -24,9 +24,13 @@ _GREATEST = 308
 _MINUS = "\N{MINUS SIGN}"
 
 
+#: Below this numbers lose digits, down to none.
+_LEAST_STEP = 1e-300
+
+
 def nice_step(span: float, count: int, steps: tuple[float, ...] = (1, 2, 2.5, 5, 10)) -> float:
     """Return the smallest of `steps` times a power of ten that cuts `span` into at most `count` parts."""
-    if not span > 0 or not math.isfinite(span) or count < 1:
+    if not math.isfinite(span) or count < 1 or not span / count > _LEAST_STEP:
         return 1.0
     least = span / count
     power = 10.0 ** math.floor(math.log10(least))

@@ -48,3 +48,7 @@ def test_named_values_are_the_only_ticks() -> None:
     scale = Coordinate(name="value", size=0, named=[(float(n), f"flag {n}") for n in range(10)])
     assert scale.value_ticks(-0.5, 2.5, 5) == [(0.0, "flag 0"), (1.0, "flag 1"), (2.0, "flag 2")]
     assert len(scale.value_ticks(0, 9, 4)) == 4
+
+
+def test_a_span_of_next_to_nothing_has_round_numbers_too():
+    assert nice_numbers(0.0, 1e-323, 5) == ([0.0], 1.0)

@@ -293,6 +293,7 @@ def found_in(sample: npt.NDArray[Any], log: bool = False, extremes: bool = False
         return Found(Levels(low, high, log), EXTREMES)
     # One value everywhere: levels around it, so that it has a colour and a place on the bar.
     if log:
+        low = max(low, 1 / FARTHEST)
         return Found(Levels(low / 1.1, low * 1.1, log=True), _AROUND)
     reach = max(abs(low) * 0.01, 1e-12) if low else 1.0
     return Found(Levels(low - reach, low + reach), _AROUND)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from PIL import Image
+from region_grids import GridDocument
 
 import refbrowser
 from refbrowser.cli.program import main
@@ -178,3 +180,15 @@ def test_what_is_no_picture_is_refused(document: Callable[..., str], tmp_path: P
             refbrowser.figure(path, "/t", tmp_path / "f.png", **said)
         assert caught.value.kind is ErrorKind.USAGE
     assert not (tmp_path / "f.png").exists()
+
+
+def test_a_net_at_a_pole_of_a_map_without_poles_is_coarse(tmp_path: Path) -> None:
+    grid = GridDocument()
+    places = {"lat": np.full((3, 4), 90.0), "lon": np.tile(np.arange(0.0, 360, 90), (3, 1))}
+    for (name, values), units in zip(places.items(), ("degrees_north", "degrees_east"), strict=True):
+        grid.add(name, values, ["y", "x"], {"units": units})
+    grid.add("t", np.arange(12.0).reshape(3, 4), ["y", "x"], {"coordinates": "lat lon"})
+    path = tmp_path / "pole.json"
+    path.write_text(json.dumps(grid.document))
+    refbrowser.figure(path, "/t", tmp_path / "f.png", size="300x200px", projection="conformal")
+    assert (tmp_path / "f.png").stat().st_size > 0

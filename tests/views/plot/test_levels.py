@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.views.plot.levels import LevelKeeper, Levels, beyond, histogram, levels_of, outside, still_fit
+from refbrowser.views.plot.levels import (
+    LevelKeeper,
+    Levels,
+    beyond,
+    found_in,
+    histogram,
+    levels_of,
+    outside,
+    still_fit,
+)
 
 
 @given(st.lists(st.floats(width=32), max_size=200))
@@ -170,3 +179,9 @@ def test_levels_say_what_their_ends_are() -> None:
     keeper.auto(np.array([-5.0, 0, 1, 10]))
     assert keeper.levels == Levels(1, 10, log=True)
     assert beyond(keeper.levels, np.array([-5.0, 0, 0.5, 10])) == (0.5, 0)
+
+
+def test_one_value_next_to_nothing_has_levels():
+    found = found_in(np.full(3, 5e-324), log=True)
+    assert found is not None
+    assert 0 < found.levels.low < found.levels.high

@@ -38,6 +38,8 @@ Floats = npt.NDArray[np.float64]
 _BESIDE = 3
 #: Points that are farther apart than this part of the whole picture lie on both sides of a seam.
 _JUMP = 0.25
+#: What is seen is so many times as wide at most as what the step of its net suits.
+_MOST_APART = 10
 
 
 class LinesItem(GraphicsObject):
@@ -191,7 +193,8 @@ class Graticule(DrawnLines):
     def lines(self, degrees: float, view: View) -> EarthLines:
         kind = self._drawing.kind
         part = seen_part(kind.earth_at, view[:2])
-        step = net_step(min(part.width, degrees * max(view[2])))
+        # Near a pole all meridians are seen, however near.
+        step = net_step(max(part.width / _MOST_APART, min(part.width, degrees * max(view[2]))))
         self._name_lines(net_names(step, part))
         return net_lines(step, part.longitudes, part.latitudes)
 
