@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.views.arrangement.orthogonal import is_orthogonal, orthogonal_slices
+from refbrowser.views.maps.projections import INDEX
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.plot_pane import PlotPane
@@ -114,7 +115,7 @@ class CrossingSlices(QObject):
         slices = orthogonal_slices(
             state, first.stepped(), kept if kept is not None and len(kept) == 2 else None
         )
-        grid = replace(plot, view=None, projection="", in_colour=None)
+        grid = replace(plot, view=None, projection=INDEX, in_colour=None)
         for view, each in zip(others, slices[1:], strict=True):
             view.restore(source, replace(grid, selection=each.text(), axes=each.axes))
         self.take((first, *others), list(slices[0].indices))

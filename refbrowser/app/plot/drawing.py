@@ -181,6 +181,11 @@ class DrawnKind:
         """Whether more of it is drawn in a moment, though no more is read."""
         return False
 
+    @property
+    def is_placing(self) -> bool:
+        """Whether it is drawn elsewhere in a moment, and not at all until then."""
+        return False
+
     def place_words(self, element: tuple[int, ...]) -> str:
         """Return where on the Earth an element is, where its coordinates do not say it; else nothing."""
         return ""
@@ -281,6 +286,8 @@ class Drawing(QObject):
         self.coordinates: Sequence[Coordinate] = ()
         #: Coordinates of single elements, once they are read.
         self.auxiliary: Sequence[ElementCoordinate] = ()
+        #: Why others did not come.
+        self.lost_auxiliary: Sequence[str] = ()
         self.across = AxisScale(plain_coordinate("", 1))
         self.upwards: AxisScale | None = None
         self.projections = ProjectionChoices()
@@ -332,7 +339,7 @@ class Drawing(QObject):
         self.backdrop = None
         self.set_pictures(None, None)
         self.palette.forget()
-        self.auxiliary = ()
+        self.auxiliary = self.lost_auxiliary = ()
         self.slice = self.shown = self.row = self.source = None
         self._tell_overlays()
         self.kind = self._nothing
@@ -397,11 +404,11 @@ class Drawing(QObject):
         self.bar.set_meaning(shown.units, shown.dates)
         self._show_table()
 
-    def set_auxiliary(self, auxiliary: Sequence[ElementCoordinate], label: str) -> None:
+    def set_auxiliary(self, auxiliary: Sequence[ElementCoordinate], lost: Sequence[str], label: str) -> None:
         """Take coordinates of single elements; where they are those of a map, north is up."""
         before, is_indexed = self.kind.lie, self.kind.is_indexed
         window = None if self.sees_whole() else self.visible_window()
-        self.auxiliary = auxiliary
+        self.auxiliary, self.lost_auxiliary = auxiliary, lost
         if self.slice is None or self.shown is None or before is None:
             return
         self._lay_out(self.slice, self.shown, label)

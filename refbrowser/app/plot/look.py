@@ -14,7 +14,6 @@ from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.maps.layouts import ChosenProjection, suited_projections
-from refbrowser.views.maps.projections import INDEX
 from refbrowser.views.overlays.marks import USUAL_MARKS, Marks
 from refbrowser.views.overlays.overlay_table import of_array
 from refbrowser.views.plot.bands import Bands
@@ -116,7 +115,7 @@ class Look(QObject):
     def told(self, state: PlotState) -> PlotState:
         """Return a state of the plot with how it looks."""
         drawing, keeper = self._drawing, self._drawing.keeper
-        levels, choice = keeper.levels, drawing.projections.of(self._drawn_slice())
+        levels, choice = keeper.levels, drawing.projections.chosen(self._drawn_slice())
         return replace(
             state,
             in_colour=None if self._subject.bands is None else self._shows_bands(),
@@ -135,8 +134,8 @@ class Look(QObject):
             map_aspect=drawing.proportional[True],
             switches=tuple(sorted(drawing.switched)),
             overlays=dict(drawing.overlays.chosen),
-            projection="" if choice.name == INDEX else choice.name,
-            centre=choice.centre,
+            projection="" if choice is None else choice.name,
+            centre=None if choice is None else choice.centre,
         )
 
     def expect(self, document: PlotSource, node: ArrayNode, state: PlotState) -> None:
@@ -164,7 +163,7 @@ class Look(QObject):
         self._drawing.switched = set(state.switches)
         for name, on in state.overlays.items():
             self._drawing.overlays.switch(name, on)
-        choice = ChosenProjection(state.projection or INDEX, state.centre)
+        choice = ChosenProjection(state.projection, state.centre) if state.projection else None
         self._drawing.projections.choose_for_all(choice)
 
     # Coding

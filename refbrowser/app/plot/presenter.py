@@ -96,6 +96,7 @@ class Presenter(QObject):
         self.look.unitsChanged.connect(self._follow)
         self.look.colourChosen.connect(self.choose_colour)
         self._auxiliary.came.connect(self._auxiliary_came)
+        self.drawing.placed.connect(self._seek)
         self._neighbours = Latest(self, NEIGHBOURS)
         self.coordinates.came.connect(self._coordinates_came)
         self.stage.pictureEnded.connect(self._picture_ended)
@@ -467,13 +468,22 @@ class Presenter(QObject):
             return
         plan = self._plan()
         if plan is not None:
+            self._read_places(document, node, plan)
             at_once = self.loader.current is None and not self.coordinates.waits
             self.loader.request(document, node, plan, at_once=at_once)
+
+    def _read_places(self, document: PlotSource, node: ArrayNode, plan: ViewPlan) -> None:
+        """Read the places of single elements with the first picture, which waits a moment for them."""
+        if self.loader.current is None and self.subject.is_drawn and not self.stage.resolution.has_levels:
+            self._auxiliary.read(document, node, plan)
+            if self._auxiliary.is_reading and self._auxiliary.tells_places:
+                self.coordinates.wait_for_places()
 
     def retry(self) -> None:
         """Read again what could not be read."""
         document, node = self.subject.document, self.subject.node
         if document is not None and node is not None and self.subject.slice is not None:
+            self._auxiliary.clear()
             self._read_coordinates()
             self.read()
 
@@ -553,15 +563,23 @@ class Presenter(QObject):
         document, node, base = self.subject.document, self.subject.node, self.drawing.base
         if document is not None and node is not None and base is not None:
             self._auxiliary.read(document, node, base.plan, self.stage.resolution.turned_places)
+            if self._auxiliary.tells_places and not self._auxiliary.is_reading:
+                self._seek()
 
     def _auxiliary_came(self) -> None:
-        self.drawing.set_auxiliary(self._auxiliary.found, self.subject.label)
-        if self._sought is not None:
-            self.drawing.keep_view(self._sought)
-            self._sought = None
+        self.drawing.set_auxiliary(self._auxiliary.found, self._auxiliary.lost, self.subject.label)
+        self.coordinates.places_came()
+        self._seek()
         self.stage.show_notes()
         self.stage.controlsChanged.emit()
         self.pointing.say()
+
+    def _seek(self) -> None:
+        """See what is to be in sight of what was restored, now that more is known of where it is."""
+        if self._sought is not None and self.loader.current is not None:
+            self.drawing.keep_view(self._sought)
+            if not self.drawing.kind.is_placing:
+                self._sought = None
 
     def refine(self) -> None:
         """Read at once what a view that stands still is read in."""

@@ -19,8 +19,8 @@ from refbrowser.views.plot.coordinates import Coordinate, plain_coordinate
 from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.plan import ViewPlan, plan_view
 from refbrowser.views.plot.reading import (
-    Auxiliary,
     AuxiliaryNode,
+    AuxiliarySet,
     CoordinateSet,
     ElementCoordinate,
     auxiliary_nodes,
@@ -101,7 +101,7 @@ def read_auxiliary(
     document: PlotSource,
     nodes: tuple[AuxiliaryNode, ...],
     plan: ViewPlan,
-    done: Callable[[tuple[Auxiliary, ...]], None],
+    done: Callable[[AuxiliarySet], None],
 ) -> None:
     """Read the auxiliary coordinates of what a plan reads."""
     dataset = document.dataset
@@ -109,7 +109,7 @@ def read_auxiliary(
         return
     from refbrowser.engine.jobs import Priority
 
-    def read(control: TaskControl) -> tuple[Auxiliary, ...]:
+    def read(control: TaskControl) -> AuxiliarySet:
         from refbrowser.views.plot import reading as auxiliary
 
         return auxiliary.read_auxiliary(dataset.session, dataset.access.at_once(), nodes, plan, control.token)
@@ -368,8 +368,7 @@ class CoordinateReader(QObject):
         self._bands: Bands | None = None
         #: Why some dimensions show indices.
         self.errors: tuple[str, ...] = ()
-        #: Whether a picture should not be shown yet.
-        self.waits = False
+        self._waits_for_first = self._waits_for_places = False
         self._timer = one_shot(self, COORDINATES_WAIT, self._waited)
 
     @property
@@ -377,11 +376,29 @@ class CoordinateReader(QObject):
         """Whether they are still to come."""
         return self._latest.is_running
 
+    @property
+    def waits(self) -> bool:
+        """Whether a picture should not be shown yet."""
+        return self._waits_for_first or self._waits_for_places
+
+    def wait_for_places(self) -> None:
+        """Let pictures wait a moment for the places of single elements, too."""
+        self._waits_for_places = True
+        self._timer.start()
+
+    def places_came(self) -> None:
+        """Let no picture wait for them any longer."""
+        if self._waits_for_places:
+            self._waits_for_places = False
+            if not self.waits:
+                self.came.emit(False)
+
     def clear(self) -> None:
         """Let go of everything."""
         self._timer.stop()
         self._latest.cancel()
-        self.coordinates, self.errors, self.waits = (), (), False
+        self.coordinates, self.errors = (), ()
+        self._waits_for_first = self._waits_for_places = False
 
     def begin(self, node: ArrayNode, bands: Bands | None) -> None:
         """Let the dimensions of another array stand for themselves, its bands for colours."""
@@ -397,7 +414,7 @@ class CoordinateReader(QObject):
         assert document.hierarchy is not None
         arrays = coordinate_nodes(document.hierarchy, node)
         if any(arrays) or level is not None:
-            self.waits = not self._has_values()
+            self._waits_for_first = not self._has_values()
             self._timer.start()
             told = tuple if level is None else level.coordinates
             read_coordinates(self._latest, document, node, arrays, told, self._came)
@@ -417,12 +434,13 @@ class CoordinateReader(QObject):
                 f"{name} shows indices: {getattr(error, 'message', error)}"
                 for name, error in found.errors.items()
             )
-        self._timer.stop()
-        self.waits = False
+        self._waits_for_first = False
+        if not self.waits:
+            self._timer.stop()
         self.came.emit(first)
 
     def _waited(self) -> None:
-        self.waits = False
+        self._waits_for_first = self._waits_for_places = False
         self.came.emit(False)
 
 
@@ -441,13 +459,22 @@ class AuxiliaryReader(QObject):
         super().__init__(parent)
         self._latest = Latest(self, _AUXILIARY)
         self.found: tuple[ElementCoordinate, ...] = ()
+        #: Whether those that are read may tell where elements are.
+        self.tells_places = False
+        #: Why others are not there.
+        self.lost: tuple[str, ...] = ()
         self._told: tuple[ElementCoordinate, ...] = ()
         self._read_for: object = None
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether they are still to come."""
+        return self._latest.is_running
 
     def clear(self) -> None:
         """Let go of everything."""
         self._latest.cancel()
-        self.found, self._told, self._read_for = (), (), None
+        self.found, self.lost, self._told, self._read_for = (), (), (), None
 
     def read(
         self,
@@ -469,13 +496,14 @@ class AuxiliaryReader(QObject):
         if wanted == self._read_for:
             return
         self._read_for, self._told = wanted, told
+        self.tells_places = any(len(each.dimensions) > 1 for each in nodes)
         if nodes:
             read_auxiliary(self._latest, document, nodes, plan, self._came)
         elif self.found or told:
-            self._came(())
+            self._came(AuxiliarySet())
 
-    def _came(self, found: tuple[Auxiliary, ...]) -> None:
-        self.found = (*found, *self._told)
+    def _came(self, read: AuxiliarySet) -> None:
+        self.found, self.lost = (*read.found, *self._told), read.lost
         self.came.emit()
 
 

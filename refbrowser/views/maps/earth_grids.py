@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.views.maps.axis_cells import AxesCells, axes_cells
-from refbrowser.views.maps.grid_mapping import is_usable, plane_of
+from refbrowser.views.maps.grid_mapping import is_rotated, is_usable, plane_of
 from refbrowser.views.maps.mesh import Mesh
 from refbrowser.views.maps.projections import Plane
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate
 from refbrowser.views.plot.drawn_slice import DrawnSlice
 from refbrowser.views.plot.reading import Auxiliary, ElementCoordinate
 from refbrowser.views.plot.slicing import SliceState
+from refbrowser.views.words import one_line
 
 Floats = npt.NDArray[np.float64]
 Pair = tuple[Floats, Floats]
@@ -24,6 +27,8 @@ _EARTH = (AxisRole.LATITUDE, AxisRole.LONGITUDE)
 _PLANE = (AxisRole.NORTH, AxisRole.EAST)
 #: A mesh has no more cells.
 _CELLS_MOST = 1 << 21
+#: One of no more is made within a frame.
+_CELLS_AT_ONCE = 10_000
 
 
 class EarthGrid(Protocol):
@@ -155,9 +160,21 @@ def may_lie_on_earth(drawn: DrawnSlice) -> bool:
     return kind == "earth" or pair_of_elements(drawn.state, drawn.auxiliary) is not None
 
 
+def is_bent(drawn: DrawnSlice) -> bool:
+    """Return whether parallels and meridians are bent where each element of a slice is drawn at its index."""
+    state, kind = drawn.state, roles_on_earth(drawn.state, drawn.coordinates)
+    if len(state.axes) != 2 or kind == "earth":
+        return False
+    is_turned = kind == "plane" and is_rotated(drawn.mapping)
+    return is_turned or pair_of_elements(state, drawn.auxiliary) is not None
+
+
 def is_quick(drawn: DrawnSlice) -> bool:
     """Return whether `earth_grid` takes no longer than a frame."""
-    return roles_on_earth(drawn.state, drawn.coordinates) != "" or not may_lie_on_earth(drawn)
+    if roles_on_earth(drawn.state, drawn.coordinates) != "" or not may_lie_on_earth(drawn):
+        return True
+    shape = [drawn.state.shape[axis] for axis in drawn.state.axes]
+    return prod(shape) <= _CELLS_AT_ONCE
 
 
 def earth_grid(drawn: DrawnSlice) -> EarthGrid | None:
@@ -166,7 +183,8 @@ def earth_grid(drawn: DrawnSlice) -> EarthGrid | None:
     Raises
     ------
     RefbrowserError
-        The grid mapping cannot be understood, or needs pyproj.
+        The grid mapping cannot be understood, or needs pyproj; or the places of elements are missing, or all
+        one.
     """
     state, kind = drawn.state, roles_on_earth(drawn.state, drawn.coordinates)
     cells = axes_cells(state, drawn.coordinates) if kind else None
@@ -181,10 +199,21 @@ def earth_grid(drawn: DrawnSlice) -> EarthGrid | None:
 
 
 def mesh_grid(state: SliceState, longitudes: Auxiliary, latitudes: Auxiliary) -> MeshGrid | None:
-    """Return the grid of elements that have places of their own; None where there are too few."""
+    """Return the grid of elements that have places of their own; None where there are too few.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_META`: the places are missing, or all one.
+    """
     east, north = longitudes.over(state.axes), latitudes.over(state.axes)
     if east is None or north is None or east[1] != north[1] or min(east[0].shape) < 2:
         return None
+    for each, (numbers, _taken) in ((longitudes, east), (latitudes, north)):
+        known = numbers[np.isfinite(numbers)]
+        if not known.size or np.ptp(known) == 0.0:
+            what = "the same everywhere" if known.size else "missing everywhere"
+            raise RefbrowserError(ErrorKind.META, f"{one_line(each.name)} is {what}: drawn as it is stored")
     # Between every n-th place the others lie evenly.
     step = int(np.ceil(np.sqrt(east[0].size / _CELLS_MOST)))
     taken = tuple(slice(None, None, step if size > 2 * step else 1) for size in east[0].shape)

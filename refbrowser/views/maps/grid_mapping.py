@@ -62,6 +62,11 @@ def is_usable(mapping: Mapping[str, Any]) -> bool:
     return is_plain or find_spec("pyproj") is not None
 
 
+def is_rotated(mapping: Mapping[str, Any]) -> bool:
+    """Return whether a mapping is that of a rotated pole."""
+    return attribute_text(mapping, "grid_mapping_name") == _ROTATED
+
+
 def plane_of(mapping: Mapping[str, Any], units: str) -> Plane | None:
     """Return the plane in which coordinates are; None where they are longitudes and latitudes.
 

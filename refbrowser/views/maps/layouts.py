@@ -11,10 +11,19 @@ import numpy.typing as npt
 
 from refbrowser.views.longitudes import wrap_longitudes
 from refbrowser.views.maps.axis_cells import AxesCells, axes_cells
-from refbrowser.views.maps.earth_grids import AxesGrid, EarthGrid, may_lie_on_earth, roles_on_earth
+from refbrowser.views.maps.earth_grids import AxesGrid, EarthGrid, is_bent, may_lie_on_earth, roles_on_earth
 from refbrowser.views.maps.grid_mapping import is_usable
 from refbrowser.views.maps.mesh import degrees, vectors
-from refbrowser.views.maps.projections import INDEX, OWN, PROJECTIONS, SCALE, MapProjection, Plane, projection
+from refbrowser.views.maps.projections import (
+    INDEX,
+    OWN,
+    PLATE_CARREE,
+    PROJECTIONS,
+    SCALE,
+    MapProjection,
+    Plane,
+    projection,
+)
 from refbrowser.views.plot.drawn_slice import DrawnSlice
 
 Floats = npt.NDArray[np.float64]
@@ -288,15 +297,28 @@ def suited_projections(drawn: DrawnSlice) -> tuple[MapProjection, ...]:
     return found if len(found) > 1 else ()
 
 
+def usual_projection(drawn: DrawnSlice | None) -> ChosenProjection:
+    """Return what a slice is drawn by unless the user chooses.
+
+    Where each element is drawn at its index, meridians of elements with places of their own, and of a rotated
+    pole, are bent: these are drawn as they lie on the Earth. All others are drawn as they are stored.
+    """
+    return ChosenProjection(PLATE_CARREE if drawn is not None and is_bent(drawn) else INDEX)
+
+
 class ProjectionChoices:
-    """What the user chose: one for arrays that lie on the Earth, one for others."""
+    """What the user chose: one for arrays that lie on the Earth, one for others; None where nothing was."""
 
     def __init__(self) -> None:
-        self._chosen = {True: ChosenProjection(), False: ChosenProjection()}
+        self._chosen: dict[bool, ChosenProjection | None] = {True: None, False: None}
+
+    def chosen(self, drawn: DrawnSlice | None) -> ChosenProjection | None:
+        """Return what was chosen for arrays such as that of a slice; None where nothing was."""
+        return self._chosen[drawn is not None and may_lie_on_earth(drawn)]
 
     def of(self, drawn: DrawnSlice | None) -> ChosenProjection:
-        """Return what was chosen for arrays such as that of a slice."""
-        return self._chosen[drawn is not None and may_lie_on_earth(drawn)]
+        """Return what a slice is drawn by: what was chosen, else what is usual for it."""
+        return self.chosen(drawn) or usual_projection(drawn)
 
     def choose(self, drawn: DrawnSlice, choice: ChosenProjection) -> bool:
         """Choose for arrays such as that of a slice; whether that changes anything."""
@@ -308,8 +330,8 @@ class ProjectionChoices:
         """Choose what others are."""
         self._chosen = dict(other._chosen)
 
-    def choose_for_all(self, choice: ChosenProjection) -> None:
-        """Choose for all arrays; where it cannot be they are drawn as they are stored."""
+    def choose_for_all(self, choice: ChosenProjection | None) -> None:
+        """Choose for all arrays, or for none; where it cannot be they are drawn as they are stored."""
         self._chosen = {True: choice, False: choice}
 
 

@@ -253,6 +253,8 @@ INDEX = "index"
 SCALE = "scale"
 #: In the grid mapping of the array.
 OWN = "own"
+#: What arrays whose grid is bent are drawn by at first.
+PLATE_CARREE = "platecarree"
 #: In the order of the menu.
 PROJECTIONS = (
     MapProjection(INDEX, "As stored", "Each element alike, at its index", has_longitude=False, is_plain=True),
@@ -265,7 +267,7 @@ PROJECTIONS = (
     ),
     MapProjection(OWN, "Grid mapping of the file", "The projection that the file names", has_longitude=False),
     MapProjection(
-        "platecarree",
+        PLATE_CARREE,
         "Plate carrée",
         "Longitudes across, latitudes upwards",
         lambda longitude, latitude: PlateCarree(longitude),

@@ -34,6 +34,8 @@ from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.plan import ViewPlan
 from refbrowser.views.plot.resolution import level_coordinates
 from refbrowser.views.plot.slicing import dimension_names
+from refbrowser.views.words import one_line
+from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.reading.parts import EndedPart
@@ -400,17 +402,25 @@ class Auxiliary:
         return self._shown.text_with_units(raw) if isinstance(raw, np.generic) else value_text(raw)
 
 
+@dataclass(frozen=True, slots=True)
+class AuxiliarySet:
+    """The auxiliary coordinates of one view that could be read, and why others could not."""
+
+    found: tuple[Auxiliary, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
 def read_auxiliary(
     session: Session,
     access: Access,
     nodes: Sequence[AuxiliaryNode],
     plan: ViewPlan,
     cancel: CancelToken,
-) -> tuple[Auxiliary, ...]:
+) -> AuxiliarySet:
     """Read the auxiliary coordinates of what a plan reads; those that are too large or fail are left out."""
     from refbrowser.engine.jobs import Priority
 
-    found = []
+    found, lost = [], []
     for each in nodes:
         taken = _taken(each, plan)
         index = tuple(
@@ -420,17 +430,20 @@ def read_auxiliary(
             for dimension in each.dimensions
         )
         selection = Selection.from_index(index, each.node.shape)
-        if selection.size > ELEMENTS_MOST or each.node.grid.count(selection) > LIMITS.view_chunks:
+        chunks = each.node.grid.count(selection)
+        if selection.size > ELEMENTS_MOST or chunks > LIMITS.view_chunks:
+            lost.append(f"{one_line(each.node.name)} was not read: it is in {count_text(chunks)} chunks")
             continue
         try:
             values = session.read(each.node, access, selection, cancel=cancel, priority=Priority.NEIGHBOUR)
-        except RefbrowserError:
+        except RefbrowserError as error:
+            lost.append(f"{one_line(each.node.name)} cannot be read: {error.message}")
             continue
         made = Auxiliary(each, plan, np.asarray(values), taken)
         # Looked at here, in the worker: for millions of values it takes longer than a frame.
         _ = [made.grows(dimension) for dimension in plan.slice.axes]
         found.append(made)
-    return tuple(found)
+    return AuxiliarySet(tuple(found), tuple(lost))
 
 
 def _content(values: npt.NDArray[Any]) -> int:

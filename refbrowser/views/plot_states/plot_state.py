@@ -120,8 +120,8 @@ class PlotState(JsonValue):
     marks
         Of what lines and arrows over pictures are, where not as usual: the members that `Marks.said` has.
     projection, centre
-        Name of the map projection (empty for the grid as it is), and longitude and latitude of its centre in
-        degrees; None for the usual one.
+        Name of the map projection (empty for the one that suits, ``index`` for the grid as it is stored), and
+        longitude and latitude of its centre in degrees; None for the usual one.
     regions, region_over, region_measure
         Regions whose statistics are shown, as text; the dimension over all of which they are, empty for the
         slice; and what their chart shows along it, empty for a histogram.

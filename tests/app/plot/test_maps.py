@@ -369,3 +369,43 @@ def test_meridians_are_named_where_no_axis_does(plotted: Plotted, pane: PlotPane
     pane.canvas.grab()
     pane.look().set_overlay("graticule", False)
     assert item._names[1] == ()
+
+
+def test_places_of_elements_make_a_map_until_it_is_to_be_as_stored(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot
+) -> None:
+    drawn = drawing(pane)
+    # Never drawn as stored in between.
+    stored: list[bool] = []
+    drawn.canvas.image.set_picture = lambda picture: stored.append(picture is not None)
+    document = plotted(*region(120, 130))
+    qtbot.waitUntil(lambda: not drawn.kind.is_indexed and pane.is_settled())
+    assert pane.look().options.projection.name == "platecarree"
+    assert drawn.kind.middle is not None
+    assert drawn.kind.middle[0] == pytest.approx(13.0, abs=8.0), "centred on its elements"
+    assert not pane.canvas.box.yInverted()
+    assert pane.look().options.aspect
+    state = pane.state()
+    assert state is not None
+    assert state.projection == ""
+    assert not any(stored)
+    # What the user wants instead is kept, and told.
+    project(pane, qtbot, "index")
+    assert drawn.kind.is_indexed
+    pane.set_array(document, document.hierarchy.find("/t"))
+    qtbot.waitUntil(lambda: len(drawn.auxiliary) == 2 and pane.is_settled())
+    assert drawn.kind.is_indexed
+    state = pane.state()
+    assert state is not None
+    assert state.projection == "index"
+
+
+@pytest.mark.parametrize(("places", "why"), [(0.0, "the same everywhere"), (np.nan, "missing everywhere")])
+def test_places_that_tell_nothing_leave_it_as_stored(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, places: float, why: str
+) -> None:
+    field, longitudes, latitudes = region(6, 7)
+    plotted(field, (longitudes[0], longitudes[1] * 0 + places, *longitudes[2:]), latitudes)
+    qtbot.waitUntil(lambda: why in pane.legend.note.text())
+    assert drawing(pane).kind.is_indexed
+    assert drawing(pane).canvas.image.picture is not None

@@ -20,6 +20,7 @@ from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.reading.parts import PartState
 from refbrowser.model.cf import FlagSet
+from refbrowser.views.maps.layouts import ChosenProjection
 from refbrowser.views.plot.picture import ChunkState
 
 Plotted = Callable[..., MemoryDocument]
@@ -45,6 +46,9 @@ def test_a_map_on_coordinates_of_its_elements_has_north_up(
             units="degrees_east",
         ),
     )
+    # It lies on the Earth until the user wants it as it is stored.
+    qtbot.waitUntil(lambda: not pane._presenter.drawing.kind.is_indexed)
+    pane.look().set_projection(ChosenProjection())
     box = pane.canvas.box
     qtbot.waitUntil(lambda: box.yInverted() == (rows < 0) and box.xInverted() == (columns < 0))
     # As other maps, with one scale.
@@ -259,6 +263,7 @@ def test_projected_axes_are_not_called_indices(plotted: Plotted, pane: PlotPane,
         array("/y", np.arange(4) * 3000.0, ("y",), units="m", standard_name="projection_y_coordinate"),
         array("/x", np.arange(5) * 3000.0, ("x",), units="m", standard_name="projection_x_coordinate"),
     )
+    pane.look().set_projection(ChosenProjection())
     told = "point at an element to read its lat and lon"
     qtbot.waitUntil(lambda: pane.legend.note.text() == told)
 

@@ -79,18 +79,19 @@ def test_places_are_told_on_any_axes(x: int, y: int) -> None:
     found = auxiliary_nodes(hierarchy(*ARRAYS), FIELD)
     state = SliceState(FIELD.shape, dimension_names(FIELD), x, y, (1, 0, 0))
     read = read_auxiliary(session(VALUES), None, found, plan_view(FIELD, state), None)  # type: ignore[arg-type]
-    told = {each.name: each.text((1, 2, 3)) for each in read}
+    told = {each.name: each.text((1, 2, 3)) for each in read.found}
     assert told["lat"] == f"{LATITUDES[2, 3]:.7g}°N"
     assert told["lon"] == f"{LATITUDES[2, 3] * 2:.7g}°W"
     assert told["cycle"] == "8"
-    assert [each.text((2, 2, 3)) for each in read][2] == "", "of another slice nothing is known"
+    assert [each.text((2, 2, 3)) for each in read.found][2] == "", "of another slice nothing is known"
 
 
 def test_of_a_sample_only_its_elements_are_known() -> None:
     found = auxiliary_nodes(hierarchy(*ARRAYS), FIELD)[:1]
     state = SliceState(FIELD.shape, dimension_names(FIELD), 2, 1, (0, 0, 0))
     plan = plan_view(FIELD, state, steps=(2, 3))
-    (latitude,) = read_auxiliary(session(VALUES), None, found, plan, None)  # type: ignore[arg-type]
+    read = read_auxiliary(session(VALUES), None, found, plan, None)  # type: ignore[arg-type]
+    (latitude,) = read.found
     assert latitude.text((0, 2, 3)) == f"{LATITUDES[2, 3]:.7g}°N"
     assert latitude.text((0, 1, 3)) == ""
 
@@ -99,4 +100,5 @@ def test_what_fails_is_left_out() -> None:
     found = auxiliary_nodes(hierarchy(*ARRAYS), FIELD)
     state = SliceState(FIELD.shape, dimension_names(FIELD), 2, 1, (0, 0, 0))
     read = read_auxiliary(session(VALUES, ("lat",)), None, found, plan_view(FIELD, state), None)  # type: ignore[arg-type]
-    assert [each.name for each in read] == ["lon", "cycle"]
+    assert [each.name for each in read.found] == ["lon", "cycle"]
+    assert [text.split(":")[0] for text in read.lost] == ["lat cannot be read"]

@@ -20,6 +20,7 @@ from refbrowser.views.longitudes import wrap_longitudes
 from refbrowser.views.maps.earth_grids import roles_on_earth
 from refbrowser.views.maps.layouts import ChosenProjection, IndexLayout, Layout, MapLayout, made_layout
 from refbrowser.views.maps.lookups import Lookup
+from refbrowser.views.maps.projections import INDEX
 from refbrowser.views.numbers import degrees_text
 from refbrowser.views.plot.coordinates import AxisRole, AxisScale, are_on_map, cell_aspect, is_no_strip
 from refbrowser.views.plot.interpretation import Interpretation
@@ -45,6 +46,7 @@ class ImageKind(DrawnKind):
         #: Draws it by another layout than that of indices.
         self._map = MapPicture(drawing)
         self._map.came.connect(self._map_came)
+        self._is_placing = False
         #: Why it is not drawn by the projection that was chosen.
         self._refused = ""
 
@@ -84,7 +86,7 @@ class ImageKind(DrawnKind):
         canvas, behind = self._drawing.canvas, self._drawing.backdrop
         if base is None:
             self._map.clear()
-        if self._is_map:
+        if self._is_map or self._is_placing:
             for each in (canvas.backdrop, canvas.image, canvas.detail):
                 each.set_picture(None)
             return
@@ -240,6 +242,10 @@ class ImageKind(DrawnKind):
         return not self._is_map
 
     @property
+    def is_placing(self) -> bool:
+        return self._is_placing
+
+    @property
     def is_busy(self) -> bool:
         return self._map.is_busy or self._grids.is_busy
 
@@ -247,9 +253,10 @@ class ImageKind(DrawnKind):
         """Find where the elements are on the canvas and on the Earth."""
         drawing = self._drawing
         drawn = drawing.drawn_slice()
-        grid = self._grids.grid(drawing.source, drawn)
+        grid, choice = self._grids.grid(drawing.source, drawn), drawing.projections.of(drawn)
+        self._is_placing = grid is None and self._grids.is_busy and choice.name != INDEX
         try:
-            layout, self._refused = made_layout(drawn, grid, drawing.projections.of(drawn)), ""
+            layout, self._refused = made_layout(drawn, grid, choice), ""
         except RefbrowserError as error:
             layout, self._refused = made_layout(drawn, grid, ChosenProjection()), error.message
         self._layout = layout
@@ -295,7 +302,7 @@ class ImageKind(DrawnKind):
     def notes(self) -> list[str]:
         drawing = self._drawing
         assert drawing.upwards is not None
-        told = [text for text in (self._refused, self._grids.error) if text]
+        told = [text for text in (self._refused, self._grids.error, *drawing.lost_auxiliary) if text]
         return told if self._is_map else [*told, *self._index_notes()]
 
     def _index_notes(self) -> list[str]:

@@ -70,7 +70,11 @@ class GridMaker(QObject):
                 self._keep(key, grid)
                 self.came.emit()
 
-            self._latest.run(source, "Find where the array lies on the Earth", make, done)
+            def failed(error: BaseException) -> None:
+                self.error = str(error)
+                done(None)
+
+            self._latest.run(source, "Find where the array lies on the Earth", make, done, failed)
         return None
 
     def _found(self, drawn: DrawnSlice) -> EarthGrid | None:

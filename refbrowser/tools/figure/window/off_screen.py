@@ -26,6 +26,7 @@ from refbrowser.tools.figure.window.figure_plot import FigurePlot, FigureSource
 from refbrowser.tools.figure.window.film_recorder import FilmRecorder
 from refbrowser.views.figures.figure_form import FigureForm, FigureWords
 from refbrowser.views.figures.film_plan import FilmPlan
+from refbrowser.views.maps.projections import INDEX
 from refbrowser.views.plot.picture import ChunkState
 from refbrowser.views.plot_states.plot_state import PlotState
 
@@ -178,7 +179,7 @@ def _check_drawn(plot: FigurePlot, state: PlotState) -> None:
         return
     options = plot.pane.look().options
     lacking = [name for name, on in state.overlays.items() if on and name not in options.overlaid]
-    if state.projection and state.projection not in {row.name for row in options.projections}:
+    if state.projection not in {"", INDEX, *(row.name for row in options.projections)}:
         lacking.append(f"the projection {state.projection}")
     if lacking:
         message = f"{state.node} cannot be drawn with {', '.join(lacking)}"
