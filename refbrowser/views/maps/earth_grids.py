@@ -27,6 +27,8 @@ _EARTH = (AxisRole.LATITUDE, AxisRole.LONGITUDE)
 _PLANE = (AxisRole.NORTH, AxisRole.EAST)
 #: A mesh has no more cells.
 _CELLS_MOST = 1 << 21
+#: Of a cell, in square degrees: less is rounding.
+_LEAST_AREA = 1e-12
 #: One of no more is made within a frame.
 _CELLS_AT_ONCE = 10_000
 
@@ -183,8 +185,7 @@ def earth_grid(drawn: DrawnSlice) -> EarthGrid | None:
     Raises
     ------
     RefbrowserError
-        The grid mapping cannot be understood, or needs pyproj; or the places of elements are missing, or all
-        one.
+        The grid mapping cannot be understood, or needs pyproj; or the places of elements span no area.
     """
     state, kind = drawn.state, roles_on_earth(drawn.state, drawn.coordinates)
     cells = axes_cells(state, drawn.coordinates) if kind else None
@@ -204,18 +205,27 @@ def mesh_grid(state: SliceState, longitudes: Auxiliary, latitudes: Auxiliary) ->
     Raises
     ------
     RefbrowserError
-        `E_META`: the places are missing, or all one.
+        `E_META`: the places are missing, or span no area.
     """
     east, north = longitudes.over(state.axes), latitudes.over(state.axes)
     if east is None or north is None or east[1] != north[1] or min(east[0].shape) < 2:
         return None
-    for each, (numbers, _taken) in ((longitudes, east), (latitudes, north)):
-        known = numbers[np.isfinite(numbers)]
-        if not known.size or np.ptp(known) == 0.0:
-            what = "the same everywhere" if known.size else "missing everywhere"
-            raise RefbrowserError(ErrorKind.META, f"{one_line(each.name)} is {what}: drawn as it is stored")
     # Between every n-th place the others lie evenly.
     step = int(np.ceil(np.sqrt(east[0].size / _CELLS_MOST)))
     taken = tuple(slice(None, None, step if size > 2 * step else 1) for size in east[0].shape)
     rows, columns = (indices[part] for indices, part in zip(east[1], taken, strict=True))
-    return MeshGrid(Mesh(east[0][taken], north[0][taken]), rows, columns)
+    across, upwards = east[0][taken], north[0][taken]
+    if not _have_area(across, upwards):
+        names = f"{one_line(longitudes.name)} and {one_line(latitudes.name)}"
+        message = f"{names} are missing everywhere, or span no area: drawn as it is stored"
+        raise RefbrowserError(ErrorKind.META, message)
+    return MeshGrid(Mesh(across, upwards), rows, columns)
+
+
+def _have_area(across: Floats, upwards: Floats) -> bool:
+    """Return whether any cell between places is more than a line."""
+    (east, more_east), (north, more_north) = (
+        (np.diff(each, axis=0)[:, :-1], np.diff(each, axis=1)[:-1]) for each in (across, upwards)
+    )
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool((np.abs(east * more_north - north * more_east) > _LEAST_AREA).any())

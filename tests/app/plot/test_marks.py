@@ -276,6 +276,7 @@ def test_eastwards_is_east_where_the_grid_is_turned(plotted: Plotted, pane: Plot
         array("/lon", 10 + rows * 0.5, ("y", "x"), units="degrees_east"),
         array("/lat", 40 + columns * 0.5, ("y", "x"), units="degrees_north"),
     )
+    pane.look().set_projection(ChosenProjection())
     pane.look().set_overlay("arrows", True)
     qtbot.waitUntil(pane.is_settled)
     item = drawn(pane, "arrows").item
