@@ -23,6 +23,8 @@ from refbrowser.views.window_states.window_state import WindowState
 SUFFIX = ".refbrowser"
 #: The version of the file that is understood and written.
 VERSION = 1
+#: Links that are followed one after the other.
+_LINKS = 40
 _KIND, _WHAT = "refbrowser", "session"
 
 
@@ -88,13 +90,36 @@ def parse_session(data: bytes, folder: str) -> SessionFile:
 
 
 def places_outside(state: WindowState, folder: str) -> list[str]:
-    """Return from where a session reads beside its own folder and what is below it, in words."""
+    """Return from where a session reads beside its own folder and what is below it, in words.
+
+    What links lead out of the folder to is not below it; nothing but links in it is looked at.
+    """
     places: dict[str, None] = {}
-    for path in state.paths():
-        if scheme_of(path) is None and _below(path, folder) is not None:
-            continue
-        places[Link(path).where] = None
+    for path in dict.fromkeys(state.paths()):
+        outside = path if scheme_of(path) is not None else _outside(path, folder)
+        if outside is not None:
+            places[Link(outside).where] = None
     return list(places)
+
+
+def _outside(path: str, folder: str) -> str | None:
+    """Return where a path leads out of a folder, by links in it as well; None where it does not."""
+    for _ in range(_LINKS):
+        below = _below(path, folder)
+        if below is None:
+            return path
+        parts = below.split(os.sep)
+        for number in range(len(parts)):
+            at = os.path.join(folder, *parts[: number + 1])
+            try:
+                target = os.readlink(at)
+            except (OSError, ValueError):
+                continue
+            path = os.path.normpath(os.path.join(os.path.dirname(at), target, *parts[number + 1 :]))
+            break
+        else:
+            return None
+    return path
 
 
 def _written(path: str, folder: str, left_out: dict[str, None]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,6 +127,16 @@ def test_places_outside_of_the_folder_are_named() -> None:
     found = places_outside(state("/mine/a", "/mine/b/c", "/other/d", "https://h.org/x", "s3://b/k"), "/mine")
     assert found == ["the folder /other", "the server https://h.org", "the bucket s3://b"]
     assert places_outside(state("/mine/a"), "/mine") == []
+
+
+def test_links_that_lead_out_of_the_folder_are_named(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    for name, target in (("out", "/other/d"), ("in", "a"), ("up", "../x/y"), ("loop", "loop"), ("on", "out")):
+        (tmp_path / name).symlink_to(target)
+    assert places_outside(state(*(f"{folder}/{name}" for name in ("in", "in/b", "a"))), folder) == []
+    for name, where in (("out", "/other"), ("out/e", "/other/d"), ("on", "/other"), ("loop", folder)):
+        assert places_outside(state(f"{folder}/{name}"), folder) == [f"the folder {where}"]
+    assert places_outside(state(f"{folder}/up"), folder) == [f"the folder {tmp_path.parent}/x"]
 
 
 @pytest.mark.parametrize(
