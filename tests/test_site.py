@@ -108,7 +108,7 @@ def test_counts_are_those_of_the_report(tmp_path: Path) -> None:
     assert conformance._sum(conformance._counted(report), fits) == {"passed": 1, "failed": 1, "skipped": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_the_site_is_made_without_a_warning(pages: Path, tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="Sphinx makes the site")

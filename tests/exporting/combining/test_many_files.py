@@ -79,7 +79,7 @@ def peak(path: Path, count: int) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_chunk_takes_less_than_a_hundred_bytes(tmp_path: Path) -> None:
     # What is added together, of 2^18 chunks at a time, is there with few files too.
     few, many = (peak(tmp_path, count) for count in (6_000, 12_000))

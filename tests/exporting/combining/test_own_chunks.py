@@ -235,7 +235,7 @@ STORED = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     ways=st.lists(STORED, min_size=1, max_size=3),
     parts=st.lists(st.tuples(st.integers(1, 9), st.integers(0, 2)), min_size=1, max_size=6),

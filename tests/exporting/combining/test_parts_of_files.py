@@ -288,7 +288,7 @@ def test_a_part_of_what_is_cut_may_begin_anywhere(plain: Path, tmp_path: Path) -
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_parts_are_those_of_xarray(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     xarray = pytest.importorskip("xarray")

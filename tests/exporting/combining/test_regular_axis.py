@@ -274,7 +274,7 @@ def sets(draw: st.DrawFn) -> tuple[list[tuple[int, int]], dict[str, dict[str, An
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(sets(), st.data())
 def test_values_are_those_of_reindex(
     tmp_path_factory: pytest.TempPathFactory, drawn: Any, data: st.DataObject

@@ -142,7 +142,11 @@ def served(tmp_path: Path) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    class Patient(ThreadingHTTPServer):
+        # With the five of the library, connections that begin at once wait for seconds.
+        request_queue_size = 100
+
+    server = Patient(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"

@@ -101,8 +101,17 @@ def _installed_book(installed: tuple[InstalledReader, ...]) -> RuleBook:
     return replace(book, readers=readers)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("reader", available(), ids=lambda reader: reader.name)
+#: The readers that every run asks; the others take a minute together.
+OF_EVERY_RUN = ("zarr-python", "xarray")
+ASKED = [
+    pytest.param(
+        reader, id=reader.name, marks=pytest.mark.slow if reader.name in OF_EVERY_RUN else pytest.mark.long
+    )
+    for reader in available()
+]
+
+
+@pytest.mark.parametrize("reader", ASKED)
 def test_rules_say_what_an_installed_reader_does(reader: InstalledReader, corpus: dict[str, Written]) -> None:
     book = _installed_book(available())
     column = ReaderVersion(book.reader(reader.name), reader.version)
