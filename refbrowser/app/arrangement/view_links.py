@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from refbrowser.views.plot.slicing import SliceState
 
 #: What the ends of levels are that another view has.
-AS_LINKED = ("as in the linked view", "as in the linked view")
+AS_LINKED = ("linked", "linked")
 
 
 class Views(Protocol):

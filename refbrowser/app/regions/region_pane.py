@@ -254,7 +254,9 @@ class RegionPane(ChartPane):
         super().resizeEvent(event)
         width = round(max(_LEAST, min(_MOST, self.width() * _SHARE)))
         self.table.setFixedWidth(min(width, self.width()) if self.width() >= _ROOMY else self.width())
-        self._pages.setVisible(self.width() >= _ROOMY)
+        # Without a chart there is nothing to choose for it.
+        for widget in (self._pages, self.measure, self.title):
+            widget.setVisible(self.width() >= _ROOMY)
         self.quantiles.setVisible(self.width() >= _WIDE)
 
     # Assembly

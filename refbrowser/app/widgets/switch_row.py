@@ -136,7 +136,7 @@ class SwitchRow(QWidget):
     def _fill_menu(self) -> None:
         menu = self.more.menu()
         menu.clear()
-        for button in self._left_out:
+        for button in (each for each in self._buttons if each in self._left_out):
             own: QMenu | None = button.menu()
             if own is not None:
                 menu.addMenu(own).setText(button.text() or button.toolTip().split(":")[0])

@@ -60,6 +60,8 @@ class RestoredWindow(QObject):
         self._current: _Key | None = None
         self._state: WindowState | None = None
         self._computing: list[Latest] = []
+        #: What is being computed, or was.
+        self._begun: set[_Key] = set()
         workspace.documents.removed.connect(self._removed)
 
     def restore(self, state: WindowState) -> None:
@@ -160,7 +162,7 @@ class RestoredWindow(QObject):
 
     def _compute_ready(self) -> None:
         """Compute what all documents are there for; what one is missing of is missed, too."""
-        for key in [key for key in self._awaited if key[1] and key not in self._documents]:
+        for key in [key for key in self._awaited if key[1] and key not in self._begun]:
             state = self._states[key]
             needed = {"": state.path, **state.documents}
             hosts = {label: self._documents.get((path, "")) for label, path in needed.items()}
@@ -170,7 +172,7 @@ class RestoredWindow(QObject):
             if len(datasets) < len(needed) or None in datasets.values():
                 self._failed(key)
                 return
-            self._awaited.discard(key)
+            self._begun.add(key)
             self._compute(key, state, cast("dict[str, Dataset]", datasets))
 
     def _compute(self, key: _Key, state: DocumentState, datasets: dict[str, Dataset]) -> None:
@@ -184,22 +186,22 @@ class RestoredWindow(QObject):
             from refbrowser.tools.read.public import compute
 
             others = {label: dataset for label, dataset in datasets.items() if label}
-            array = compute(datasets[""], state.expression, others, progress=control)
+            array = compute(
+                datasets[""], state.expression, others, long_name=state.long_name, progress=control
+            )
             made = array.dataset
             return array.name, Opened(History(made.document), state_of(made, None), None)
 
         def done(made: tuple[str, Opened]) -> None:
             name, opened = made
             path = os.path.join(os.path.dirname(state.path), name)
-            self._awaited.add(key)
-            self._documents[key] = self._workspace.documents.add_made(path, opened)
+            document = self._documents[key] = self._workspace.documents.add_made(path, opened)
+            self._workspace.navigation.leave_alone(document)
             self._came(key)
 
-        def failed(_error: BaseException) -> None:
-            self._awaited.add(key)
-            self._failed(key)
-
-        latest.run(host, f"Compute {one_line(state.expression)}", compute, done, failed)
+        latest.run(
+            host, f"Compute {one_line(state.expression)}", compute, done, lambda _error: self._failed(key)
+        )
 
     # Views
 
@@ -249,7 +251,7 @@ class RestoredWindow(QObject):
         current, views = self._show_current(), self._workspace.centre.views
         active = None if views is None else self._shown.get(views.active)
         if active is not None and views is not None:
-            if views.active.source() is None:
+            if views.active.source() is not self._documents.get(active[0]):
                 # Another document, which was made later, took its place for a moment.
                 self._show(*active)
             self._workspace.navigation.follow_view(views.active)

@@ -45,10 +45,13 @@ def _document_state(workspace: Workspace, document: OpenDocument) -> DocumentSta
         return DocumentState(document.path, options=options, selected=selected)
     if document.dataset is None:
         return None
-    from refbrowser.views.derived.computed import source_of
+    from refbrowser.views.derived.computed import long_name_of, source_of
 
     path, expression, labelled = source_of(document.dataset)
-    return DocumentState(path, expression, labelled, selected=selected) if expression else None
+    if not expression:
+        return None
+    long_name = long_name_of(document.dataset)
+    return DocumentState(path, expression, labelled, selected=selected, long_name=long_name)
 
 
 def _selected(workspace: Workspace, document: OpenDocument) -> str:

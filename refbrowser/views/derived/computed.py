@@ -127,6 +127,13 @@ def source_of(dataset: Dataset) -> tuple[str, str, Mapping[str, str]]:
     return (dataset.path, "", {}) if origin is None else (origin.path, origin.expression, origin.labelled)
 
 
+def long_name_of(dataset: Dataset) -> str:
+    """Return the long name of what is computed; of all else nothing."""
+    origin = dataset.document.made_from(ComputedOrigin)
+    made = None if origin is None else next(iter(origin.nodes.values()))
+    return "" if made is None else str(made.attributes["long_name"])
+
+
 def computed(text: str, datasets: Mapping[str, Dataset], token: CancelToken, long_name: str = "") -> Array:
     """Return the array that an expression says; it is computed part by part when it is read.
 

@@ -115,7 +115,7 @@ def paired(
         axes = one.operand.axes[name], other.operand.axes[name]
         if name in by_position and axes[0].size == axes[1].size:
             other.moved.append(name)
-            notes.append(f"{name} is laid by position")
+            notes.append(f"{name} is matched by position")
             continue
         difference = axes[0].differs(axes[1], token) if axes[0].size == axes[1].size else "sizes"
         if not difference:

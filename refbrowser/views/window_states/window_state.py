@@ -47,6 +47,8 @@ class DocumentState(JsonValue):
         How it is read where that is not found out, by the names of options of opening.
     selected
         Path of the group or array that is selected in it; empty where none is.
+    long_name
+        Of what `expression` computes; empty for the expression itself.
     """
 
     NOUN = "a document"
@@ -56,6 +58,7 @@ class DocumentState(JsonValue):
     documents: Mapping[str, str] = json_field(named(_path, _LABELS), {}, "with")
     options: Mapping[str, str] = json_field(named(_name, 16), {})
     selected: str = json_field(text_of(LIMITS.key_length), "")
+    long_name: str = json_field(text_of(65_536), "")
 
 
 @dataclass(frozen=True)

@@ -199,7 +199,7 @@ def test_levels_and_colours_are_those_of_the_active_view(
     # Without the link each has its own again.
     window.actions_["link_views"].trigger()
     settle()
-    assert one.bar.high_words.text() != "as in the linked view"
+    assert one.bar.high_words.text() != "linked"
 
 
 def test_a_difference_has_levels_of_its_own_and_times_apart_go_by_position(

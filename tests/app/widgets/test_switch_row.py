@@ -34,6 +34,11 @@ def test_what_has_no_room_is_in_the_menu(qtbot: QtBot) -> None:
     assert [entry.text() for entry in menu.actions()] == [f"Switch {number}" for number in range(2, 6)]
     menu.actions()[0].trigger()
     assert buttons[2].isChecked()
+    # The order of the buttons stays, whichever left first.
+    row.resize(row.minimumSizeHint().width(), 30)
+    menu.aboutToShow.emit()
+    assert [entry.text() for entry in menu.actions()] == [f"Switch {number}" for number in range(6)]
+    row.resize(row.minimumSizeHint().width() + 2 * (buttons[0].sizeHint().width() + 2), 30)
     # One that goes makes room for others.
     buttons[0].hide()
     qtbot.waitUntil(lambda: row.left_out() == buttons[3:])

@@ -15,9 +15,12 @@ from small_documents import small_document
 from window_fixtures import Open, drop
 
 from refbrowser.app.commands.sessions import SessionCommands
+from refbrowser.app.controller.work import Opened, state_of
 from refbrowser.app.dialogs.session_bar import SessionBar
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.window_states.told_window import window_state
+from refbrowser.references.document.history import History
+from refbrowser.tools.read.public import compute
 from refbrowser.views.arrangement.arrangement import Side
 from refbrowser.views.window_states.session_file import session_text
 from refbrowser.views.window_states.window_state import DocumentState, WindowState
@@ -268,3 +271,39 @@ def test_sets_and_computed_arrays_come_back(
     assert made.is_new
     assert made.hierarchy is not None
     assert made.hierarchy.find("/computed") is not None
+
+
+@pytest.mark.slow
+def test_a_computed_array_takes_no_other_view(
+    window: MainWindow, group: SessionCommands, small: Path, opened: Open, settle: Settle
+) -> None:
+    document = opened(small)
+    settle()
+    assert document.dataset is not None
+    array = compute(document.dataset, "/temp * 2", long_name="Twice as warm")
+    made_now = array.dataset
+    opened_now = Opened(History(made_now.document), state_of(made_now, None), None)
+    window.documents.add_made(str(small.with_name("computed")), opened_now)
+    settle()
+    window.hierarchy.select_node(window.documents.all()[-1], "/computed")
+    settle()
+    views = window.centre.views
+    assert views is not None
+    views.open(Side.RIGHT)
+    window.hierarchy.select_node(document, "/temp")
+    settle()
+    before = [each[1] for each in shown(window)]
+    assert before == ["/computed", "/temp"]
+    made = window.documents.all()[-1].hierarchy
+    assert made is not None
+    names = made.find("/computed").attributes  # type: ignore[union-attr]
+    path = small.with_name("study.refbrowser")
+    group.write(str(path))
+    settle()
+    close_all(window, settle)
+    group.open_from(str(path))
+    settle()
+    assert [each[1] for each in shown(window)] == before
+    made = window.documents.all()[-1].hierarchy
+    assert made is not None
+    assert made.find("/computed").attributes == names  # type: ignore[union-attr]

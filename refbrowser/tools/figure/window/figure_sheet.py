@@ -281,7 +281,7 @@ class FigureSheet(QDialog):
         self._points.setSuffix(" pt")
         self._scheme = combo_box("figureScheme", "Ground")
         for scheme in SCHEMES:
-            self._scheme.addItem(f"{scheme.capitalize()} ground", scheme)
+            self._scheme.addItem(f"{scheme.capitalize()} background", scheme)
         self._scheme.activated.connect(self._changed)
         sides = _in_line(self._width, plain_label("×", wrap=False), self._height, self._unit)
         rows = (

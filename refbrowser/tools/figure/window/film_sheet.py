@@ -144,7 +144,7 @@ class FilmSheet(QDialog):
         self._size.activated.connect(self._changed)
         self._scheme = combo_box("filmScheme", "Ground")
         for scheme in SCHEMES:
-            self._scheme.addItem(f"{scheme.capitalize()} ground", scheme)
+            self._scheme.addItem(f"{scheme.capitalize()} background", scheme)
         self._scheme.activated.connect(self._changed)
         self._title, self._caption = (
             self._tick(name, words)

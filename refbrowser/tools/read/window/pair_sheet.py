@@ -116,7 +116,7 @@ class PairSheet(QDialog):
         grid.setVerticalSpacing(theme.SMALL)
         grid.setColumnStretch(1, 3)
         grid.setColumnStretch(2, 2)
-        grid.addWidget(plain_label("What of it", role="muted", wrap=False), 0, 2)
+        grid.addWidget(plain_label("Part", role="muted", wrap=False), 0, 2)
         for row, name in enumerate(("First", "Second")):
             label = plain_label(name, wrap=False)
             array = combo_box(f"pairArray{name}", f"{name} array")
@@ -132,11 +132,11 @@ class PairSheet(QDialog):
             grid.addWidget(label, row + 1, 0)
             grid.addWidget(array, row + 1, 1)
             grid.addWidget(part, row + 1, 2)
-        self._exchange = push_button("Exchange", "pairExchangeButton", self.exchange)
+        self._exchange = push_button("Swap", "pairExchangeButton", self.exchange)
         grid.addWidget(self._exchange, 3, 1, Qt.AlignmentFlag.AlignLeft)
         self._moved = QCheckBox()
         self._moved.setObjectName("pairByPosition")
-        self._moved.setAccessibleName("Lay the arrays on each other by position")
+        self._moved.setAccessibleName("Match the arrays by position")
         self._moved.hide()
         self._outcome = plain_label()
         self._outcome.setObjectName("pairOutcome")
@@ -216,7 +216,7 @@ class PairSheet(QDialog):
         movable = found.pair.movable
         if movable and len(movable) == len(found.pair.differences):
             self._movable = movable
-            self._moved.setText(f"Lay {' and '.join(map(one_line, movable))} on each other by position")
+            self._moved.setText(f"Match {' and '.join(map(one_line, movable))} by position")
             self._moved.show()
 
     def _failed(self, error: BaseException) -> None:
