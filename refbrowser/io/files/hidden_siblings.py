@@ -60,6 +60,14 @@ def remove_leftovers_of(folder: str, names: Iterable[str]) -> list[str]:
     return removed
 
 
+def remove_all_leftovers(folder: Path) -> list[str]:
+    """Remove what killed processes left in a folder of our own, beside any name; return the names removed."""
+    with contextlib.suppress(OSError):
+        left = [name for name in os.listdir(folder) if is_leftover(name)]
+        return remove_leftovers_of(str(folder), {name[1 : name.rindex(_MARK)] for name in left})
+    return []
+
+
 def _begin(name: str) -> str:
     """Return how the names of hidden siblings begin: file systems have no room for more than 255 bytes."""
     return f".{os.fsdecode(os.fsencode(name)[:180])}{_MARK}"

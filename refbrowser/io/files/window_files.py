@@ -14,6 +14,7 @@ from pathlib import Path
 
 from refbrowser.io.access.local_files import open_regular
 from refbrowser.io.files.atomic import write_own
+from refbrowser.io.files.hidden_siblings import remove_all_leftovers
 from refbrowser.io.files.permissions import state_folder
 from refbrowser.io.processes import is_running, start_mark
 from refbrowser.limits import LIMITS
@@ -61,7 +62,11 @@ class WindowFile:
 
 
 def lost_windows() -> list[Path]:
-    """Return the files of windows whose processes are gone, the newest first."""
+    """Return the files of windows whose processes are gone, the newest first.
+
+    What processes that were killed left half written is removed.
+    """
+    remove_all_leftovers(window_folder())
     try:
         found = [path for path in window_folder().iterdir() if _is_lost(path)]
     except OSError:

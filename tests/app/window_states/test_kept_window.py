@@ -53,6 +53,17 @@ def lost(*paths: str) -> Path:
     return path
 
 
+def test_what_killed_processes_left_half_written_is_removed() -> None:
+    file = WindowFile()
+    file.write(b"{}")
+    gone = window_folder() / f".{file.path.name}.refbrowser-{1 << 30}-0123abcd"
+    kept_one = window_folder() / f".{file.path.name}.refbrowser-{os.getpid()}-0123abcd"
+    gone.touch()
+    kept_one.touch()
+    assert lost_windows() == []
+    assert sorted(window_folder().iterdir()) == sorted([kept_one, file.path])
+
+
 @pytest.mark.slow
 def test_a_window_is_kept_after_each_change_and_is_the_last_one_when_it_is_closed(
     window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
