@@ -66,7 +66,7 @@ DATA: tuple[ActionSpec | None, ...] = (
         when="has_levels",
         plot_key="K",
         submenu="Colo&urs",
-        tip="Lay the colours otherwise over the values: centred, in steps, on a logarithm of both signs",
+        tip="Choose how colours follow the values: centred, in steps, or logarithmic on both sides of zero",
     ),
     ActionSpec(
         "next_map",
@@ -156,7 +156,7 @@ DATA: tuple[ActionSpec | None, ...] = (
         "Contours, arrows and bands…",
         when="can_mark",
         submenu="O&verlays",
-        tip="Choose of which arrays contours and arrows are, and which bands are drawn as colours",
+        tip="Choose the arrays of contours and arrows, and the bands that are drawn as colours",
     ),
     None,
     ActionSpec(

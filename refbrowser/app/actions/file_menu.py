@@ -46,7 +46,7 @@ FILE: tuple[ActionSpec | None, ...] = (
         submenu="Open &recent",
         when="can_pin",
         check="is_pinned",
-        tip="List the current document first, whatever else is opened",
+        tip="Keep the current document at the top of the list",
     ),
     ActionSpec("clear_recent", "&Clear the list", submenu="Open &recent", when="has_recent"),
     ActionSpec("open_sample", "Sea surface (the sample)", submenu="E&xamples"),
@@ -61,7 +61,7 @@ FILE: tuple[ActionSpec | None, ...] = (
         "&Save session…",
         submenu="Sess&ion",
         when="has_session",
-        tip="Write which documents are open, their views and how they are arranged to a file for others",
+        tip="Write the open documents, their views and the layout to a file that others can open",
     ),
     ActionSpec(
         "open_set",

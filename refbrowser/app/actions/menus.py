@@ -314,7 +314,7 @@ WINDOW: tuple[ActionSpec | None, ...] = (
         "&New view in a tab",
         shortcut="Ctrl+T",
         when="can_add_view",
-        tip="Show the same array in a further tab; then select another array for it",
+        tip="Show the same array in another tab; then select another array for it",
     ),
     ActionSpec(
         "split_right",
@@ -335,7 +335,7 @@ WINDOW: tuple[ActionSpec | None, ...] = (
         "Open in a ne&w view",
         shortcut="Shift+Return",
         when="can_add_view",
-        tip="Show the array that is selected in the hierarchy in a further tab (or click it with the middle "
+        tip="Show the array that is selected in the hierarchy in another tab (or click it with the middle "
         "button)",
     ),
     ActionSpec(

@@ -92,6 +92,10 @@ class ViewArea(QWidget):
         """Whether a view is in a window of its own."""
         return any(view in window.group.views() for window in self._apart)
 
+    def _window_of(self, group: ViewGroup) -> ApartWindow | None:
+        """Return the window that a group has for itself; None in the main window."""
+        return next((window for window in self._apart if window.group is group), None)
+
     def can_go_apart(self, view: PlotPane) -> bool:
         """Whether a view can be taken out of the main window: another one stays there."""
         return not self.is_apart(view) and sum(len(group.views()) for group in _groups_below(self._root)) > 1
@@ -223,7 +227,7 @@ class ViewArea(QWidget):
     def move_view(self, view: PlotPane, group: ViewGroup, side: Side, place: int | None = None) -> None:
         """Move a view to a place among the tabs of a group, or beside that group."""
         own = self._group_of(view)
-        goes_apart = any(window.group is group for window in self._apart) and not self.is_apart(view)
+        goes_apart = self._window_of(group) is not None and not self.is_apart(view)
         if goes_apart and not self.can_go_apart(view):
             return
         if own is group and len(own.views()) == 1:
@@ -284,7 +288,7 @@ class ViewArea(QWidget):
         group.take(view)
         if group.views():
             return
-        window = next((each for each in self._apart if each.group is group), None)
+        window = self._window_of(group)
         if window is not None:
             self._apart.remove(window)
             window.hide()
@@ -307,7 +311,7 @@ class ViewArea(QWidget):
     def _put_beside(self, group: ViewGroup, beside: QWidget, side: Side) -> None:
         """Give another group its share of the room, taken from all that are in the same row or column."""
         orientation = Qt.Orientation.Horizontal if side.is_across else Qt.Orientation.Vertical
-        window = next((each for each in self._apart if each.group is group), None)
+        window = self._window_of(group)
         if window is not None:
             # A window of its own has one group: the other gets one, too.
             assert isinstance(beside, ViewGroup)
@@ -424,7 +428,7 @@ class ViewArea(QWidget):
 
     def _is_hit(self, group: ViewGroup, place: QPoint) -> bool:
         """Whether a group is under a place, and no other window of views over it."""
-        own = next((window for window in self._apart if window.group is group), None)
+        own = self._window_of(group)
         over = self._apart if own is None else self._apart[self._apart.index(own) + 1 :]
         return not any(window.frameGeometry().contains(place) for window in over)
 

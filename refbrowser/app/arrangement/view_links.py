@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -160,21 +161,24 @@ class ViewLinks(QObject):
         ways = {Link.ZOOM: self._carry_zoom, Link.LEVELS: self._carry_levels, Link.MAP: self._carry_map}
         if other not in self._in_step and not self._waits(view, other):
             ways = {Link.SELECTION: self._carry_slice, **ways}
-        self._is_carrying = True
-        try:
+        with self._carrying():
             for link, carry in ways.items():
                 if link in self.linked:
                     carry(view, other)
-        finally:
-            self._is_carrying = False
 
     def _carry(self, view: PlotPane, carry: Callable[[PlotPane, PlotPane], object]) -> None:
         """Carry something from a view to all others that are seen."""
-        self._is_carrying = True
-        try:
+        with self._carrying():
             for other in self._seen():
                 if other is not view:
                     carry(view, other)
+
+    @contextmanager
+    def _carrying(self) -> Iterator[None]:
+        """Note that what happens meanwhile was carried from another view: it is no news."""
+        self._is_carrying = True
+        try:
+            yield
         finally:
             self._is_carrying = False
 
@@ -265,9 +269,8 @@ class ViewLinks(QObject):
         if view is active:
             self._carry(active, self._carry_levels)
         elif self._is_finished(active):
-            self._is_carrying = True
-            self._carry_levels(active, view)
-            self._is_carrying = False
+            with self._carrying():
+                self._carry_levels(active, view)
 
     def _carry_levels(self, view: PlotPane, other: PlotPane) -> None:
         mine, theirs = view.drawing(), other.drawing()

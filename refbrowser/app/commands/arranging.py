@@ -73,7 +73,7 @@ class ArrangingCommands(CommandGroup):
     # New ones
 
     def new_view(self) -> None:
-        """Show the same array in a further tab."""
+        """Show the same array in another tab."""
         self._copy(Side.TAB)
 
     def split_right(self) -> None:
@@ -85,7 +85,7 @@ class ArrangingCommands(CommandGroup):
         self._copy(Side.BELOW)
 
     def open_in_view(self) -> None:
-        """Show what is selected in the tree in a further tab."""
+        """Show what is selected in the tree in another tab."""
         self._open(self._hierarchy.current_item(), Side.TAB)
 
     def open_beside(self) -> None:

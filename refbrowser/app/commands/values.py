@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.commands.copying import Shown, shown_beside, shown_by
 from refbrowser.app.commands.files import PermissionCommands
 from refbrowser.app.commands.view_picture import ViewPicture, png_bytes
+from refbrowser.app.dialogs.export_target import ask_target
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.workspace.command_group import CommandGroup, by_name
 from refbrowser.loading import load
@@ -142,28 +143,15 @@ class ValueCommands(CommandGroup):
         shown = view.shown
         path = shown.document.path
         folder = self._folder or (str(Path.home()) if "://" in path else str(Path(path).absolute().parent))
-        dialog = QFileDialog(self._workspace.window(), f"Export values: {shown.text or shown.name}", folder)
-        dialog.setObjectName("exportViewDialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        forms = view.forms()
-        dialog.setNameFilters([*forms.values()])
-        dialog.setLabelText(QFileDialog.DialogLabel.FileName, f"File name ({', '.join(forms)}):")
-        first = Path(name).suffix if Path(name).suffix in forms else next(iter(forms))
-        dialog.selectNameFilter(forms[first])
-        dialog.setDefaultSuffix(first)
-        dialog.selectFile(name)
-
-        def filtered(chosen: str) -> None:
-            suffix = next(suffix for suffix, words in forms.items() if words == chosen)
-            named = dialog.selectedFiles()
-            dialog.setDefaultSuffix(suffix)
-            dialog.selectFile(Path(named[0]).stem + suffix if named else shown.name + suffix)
-
-        dialog.filterSelected.connect(filtered)
-        dialog.fileSelected.connect(lambda chosen: self.write(view, chosen))
-        dialog.setModal(True)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.show()
+        ask_target(
+            f"Export values: {shown.text or shown.name}",
+            "exportViewDialog",
+            view.forms(),
+            folder,
+            lambda chosen: self.write(view, chosen),
+            self._workspace.window(),
+            name,
+        )
 
     def write(self, view: FrozenView, path: str) -> None:
         """Write a view to a file; its suffix says as what."""

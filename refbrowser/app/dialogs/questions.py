@@ -405,7 +405,7 @@ class Questions(QObject):
             shown.append(f"and {counted_spaced(len(outside) - _PLACES, 'other place', 'other places')}")
         lines = [
             "It also reads from:\n" + "\n".join(shown),
-            "Nothing was read yet, and nothing is trusted for being named in it. "
+            "Nothing has been read yet, and nothing is trusted because the session names it. "
             "Open it only if you know who sent it.",
         ]
         is_private = any(_private_origin(path) is not None for path in paths)

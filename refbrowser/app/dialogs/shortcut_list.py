@@ -91,7 +91,7 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
     "In the source": (
         Key("Ctrl+F", "Find"),
         Key("F3, Shift+F3", "Go to the next or previous match"),
-        Key("F4", "Edit the text: all of a small one, else what is at the cursor"),
+        Key("F4", "Edit the text: all of it if it is small, otherwise the part at the cursor"),
         Key("Return", "Go to what stands at the cursor: the key, gen rule, template or array"),
         Key("+, -", "Unfold or fold the list or object at the cursor"),
     ),

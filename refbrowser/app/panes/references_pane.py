@@ -91,6 +91,23 @@ class ReferencesPane(QWidget):
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_PAUSE)
         self._told = one_shot(self, TELL_PAUSE, self._tell)
+        self._make_go()
+        self._make_table()
+        self._make_filter()
+        self.table.offer_order()
+        self.table.titlePressed.connect(self.filter.press)
+        self.generated = GeneratedBar()
+        self.unread = UnreadBar()
+        self.unread.wanted.connect(self._read_all)
+        self._editor = KeyEditor(self._key_mistake, self.table)
+        self._editor.accepted.connect(self._key_typed)
+        self._editor.typed.connect(self._key_edited)
+        self._edited: tuple[int, str] | None = None
+        self.table.verticalScrollBar().valueChanged.connect(lambda _value: self._place_editor())
+        self._rest.timeout.connect(self.table.refresh)
+        self._lay_out()
+
+    def _make_go(self) -> None:
         self._go = QLineEdit()
         self._go.setObjectName("goToKeyField")
         self._go.setAccessibleName("Go to key or row")
@@ -103,6 +120,8 @@ class ReferencesPane(QWidget):
         self._answer = plain_label("", role="warning", wrap=True)
         self._answer.setObjectName("goToKeyAnswer")
         self._answer.hide()
+
+    def _make_table(self) -> None:
         self.table = VirtualTable()
         self.table.setObjectName("referencesView")
         self.table.setAccessibleName("References")
@@ -111,6 +130,8 @@ class ReferencesPane(QWidget):
         self.table.currentChanged.connect(self._row_chosen)
         self.table.activated.connect(self._row_activated)
         self.table.currentChanged.connect(lambda _row: self._show_origin())
+
+    def _make_filter(self) -> None:
         self.changed_only = QCheckBox("Changed only")
         self.changed_only.setObjectName("referencesChangedOnly")
         self.changed_only.setAccessibleName("Show changed keys only")
@@ -120,17 +141,8 @@ class ReferencesPane(QWidget):
         self.filter.changed.connect(self._filter_changed)
         self.filter.failed.connect(self._answered)
         self.filter.left.connect(lambda: self.table.setFocus(Qt.FocusReason.OtherFocusReason))
-        self.table.offer_order()
-        self.table.titlePressed.connect(self.filter.press)
-        self.generated = GeneratedBar()
-        self.unread = UnreadBar()
-        self.unread.wanted.connect(self._read_all)
-        self._editor = KeyEditor(self._key_mistake, self.table)
-        self._editor.accepted.connect(self._key_typed)
-        self._editor.typed.connect(self._key_edited)
-        self._edited: tuple[int, str] | None = None
-        self.table.verticalScrollBar().valueChanged.connect(lambda _value: self._place_editor())
-        self._rest.timeout.connect(self.table.refresh)
+
+    def _lay_out(self) -> None:
         which = QHBoxLayout()
         which.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, 0)
         which.setSpacing(theme.MEDIUM)

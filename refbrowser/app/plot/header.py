@@ -200,7 +200,7 @@ class PlaceField(QLineEdit):
         super().__init__()
         self._label = label
         self.setObjectName("plotPlace")
-        self.setAccessibleName("What of the array is to be seen")
+        self.setAccessibleName("What to show of the array")
         self.setPlaceholderText("time=2003-04, lat=30..60, plev~500")
         self.setFont(theme.mono_font())
         self.setFixedWidth(_PLACE_WIDTH)
@@ -290,20 +290,7 @@ class PlotHeader(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.title = ElidedLabel("plotTitle")
-        self.title.setFont(theme.heading_font(2))
-        self.path_label = ElidedLabel("plotPath", role="muted")
-        self.path_label.setFont(theme.mono_font())
-        self.path_label.setAlignment(
-            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
-        )
-        self.slice_label = plain_label("", role="muted", wrap=False)
-        self.slice_label.setObjectName("plotSlice")
-        self.slice_label.setFont(theme.mono_font())
-        tip = "Click to type what is to be seen: time=2003-04, lat=30..60, plev~500 (Ctrl+Shift+G)"
-        self.slice_label.setToolTip(theme.plain_tooltip(tip))
-        self.slice_label.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.slice_label.installEventFilter(self)
+        self._make_titles()
         self.place = PlaceField(self.slice_label)
         self.part = self._combo("partCombo", "What is plotted of each element")
         self.part.hide()
@@ -314,24 +301,8 @@ class PlotHeader(QWidget):
         self._has_levels = False
         self.x_axis = self._combo("xAxisCombo", "Dimension on the x axis")
         self.y_axis = self._combo("yAxisCombo", "Dimension on the y axis")
-        self.coding = self._switch("codingButton", "Apply scale, offset and missing values (CF conventions)")
-        self.coding.setText("CF")
-        self.colour = self._switch("colourButton", "Red, green and blue together, or one band (B)")
-        self.colour.setText("RGB")
-        self.log = self._switch("logButton", "Logarithmic scale (L)")
-        self.histogram = self._switch("histogramButton", "Histogram to drag the levels in (H)")
-        self.aspect = self._switch("aspectButton", "Equal scale on both axes (A)")
-        self.profile = self._switch("profileButton", "Profile: values along a line across the image (P)")
-        self.series = self._switch("seriesButton", "Series: values along a slider where you click (S)")
-        self.region = self._switch("regionButton", "Region: statistics of a part of the picture (G)")
-        for button in (self.profile, self.series, self.region):
-            button.hide()
-        self.overlays = tool_button("overlaysButton", "What is drawn over the picture")
-        self.overlays.setText("Overlays")
-        self.overlays.setMenu(QMenu(self.overlays))
-        self.overlays.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.overlays.hide()
-        self._overlays: tuple[Overlay, ...] = ()
+        self._make_switches()
+        self._make_overlays()
         self.projection = ProjectionButton()
         self.map = MapChoice()
         self.reset = tool_button("resetViewButton", "Show the whole picture (R)")
@@ -345,6 +316,48 @@ class PlotHeader(QWidget):
         self._own: dict[str, QToolButton] = {}
         self._has_axes = True
         self._lay_out()
+        self._connect()
+        self.restyle()
+
+    def _make_titles(self) -> None:
+        self.title = ElidedLabel("plotTitle")
+        self.title.setFont(theme.heading_font(2))
+        self.path_label = ElidedLabel("plotPath", role="muted")
+        self.path_label.setFont(theme.mono_font())
+        self.path_label.setAlignment(
+            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
+        )
+        self.slice_label = plain_label("", role="muted", wrap=False)
+        self.slice_label.setObjectName("plotSlice")
+        self.slice_label.setFont(theme.mono_font())
+        tip = "Click to type what to show: time=2003-04, lat=30..60, plev~500 (Ctrl+Shift+G)"
+        self.slice_label.setToolTip(theme.plain_tooltip(tip))
+        self.slice_label.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.slice_label.installEventFilter(self)
+
+    def _make_switches(self) -> None:
+        self.coding = self._switch("codingButton", "Apply scale, offset and missing values (CF conventions)")
+        self.coding.setText("CF")
+        self.colour = self._switch("colourButton", "Red, green and blue together, or one band (B)")
+        self.colour.setText("RGB")
+        self.log = self._switch("logButton", "Logarithmic scale (L)")
+        self.histogram = self._switch("histogramButton", "Histogram to drag the levels in (H)")
+        self.aspect = self._switch("aspectButton", "Equal scale on both axes (A)")
+        self.profile = self._switch("profileButton", "Profile: values along a line across the image (P)")
+        self.series = self._switch("seriesButton", "Series: values along a slider where you click (S)")
+        self.region = self._switch("regionButton", "Region: statistics of a part of the picture (G)")
+        for button in (self.profile, self.series, self.region):
+            button.hide()
+
+    def _make_overlays(self) -> None:
+        self.overlays = tool_button("overlaysButton", "What is drawn over the picture")
+        self.overlays.setText("Overlays")
+        self.overlays.setMenu(QMenu(self.overlays))
+        self.overlays.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.overlays.hide()
+        self._overlays: tuple[Overlay, ...] = ()
+
+    def _connect(self) -> None:
         self.part.activated.connect(lambda row: self.partChosen.emit(self.part.itemData(row)))
         self.level.activated.connect(lambda row: self.levelChosen.emit(self.level.itemData(row)))
         self.x_axis.activated.connect(self._x_activated)
@@ -357,7 +370,6 @@ class PlotHeader(QWidget):
         self.map.chosen.connect(self.mapChosen)
         self.projection.chosen.connect(self.projectionChosen)
         self.reset.clicked.connect(self._reset_clicked)
-        self.restyle()
 
     def restyle(self) -> None:
         """Take the colours of the theme."""

@@ -194,8 +194,8 @@ class ProfilePane(ChartPane):
         self._places = ["", ""]
         self.ends = tuple(self._end(name) for name in NAMES)
         self.way = self._switch("Way", "Draw a line of several corners: click them, Enter ends it")
-        self.circle = self._switch("Circle", "Great circle: the shortest way on the Earth")
-        self.full = self._switch("Full", "Read every element of the line; the picture has some alone")
+        self.circle = self._switch("Circle", "Great circle: the shortest path on the Earth")
+        self.full = self._switch("Full", "Read every element along the line; the picture shows only some")
         self.full.setText("Full")
         for widget in (*self.ends, self.way, self.circle, self.full):
             self.controls.addWidget(widget)

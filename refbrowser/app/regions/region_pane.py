@@ -281,7 +281,7 @@ class RegionPane(ChartPane):
         self.remove = self.tool_button("Remove", "Remove this region")
         self.quantiles = QLineEdit()
         self.quantiles.setObjectName("regionQuantiles")
-        self.quantiles.setAccessibleName("Quantiles that are told, as percentages")
+        self.quantiles.setAccessibleName("Quantiles that are shown, as percentages")
         self.quantiles.setToolTip("Quantiles, as percentages: 5, 25, 50, 75, 95. Enter takes them.")
         self.quantiles.setPlaceholderText("quantiles %")
         self.quantiles.setMaximumWidth(_QUANTILES)

@@ -21,7 +21,7 @@ from refbrowser.app.widgets.small_widgets import one_shot
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled
 from refbrowser.model.selection import Selection
-from refbrowser.views.plot.coordinates import line_scale
+from refbrowser.views.plot.coordinates import AxisScale, line_scale
 from refbrowser.views.plot.picture import ChunkState
 from refbrowser.views.regions.region import EVERYWHERE, Condition, Region, parsed_region, parts_of
 from refbrowser.views.regions.region_drawing import (
@@ -37,15 +37,15 @@ from refbrowser.views.regions.region_statistics import (
     MEASURES,
     QUANTILES,
     Value,
-    exact_text,
     parsed_quantiles,
+    series_rows,
+    table_rows,
 )
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter
     from refbrowser.views.plot.slicing import SliceState
     from refbrowser.views.plot_states.plot_state import PlotState
-    from refbrowser.views.regions.region_statistics import RegionStatistics
 
 #: A region that is dragged is read once it stands still so long, in milliseconds.
 _STILL = 120
@@ -467,38 +467,47 @@ class RegionTool(QObject):
         return (("elements", "not read" if shown.is_asked or shown.is_current else "…", ""),)
 
     def _draw_chart(self) -> None:
-        chart, subject = self.pane.chart, self._subject
-        found = [(each.mark, each.found) for each in self.regions if each.found is not None]
-        is_series = bool(self.measure) and self.over is not None
-        lines: list[ChartLine] = []
-        if is_series and self.over is not None:
+        chart = self.pane.chart
+        scale = None
+        if self.measure and self.over is not None:
             scale = line_scale(self._presenter.coordinates.coordinates[self.over])
-            chart.set_axis(scale, scale.coordinate.axis_label, None, subject.shown.units)
-            for mark, statistics in found:
-                series = statistics.series
-                if (
-                    series is not None
-                    and len(series.indices)
-                    and series.coordinate.name == scale.coordinate.name
-                ):
-                    states = np.where(series.lost > 0, ChunkState.FAILED, ChunkState.DONE).astype(np.uint8)
-                    places = scale.positions(series.indices)
-                    lines.append(_line(mark, places, series.of(self.measure), states))
-        else:
-            chart.set_axis(None, subject.shown.units or "value", None, "elements")
-            for mark, statistics in found:
-                edges, counts = statistics.histogram
-                if len(counts):
-                    lines.append(_line(mark, np.repeat(edges, 2), np.r_[0, np.repeat(counts, 2), 0]))
-        chart.set_lines(lines)
         chart.set_line(None)
-        if is_series and self.over is not None and self._state is not None and lines:
+        if scale is None:
+            chart.set_axis(None, self._subject.shown.units or "value", None, "elements")
+            lines = self._histogram_lines()
+        else:
+            chart.set_axis(scale, scale.coordinate.axis_label, None, self._subject.shown.units)
+            lines = self._series_lines(scale)
+        chart.set_lines(lines)
+        if scale is not None and self.over is not None and self._state is not None and lines:
             here = self._state.indices[self.over]
             chart.set_line(float(scale.positions(range(here, here + 1))[0]))
         self.pane.show_hint("" if lines else self._emptiness())
-        has_any = bool(found)
+        has_any = any(each.found is not None for each in self.regions)
         self.pane.copy.setEnabled(has_any)
         self.pane.export.setEnabled(has_any)
+
+    def _series_lines(self, scale: AxisScale) -> list[ChartLine]:
+        """Return the measure of each region along the dimension, as far as it is known."""
+        lines = []
+        for each in self.regions:
+            series = None if each.found is None else each.found.series
+            if series is not None and len(series.indices) and series.coordinate.name == scale.coordinate.name:
+                states = np.where(series.lost > 0, ChunkState.FAILED, ChunkState.DONE).astype(np.uint8)
+                places = scale.positions(series.indices)
+                lines.append(_line(each.mark, places, series.of(self.measure), states))
+        return lines
+
+    def _histogram_lines(self) -> list[ChartLine]:
+        """Return the outlines of the histograms of the regions."""
+        lines = []
+        for each in self.regions:
+            if each.found is None:
+                continue
+            edges, counts = each.found.histogram
+            if len(counts):
+                lines.append(_line(each.mark, np.repeat(edges, 2), np.r_[0, np.repeat(counts, 2), 0]))
+        return lines
 
     def _emptiness(self) -> str:
         if self.reader.is_reading:
@@ -532,44 +541,7 @@ class RegionTool(QObject):
         found = [each.found for each in self.regions if each.found is not None]
         if not found:
             return None
-        if self.measure and self.over is not None:
-            return self._series_rows()
-        return self._table_rows()
-
-    def _table_rows(self) -> Iterator[list[str]]:
-        columns = [each.found for each in self.regions if each.found is not None]
-        names = dict.fromkeys(name for each in columns for name, _value, _more in each.rows())
-        yield ["", *map(_title, columns)]
-        for name in names:
-            texts = [exact_text({row[0]: row[1] for row in each.rows()}.get(name, "")) for each in columns]
-            yield [name, *texts]
-
-    def _series_rows(self) -> Iterator[list[str]]:
-        all_of = [each.found for each in self.regions if each.found is not None]
-        found = [each.series for each in all_of if each.series is not None]
-        titles = [_title(each) for each in all_of if each.series is not None]
-        tables = [[*each.rows()] for each in found]
-        heads = [
-            [f"{title}: {each}" for title in table[0][1:]] for each, table in zip(titles, tables, strict=True)
-        ]
-        yield [tables[0][0][0], *(title for head in heads for title in head)]
-        by_index = [
-            dict(zip(each.indices, table[1:], strict=True)) for each, table in zip(found, tables, strict=True)
-        ]
-        for index in sorted({index for each in found for index in each.indices}):
-            place = next(rows[index][0] for rows in by_index if index in rows)
-            cells = [
-                cell
-                for rows, head in zip(by_index, heads, strict=True)
-                for cell in (rows[index][1:] if index in rows else [""] * len(head))
-            ]
-            yield [place, *cells]
-
-
-def _title(found: RegionStatistics) -> str:
-    """Return what a column of a file is called."""
-    region = found.region or "everywhere"
-    return region if found.is_whole else f"{region} (not all was read)"
+        return series_rows(found) if self.measure and self.over is not None else table_rows(found)
 
 
 def _line(mark: Mark, places: np.ndarray, numbers: np.ndarray, states: np.ndarray | None = None) -> ChartLine:

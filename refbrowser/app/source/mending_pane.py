@@ -260,7 +260,7 @@ class _MendingEditor(RowEditor):
 
     def __init__(self) -> None:
         super().__init__("mending")
-        self.apply_button.setToolTip("Take what is typed, and open the document (Ctrl+Enter)")
+        self.apply_button.setToolTip("Apply the edit and open the document (Ctrl+Enter)")
         self._checking = Latest(self, "mending edit")
         self._document: OpenDocument | None = None
         self._is_whole = False

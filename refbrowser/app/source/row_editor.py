@@ -44,7 +44,7 @@ class RowEditor(QWidget):
         self.apply_button.setToolTip("Make the edit one step of the history (Ctrl+Enter)")
         self.apply_button.clicked.connect(self.apply)
         self.cancel_button = named(QPushButton("&Cancel"), f"{name}CancelButton", "Leave the text as it was")
-        self.cancel_button.setToolTip("Forget what is typed (Esc)")
+        self.cancel_button.setToolTip("Discard what you typed (Esc)")
         self.cancel_button.clicked.connect(self.cancel)
         for key in ("Ctrl+Return", "Ctrl+Enter"):
             shortcut = QShortcut(QKeySequence(key), self)

@@ -50,7 +50,9 @@ class SourcePane(TextPane):
         self.editor = TextEditor()
         self.editor.closed.connect(self._edit_closed)
         self.edit_button = push_button("&Edit", "sourceEditButton", self.edit)
-        self.edit_button.setToolTip("Edit the text: all of a small one, else what the cursor is at (F4)")
+        self.edit_button.setToolTip(
+            "Edit the text: all of it if it is small, otherwise the part at the cursor (F4)"
+        )
         self.head.addWidget(self.edit_button)
         self.keys = combo_box("sourceKey", "Which metadata document is shown")
         self.keys.setFont(theme.mono_font())

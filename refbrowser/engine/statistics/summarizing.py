@@ -10,22 +10,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.reading.parts import EndedPart, PartState
+from refbrowser.engine.statistics.blocks import Box, blocks_of
 from refbrowser.engine.statistics.distribution import Distribution
 from refbrowser.engine.statistics.moments import Extremes, Floats, Moments
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.limits import LIMITS
 from refbrowser.model.cf import fill_is_value
-from refbrowser.model.chunk_axes import ChunkAxis
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 
@@ -34,11 +31,9 @@ if TYPE_CHECKING:
     from refbrowser.io.access.access import Access
 
 Mask = npt.NDArray[np.bool_]
-Box = tuple[range, ...]
 
-#: Bytes of stored elements that are read together, and elements that are counted together: these are to stay
-#: in a processor's cache.
-BLOCK, TRACT = 32 << 20, 1 << 17
+#: Elements that are counted together: they are to stay in a processor's cache.
+TRACT = 1 << 17
 #: Threads that count.
 THREADS = 2
 #: Errors that are kept.
@@ -240,7 +235,7 @@ class Summarizing:
             Nothing of the array can be read; chunks that fail alone are counted.
         """
         summary = Summary(len(self.groups), Distribution(self.only))
-        total, looked = sum(self.node.grid.count(_selection(box)) for box in self.boxes), time.monotonic()
+        total, looked = sum(self.node.grid.count(Selection(box)) for box in self.boxes), time.monotonic()
         with ThreadPoolExecutor(THREADS, "statistics") as threads:
             waiting: list[Future[_Counted]] = []
             for block in self._blocks(cancel):
@@ -271,12 +266,12 @@ class Summarizing:
 
     def _blocks(self, cancel: CancelToken) -> Iterator[_Block]:
         for whole in self.boxes:
-            for box in _blocks_of(self.node, whole):
+            for box in blocks_of(self.node, whole):
                 cancel.check()
                 yield self._read(box, cancel)
 
     def _read(self, box: Box, cancel: CancelToken) -> _Block:
-        node, selection = self.node, _selection(box)
+        node, selection = self.node, Selection(box)
         raw = np.empty(selection.shape, node.known_dtype.newbyteorder("="))
         ended: list[EndedPart] = []
         is_value = fill_is_value(node)
@@ -434,51 +429,6 @@ class _Flat:
         indices = np.stack(at) if at else np.zeros((0, 1), np.int64)
         first = np.lexsort(indices[::-1])[0] if len(indices) else 0
         return tuple(int(each) + part.start for each, part in zip(indices[:, first], self.box, strict=True))
-
-
-def _selection(box: Box) -> Selection:
-    return Selection(box)
-
-
-def _blocks_of(node: ArrayNode, whole: Box) -> Iterator[Box]:
-    """Yield the boxes that are read together: whole chunks, or parts of those that need not be read whole."""
-    itemsize = max(node.known_dtype.itemsize, 1)
-    most = max(BLOCK // itemsize, 1)
-    sides = [min(side, max(len(part), 1)) for side, part in zip(node.grid.largest, whole, strict=True)]
-    if _is_raw(node) or prod(node.grid.largest) * itemsize > LIMITS.chunk_size:
-        for axis in range(len(sides)):
-            while prod(sides) > most and sides[axis] > 1:
-                sides[axis] = -(-sides[axis] // 2)
-    for axis in range(len(sides) - 1, -1, -1):
-        times = min(most // max(prod(sides), 1), -(-len(whole[axis]) // sides[axis]))
-        sides[axis] *= max(times, 1)
-    axes = zip(whole, sides, node.grid.dimensions, strict=True)
-    yield from itertools.product(*(_cuts(part, side, axis) for part, side, axis in axes))
-
-
-def _is_raw(node: ArrayNode) -> bool:
-    """Whether parts of chunks can be read alone."""
-    if node.assembled is not None or node.nested is not None:
-        return False
-    return CodecPipeline.for_array(node, node.grid.largest).is_raw
-
-
-def _cuts(part: range, side: int, axis: ChunkAxis) -> list[range]:
-    """Return pieces of at most so many indices; of whole chunks where one is not longer."""
-    if not part:
-        return []
-    if side < axis.largest:
-        edges = [*range(part.start, part.stop, side), part.stop]
-    else:
-        numbers = np.arange(axis.chunk_of(part.start) + 1, axis.chunk_of(part[-1]) + 1, dtype=np.int64)
-        borders = [*axis.starts(numbers).tolist(), part.stop]
-        edges, last = [part.start], part.start
-        for border in borders:
-            if border - edges[-1] > side and last > edges[-1]:
-                edges.append(last)
-            last = border
-        edges.append(part.stop)
-    return [range(start, stop) for start, stop in pairwise(edges)]
 
 
 def _tracts(box: Box, along: int | None) -> Iterator[Box]:

@@ -25,25 +25,21 @@ from refbrowser.views.figures.film_plan import LEAST_RATE, MOST_RATE, FilmLevels
 
 
 def _points(text: str) -> float:
-    try:
-        points = float(text)
-    except ValueError:
-        points = 0.0
-    if not LEAST_POINTS <= points <= MOST_POINTS:
-        message = f"{quoted(text)} is no size of letters: {LEAST_POINTS:g} to {MOST_POINTS:g} points"
-        raise RefbrowserError(ErrorKind.USAGE, message)
-    return points
+    return _number(text, LEAST_POINTS, MOST_POINTS, "is no size of letters in points")
 
 
 def _rate(text: str) -> float:
+    return _number(text, LEAST_RATE, MOST_RATE, "is no number of frames per second")
+
+
+def _number(text: str, least: float, most: float, refusal: str) -> float:
     try:
-        rate = float(text)
+        number = float(text)
     except ValueError:
-        rate = 0.0
-    if not LEAST_RATE <= rate <= MOST_RATE:
-        message = f"{quoted(text)} frames per second are not {LEAST_RATE:g} to {MOST_RATE:g}"
-        raise RefbrowserError(ErrorKind.USAGE, message)
-    return rate
+        number = least - 1
+    if not least <= number <= most:
+        raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)} {refusal}: {least:g} to {most:g}")
+    return number
 
 
 def _levels(text: str) -> tuple[float, float]:

@@ -158,6 +158,12 @@ def _checked(colours: _Colours) -> _Colours:
     return colours
 
 
+def bytes_of(colour: int) -> tuple[int, int, int]:
+    """Return red, green and blue of a colour that is written ``0xRRGGBB``."""
+    red, green, blue = colour.to_bytes(3, "big")
+    return red, green, blue
+
+
 # Adobe
 
 
@@ -233,7 +239,8 @@ def _stop(
     named, code = _NAMED.get(colour.lower()), _HEX.match(colour)
     if named is not None or code is not None:
         bits = named if named is not None else int(colour[1:], 16)
-        return value, (*((bits >> shift & 0xFF) / 255 for shift in (16, 8, 0)),), words[2:]  # type: ignore[return-value]
+        red, green, blue = bytes_of(bits)
+        return value, (red / 255, green / 255, blue / 255), words[2:]
     parts = re.split(r"[/-]", colour) if re.search(r"\d[/-]", colour) else []
     taken = 2
     if not parts:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import prod
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refbrowser.engine.statistics.blocks import blocks_of
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.cf import fill_is_value
 from refbrowser.model.nodes import ArrayNode
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.io.access.access import Access
     from refbrowser.io.cancel import CancelToken
-
-#: So much is held at a time, in bytes.
-_TOGETHER = 32 << 20
 
 
 def cost_words(node: ArrayNode) -> str:
@@ -54,7 +52,7 @@ def whole_range(
     ends: list[float] = []
     errors: list[RefbrowserError] = []
     done, total = 0, prod(node.grid.grid_shape)
-    for box in _boxes(node, tuple(range(size) for size in node.shape)):
+    for box in blocks_of(node, tuple(map(range, node.shape))):
         selection = Selection(box)
         out = np.empty(selection.shape, node.known_dtype.newbyteorder("="))
         count = 0
@@ -85,23 +83,3 @@ def _extremes(shown: Interpretation, raw: Any) -> tuple[float, float] | None:
         return None
     low, high = float(known.min()), float(known.max())
     return max(low, -FARTHEST), min(high, FARTHEST)
-
-
-def _boxes(node: ArrayNode, box: tuple[range, ...]) -> Iterator[tuple[range, ...]]:
-    """Yield parts of an array that are small enough to be held, whole chunks where these are."""
-    if prod(map(len, box)) * node.known_dtype.itemsize <= _TOGETHER:
-        yield box
-        return
-    dimensions = node.grid.dimensions
-    split = [
-        axis
-        for axis, (taken, along) in enumerate(zip(box, dimensions, strict=True))
-        if along.chunk_of(taken[0]) != along.chunk_of(taken[-1])
-    ]
-    axis = split[0] if split else max(range(len(box)), key=lambda number: len(box[number]))
-    taken, along = box[axis], dimensions[axis]
-    middle = (taken.start + taken.stop) // 2
-    if split:
-        middle = along.start((along.chunk_of(taken[0]) + along.chunk_of(taken[-1]) + 1) // 2)
-    for part in (range(taken.start, middle), range(middle, taken.stop)):
-        yield from _boxes(node, (*box[:axis], part, *box[axis + 1 :]))

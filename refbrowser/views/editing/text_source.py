@@ -72,7 +72,7 @@ class TextEditSource:
     title: str = "What the text that is typed changes"
     is_quick: bool = True
     finds_quickly: bool = True
-    hint: str = field(default="No reference is another with this.")
+    hint: str = field(default="This changes no reference.")
 
     @property
     def count(self) -> int:
@@ -153,4 +153,4 @@ def _words(report: CheckReport, source: TextEditSource) -> str:
     before, after = len(source.before.rules), len(source.after.rules)
     if before != after:
         told.append(f"{counted_plain(after, 'gen rule')}, {before} before")
-    return ", ".join(told) or "No reference is another; the text is."
+    return ", ".join(told) or "Only the text changes, no reference."

@@ -434,3 +434,41 @@ def _series(ready: RegionOfArray, along: int, summary: Summary) -> RegionSeries:
         summary.lost_in.copy(),
         "" if weights is None or summary.weighted is None else weights.words,
     )
+
+
+def table_rows(regions: Sequence[RegionStatistics]) -> Iterator[list[str]]:
+    """Yield a row for each statistic, with a column for each region; the first has the titles."""
+    names = dict.fromkeys(name for region in regions for name, _value, _more in region.rows())
+    yield ["", *map(_title, regions)]
+    for name in names:
+        texts = [exact_text({row[0]: row[1] for row in region.rows()}.get(name, "")) for region in regions]
+        yield [name, *texts]
+
+
+def series_rows(regions: Sequence[RegionStatistics]) -> Iterator[list[str]]:
+    """Yield a row for each place along the dimension, with the measures of each region beside each other."""
+    found = [region.series for region in regions if region.series is not None]
+    titles = [_title(region) for region in regions if region.series is not None]
+    tables = [[*series.rows()] for series in found]
+    heads = [
+        [f"{measure}: {title}" for measure in table[0][1:]]
+        for title, table in zip(titles, tables, strict=True)
+    ]
+    yield [tables[0][0][0], *(title for head in heads for title in head)]
+    by_index = [
+        dict(zip(series.indices, table[1:], strict=True)) for series, table in zip(found, tables, strict=True)
+    ]
+    for index in sorted({index for series in found for index in series.indices}):
+        place = next(rows[index][0] for rows in by_index if index in rows)
+        cells = [
+            cell
+            for rows, head in zip(by_index, heads, strict=True)
+            for cell in (rows[index][1:] if index in rows else [""] * len(head))
+        ]
+        yield [place, *cells]
+
+
+def _title(region: RegionStatistics) -> str:
+    """Return what a column of a file is called."""
+    name = region.region or "everywhere"
+    return name if region.is_whole else f"{name} (not all was read)"

@@ -66,9 +66,9 @@ class SearchPattern:
             It is empty, too long, no expression, or one that might take too long.
         """
         if not text:
-            raise PatternError("Type what is to be found.")
+            raise PatternError("Type what to find.")
         if len(text) > LONGEST:
-            raise PatternError(f"At most {LONGEST} characters can be sought.")
+            raise PatternError(f"At most {LONGEST} characters can be searched for.")
         reach = REACH[_repetitions(text)] if is_expression else REACH[0]
         inner = text if is_expression else re.escape(text)
         whole = rf"(?<!\w)(?:{inner})(?!\w)" if whole_words else inner
@@ -77,7 +77,7 @@ class SearchPattern:
         except re.error as error:
             raise PatternError(f"This is no expression: {error}.") from None
         if compiled.match(""):
-            raise PatternError("This expression stands everywhere: it matches nothing at all, too.")
+            raise PatternError("This expression is found everywhere, because it also matches empty text.")
         return cls(text, any_case, whole_words, is_expression, reach, compiled)
 
     def spans(self, text: str, most: int = 8) -> list[tuple[int, int]]:
@@ -115,7 +115,7 @@ def _repetitions(text: str) -> int:
     if states > _STATES:
         raise PatternError("This might take too long: it has too many choices.")
     if count >= len(REACH):
-        raise PatternError("This might take too long: at most two of *, + and {n,} can be sought at once.")
+        raise PatternError("This might take too long: at most two of *, + and {n,} are allowed.")
     return count
 
 
@@ -144,7 +144,7 @@ def _count(parsed: Any, *, is_repeated: bool) -> tuple[int, int]:
             found = [_count(branch, is_repeated=is_repeated) for branch in argument[1]]
             states *= len(argument[1])
         else:
-            raise PatternError("References back, and what looks around, cannot be sought.")
+            raise PatternError("Back-references and lookarounds cannot be searched for.")
         count += sum(each for each, _ in found)
         for _, some in found:
             states *= some

@@ -10,6 +10,7 @@ import pytest
 from view_arrays import node
 
 from refbrowser.engine.reading.parts import EndedPart, PartState
+from refbrowser.engine.statistics import blocks
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.views.colours import whole_range as ranges
 from refbrowser.views.plot.interpretation import Interpretation
@@ -47,7 +48,7 @@ def found(session: Session, **attributes: Any) -> tuple[tuple[float, float] | No
 
 def test_all_of_it_is_read_in_whole_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found(Session({}))[0] == (0, 335)
-    monkeypatch.setattr(ranges, "_TOGETHER", 400)
+    monkeypatch.setattr(blocks, "BLOCK", 400)
     session = Session({})
     assert found(session, scale_factor=2.0, _FillValue=335.0) == (
         (0, 668),
@@ -55,7 +56,7 @@ def test_all_of_it_is_read_in_whole_chunks(monkeypatch: pytest.MonkeyPatch) -> N
     )
     assert [len(axes[0]) for axes in session.asked] == [2] * 6
     # Chunks that are too large are read in parts.
-    monkeypatch.setattr(ranges, "_TOGETHER", 64)
+    monkeypatch.setattr(blocks, "BLOCK", 64)
     assert found(Session({}))[0] == (0, 335)
 
 

@@ -242,7 +242,7 @@ def test_in_small_blocks_the_whole_is_the_same(
     grid.add("a", values, ["t", "y", "x"], {}, (2, 11, 50))
     with refbrowser.open(grid.document) as dataset:
         whole = refbrowser.statistics(dataset, "/a", "not > 290", along="t")
-        monkeypatch.setattr("refbrowser.engine.statistics.summarizing.BLOCK", 1000)
+        monkeypatch.setattr("refbrowser.engine.statistics.blocks.BLOCK", 1000)
         monkeypatch.setattr("refbrowser.engine.statistics.summarizing.TRACT", 77)
         monkeypatch.setattr("refbrowser.engine.statistics.distribution.KEPT", 500)
         parts = refbrowser.statistics(dataset, "/a", "not > 290", along="t")
@@ -259,7 +259,7 @@ def test_in_small_blocks_the_whole_is_the_same(
 def test_memory_does_not_grow_with_the_array(monkeypatch: pytest.MonkeyPatch) -> None:
     import tracemalloc
 
-    monkeypatch.setattr("refbrowser.engine.statistics.summarizing.BLOCK", 1 << 18)
+    monkeypatch.setattr("refbrowser.engine.statistics.blocks.BLOCK", 1 << 18)
     monkeypatch.setattr("refbrowser.engine.statistics.distribution.KEPT", 1 << 14)
     grid = GridDocument()
     grid.add(

@@ -12,7 +12,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QImage, QKeyEvent, QPixmap, QStandardItemModel, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from refbrowser.views.colours.colour_tables import ColourTable
+from refbrowser.views.colours.colour_tables import ColourTable, bytes_of
 from refbrowser.views.plot.colouring import COLOURS, NO_VALUE, OTHER, Quantity
 from refbrowser.views.words import one_line
 
@@ -68,7 +68,7 @@ class MapSpec:
 
 def _blocks(*colours: int) -> bytes:
     """Return colours, each as many times as the others, as a map has them."""
-    rows = np.array([[colour >> shift & 0xFF for shift in (16, 8, 0)] for colour in colours])
+    rows = np.array([bytes_of(colour) for colour in colours])
     return ColourTable.of("", rows / 255.0).rgb
 
 
@@ -160,7 +160,7 @@ def flag_table(other: str) -> Table:
     `other` is the colour of values that have no flag, as ``#rrggbb``; the last is transparent, for no value.
     """
     colours = np.full((256, 4), 255, np.uint8)
-    base = np.array([[colour >> shift & 0xFF for shift in (16, 8, 0)] for colour in _FLAG_COLOURS])
+    base = np.array([bytes_of(colour) for colour in _FLAG_COLOURS])
     for start in range(0, OTHER, len(base)):
         stop = min(start + len(base), OTHER)
         colours[start:stop, :3] = base[: stop - start] * 0.72 ** (start // len(base) % 3)

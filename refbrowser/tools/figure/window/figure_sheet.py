@@ -8,39 +8,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QMimeData, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QColor, QGuiApplication, QImage, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QDoubleSpinBox,
-    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QLineEdit,
-    QSizePolicy,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
+from refbrowser.app.dialogs.export_target import ask_target
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import (
     combo_box,
-    one_shot,
     plain_label,
     push_button,
-    resize_within_screen,
     scrolled,
 )
 from refbrowser.errors import RefbrowserError
 from refbrowser.tools.figure.window.figure_chart import FigureChart
 from refbrowser.tools.figure.window.figure_drawing import FigureDrawing, png_bytes
 from refbrowser.tools.figure.window.figure_plot import FigurePlot, FigureSource
+from refbrowser.tools.figure.window.preview_sheet import PreviewSheet, ground_box
 from refbrowser.views.figures.figure_form import (
     LEAST_POINTS,
     MOST_POINTS,
-    SCHEMES,
     FigureForm,
     FigureWords,
 )
@@ -54,8 +49,6 @@ if TYPE_CHECKING:
 
 #: The name under which the form of the last figure is kept.
 KEPT = "figure"
-#: Milliseconds after a change until it is drawn.
-_PAUSE = 80
 #: The controls are at least so wide, in pixels.
 _LEAST_CONTROLS = 400
 _TITLES = {
@@ -94,66 +87,7 @@ def written(drawing: FigureDrawing, suffix: str) -> Callable[[], bytes]:
     return lambda: data
 
 
-class FigurePreview(QWidget):
-    """Shows a figure as it will be, as large as there is room.
-
-    Signals
-    -------
-    resized()
-        There is another room.
-    """
-
-    resized = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("figurePreview")
-        self.setAccessibleName("Preview of the figure")
-        self.setMinimumSize(280, 220)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.image: QImage | None = None
-        self._words = "Reading…"
-
-    def show_image(self, image: QImage) -> None:
-        """Show a figure."""
-        self.image, self._words = image, ""
-        self.update()
-
-    def show_words(self, words: str) -> None:
-        """Say why there is no figure."""
-        self.image, self._words = None, words
-        self.setAccessibleDescription(words)
-        self.update()
-
-    def room(self) -> QSize:
-        """Return how large a figure can be, in pixels of the screen."""
-        return (self.size() - QSize(2 * theme.LARGE, 2 * theme.LARGE)) * self.devicePixelRatioF()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.resized.emit()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.colors()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(colors.window))
-        if self.image is None:
-            painter.setPen(QColor(colors.muted))
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(
-                self.rect().adjusted(*[theme.LARGE] * 2, *[-theme.LARGE] * 2), flags, self._words
-            )
-            return
-        size = self.image.deviceIndependentSize()
-        place = QRectF(0, 0, size.width(), size.height())
-        place.moveCenter(QRectF(self.rect()).center())
-        place.moveTopLeft(place.topLeft().toPoint().toPointF())
-        painter.setPen(QColor(colors.border))
-        painter.drawRect(place.adjusted(-1, -1, 0, 0))
-        painter.drawImage(place.topLeft(), self.image)
-
-
-class FigureSheet(QDialog):
+class FigureSheet(PreviewSheet):
     """Shows what plots show as a figure, and writes it.
 
     Parameters
@@ -185,12 +119,7 @@ class FigureSheet(QDialog):
         settings: Settings,
         parent: QWidget,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("figureSheet")
-        self.setWindowTitle("Export figure")
-        self.setModal(True)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        resize_within_screen(self, 1080, 640)
+        super().__init__("figure", "Export figure", 640, parent)
         self._settings = settings
         self._shown, self._folder, self._name = list(shown), folder, name
         self._form = kept_form(self._settings)
@@ -200,16 +129,19 @@ class FigureSheet(QDialog):
         self._drawing: FigureDrawing | None = None
         #: While fields are filled, nothing follows from what they say.
         self._is_filling = True
-        self._timer = one_shot(self, _PAUSE, self._draw)
-        self._begin_timer = one_shot(self, 0, self._begin)
-        self._lay_out()
+        self._make_looks()
+        self._ticks: dict[str, QCheckBox] = {}
+        self._fields: dict[str, QLineEdit] = {}
+        self._defaults: dict[str, str] = {}
+        self._copy = push_button("Cop&y", "figureCopyButton", self.copy)
+        self._copy.setToolTip("Put the figure on the clipboard")
+        self._copy.setEnabled(False)
+        self.lay_out(self._make_controls(), self._copy)
         self._fill()
-        # What takes long comes after the sheet is seen.
-        self._begin_timer.start()
 
     # What is shown
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         for dataset, document, state in self._shown:
             source = FigureSource(dataset, self)
             plot = FigurePlot(source, document, self)
@@ -225,12 +157,10 @@ class FigureSheet(QDialog):
         self._waiting -= 1
         if self._waiting == 0:
             self._fill_words()
-            self._draw()
+            self.draw()
 
     def done(self, result: int) -> None:
         """Close it, and let go of what was read for it."""
-        self._timer.stop()
-        self._begin_timer.stop()
         self._settings.set_preference(KEPT, json.dumps(self._form.as_json()))
         for plot in self._plots:
             plot.close()
@@ -241,10 +171,6 @@ class FigureSheet(QDialog):
         self._charts.clear()
         super().done(result)
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self.reject()
-        super().closeEvent(event)
-
     @property
     def drawing(self) -> FigureDrawing | None:
         """The figure as it is seen; None before all of it has come."""
@@ -252,14 +178,8 @@ class FigureSheet(QDialog):
 
     # Layout
 
-    def _lay_out(self) -> None:
-        controls = QWidget()
-        grid = QGridLayout(controls)
-        grid.setContentsMargins(0, 0, theme.MEDIUM, 0)
-        grid.setHorizontalSpacing(theme.MEDIUM)
-        grid.setVerticalSpacing(theme.MEDIUM)
-        grid.setColumnStretch(1, 1)
-        grid.setColumnMinimumWidth(0, 100)
+    def _make_looks(self) -> None:
+        """Make the controls of size and look."""
         self._named = combo_box("figureNamedSize", "Size")
         for name, title in _TITLES.items():
             self._named.addItem(title, name)
@@ -279,61 +199,38 @@ class FigureSheet(QDialog):
         self._points = self._length("figurePoints", "Size of the letters", MOST_POINTS)
         self._points.setMinimum(LEAST_POINTS)
         self._points.setSuffix(" pt")
-        self._scheme = combo_box("figureScheme", "Ground")
-        for scheme in SCHEMES:
-            self._scheme.addItem(f"{scheme.capitalize()} background", scheme)
+        self._scheme = ground_box("figureScheme")
         self._scheme.activated.connect(self._changed)
-        sides = _in_line(self._width, plain_label("×", wrap=False), self._height, self._unit)
+
+    def _make_controls(self) -> QWidget:
+        controls = QWidget()
+        grid = QGridLayout(controls)
+        grid.setContentsMargins(0, 0, theme.MEDIUM, 0)
+        grid.setHorizontalSpacing(theme.MEDIUM)
+        grid.setVerticalSpacing(theme.MEDIUM)
+        grid.setColumnStretch(1, 1)
+        grid.setColumnMinimumWidth(0, 100)
         rows = (
             ("Size", _in_line(self._named)),
-            ("", sides),
+            ("", _in_line(self._width, plain_label("×", wrap=False), self._height, self._unit)),
             ("Look", _in_line(self._dpi, self._points)),
             ("", _in_line(self._scheme)),
         )
         for row, (label, line) in enumerate(rows):
             grid.addWidget(plain_label(label, wrap=False), row, 0)
             grid.addLayout(line, row, 1)
-        self._ticks: dict[str, QCheckBox] = {}
-        self._fields: dict[str, QLineEdit] = {}
-        self._defaults: dict[str, str] = {}
-        for row, (name, (label, switch)) in enumerate(_WORDS.items(), 4):
+        for row, (name, (label, switch)) in enumerate(_WORDS.items(), len(rows)):
             self._add_words(grid, row, name, label, switch)
-        self._overlays = self._tick("overlays", "What lies &over the picture, such as coastlines")
-        grid.addWidget(self._overlays, 10, 0, 1, 2)
+        self._overlays = self._tick("overlays", "&Overlays, such as coastlines")
         below = self._tick("charts", "C&harts below the picture")
         below.setVisible(bool(self._charts))
-        grid.addWidget(below, 11, 0, 1, 2)
-        grid.setRowStretch(12, 1)
-        self._preview = FigurePreview()
-        self._preview.resized.connect(self._timer.start)
-        self._facts = plain_label("", role="muted")
-        self._facts.setObjectName("figureFacts")
-        across = QHBoxLayout()
-        across.setSpacing(theme.LARGE)
+        for tick in (self._overlays, below):
+            grid.addWidget(tick, grid.rowCount(), 0, 1, 2)
+        grid.setRowStretch(grid.rowCount(), 1)
         held = scrolled(controls)
         wide = controls.sizeHint().width() + held.verticalScrollBar().sizeHint().width()
         held.setFixedWidth(max(_LEAST_CONTROLS, wide))
-        across.addWidget(held)
-        right = QVBoxLayout()
-        right.addWidget(self._preview, 1)
-        right.addWidget(self._facts)
-        across.addLayout(right, 1)
-        self._copy = push_button("Cop&y", "figureCopyButton", self.copy)
-        self._copy.setToolTip("Put the figure on the clipboard")
-        self._export = push_button("&Export…", "figureExportButton", self._ask_where)
-        self._export.setDefault(True)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.MEDIUM)
-        buttons.addWidget(self._copy)
-        buttons.addStretch(1)
-        buttons.addWidget(push_button("Cancel", "figureCancelButton", self.reject))
-        buttons.addWidget(self._export)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(*[theme.HUGE] * 4)
-        layout.setSpacing(theme.LARGE)
-        layout.addLayout(across, 1)
-        layout.addLayout(buttons)
-        self._enable()
+        return held
 
     def _add_words(self, grid: QGridLayout, row: int, name: str, label: str, switch: str) -> None:
         field = QLineEdit()
@@ -453,7 +350,7 @@ class FigureSheet(QDialog):
 
     # The preview
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         if self._waiting or not self._plots:
             return
         try:
@@ -494,25 +391,16 @@ class FigureSheet(QDialog):
             QGuiApplication.clipboard().setMimeData(mime_data(self._drawing))
             self.told.emit("Figure copied")
 
-    def _ask_where(self) -> None:
-        dialog = QFileDialog(self, "Export figure", self._folder)
-        dialog.setObjectName("exportFigureDialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([*FORMS.values()])
-        dialog.setDefaultSuffix(".pdf")
-        dialog.selectFile(f"{self._name}.pdf")
-
-        def filtered(chosen: str) -> None:
-            suffix = next(suffix for suffix, words in FORMS.items() if words == chosen)
-            dialog.setDefaultSuffix(suffix)
-            named = dialog.selectedFiles()
-            dialog.selectFile(Path(named[0]).stem + suffix if named else self._name + suffix)
-
-        dialog.filterSelected.connect(filtered)
-        dialog.fileSelected.connect(self.write)
-        dialog.setModal(True)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.show()
+    def ask_where(self) -> None:
+        ask_target(
+            "Export figure",
+            "exportFigureDialog",
+            FORMS,
+            self._folder,
+            self.write,
+            self,
+            f"{self._name}.pdf",
+        )
 
     def write(self, path: str) -> None:
         """Write the figure to a file; its suffix says as what."""

@@ -5,38 +5,30 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QDoubleSpinBox,
-    QFileDialog,
     QGridLayout,
-    QHBoxLayout,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
+from refbrowser.app.dialogs.export_target import ask_target
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.small_widgets import (
     combo_box,
-    one_shot,
     plain_label,
-    push_button,
-    resize_within_screen,
 )
 from refbrowser.errors import RefbrowserError
 from refbrowser.tools.figure.film_files import check_target
 from refbrowser.tools.figure.window.figure_drawing import FigureDrawing, png_bytes
 from refbrowser.tools.figure.window.figure_plot import FigurePlot, FigureSource
-from refbrowser.tools.figure.window.figure_sheet import FigurePreview
 from refbrowser.tools.figure.window.film_job import FilmOrder
-from refbrowser.views.figures.figure_form import SCHEMES, FigureForm, FigureWords
+from refbrowser.tools.figure.window.preview_sheet import PreviewSheet, ground_box
+from refbrowser.views.figures.figure_form import FigureForm, FigureWords
 from refbrowser.views.figures.figure_size import FigureSize, check_size, parse_size
 from refbrowser.views.figures.film_plan import GIF, LEAST_RATE, MOST_RATE, MP4, FilmLevels, FilmPlan
 from refbrowser.views.words import one_line
@@ -49,10 +41,9 @@ if TYPE_CHECKING:
 
 #: The name under which the form of the last film is kept.
 _KEPT = "film"
-_PAUSE = 80
 _LEVELS = {
     FilmLevels.SHOWN: "Levels of the picture that is shown",
-    FilmLevels.ALL: "Levels of all frames (looks at all first)",
+    FilmLevels.ALL: "Levels of all frames (reads them all first)",
     FilmLevels.EACH: "Each frame its own levels",
 }
 #: Widths and heights in pixels, each with dots per inch that suit 16 points.
@@ -80,7 +71,7 @@ class _Weight:
 _WEIGHTS = (_Weight("MP4", 3e-8, 0.12), _Weight("GIF", 8e-8, 0.8), _Weight("PNG", 6e-8, 1.0))
 
 
-class FilmSheet(QDialog):
+class FilmSheet(PreviewSheet):
     """Asks how a film is to be.
 
     Signals
@@ -99,26 +90,19 @@ class FilmSheet(QDialog):
         settings: Settings,
         parent: QWidget,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("filmSheet")
-        self.setWindowTitle("Export film")
-        self.setModal(True)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        resize_within_screen(self, 1080, 600)
+        super().__init__("film", "Export film", 600, parent)
         self._dataset, self._document, self._state = shown
         self._settings, self._folder, self._name = settings, folder, name
         self._plot: FigurePlot | None = None
         self._is_filled = False
         self._frame: tuple[float, float] | None = None
-        self._timer = one_shot(self, _PAUSE, self._draw)
-        self._begin_timer = one_shot(self, 0, self._begin)
-        self._lay_out()
-        self._begin_timer.start()
+        self._facts.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        self._make_frames()
+        self._make_looks()
+        self.lay_out(self._make_controls())
 
-    def _lay_out(self) -> None:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(theme.MEDIUM)
-        grid.setVerticalSpacing(theme.MEDIUM)
+    def _make_frames(self) -> None:
+        """Make the controls of which frames there are, and how quickly they follow."""
         self._along = combo_box("filmAlong", "Along")
         self._along.activated.connect(self._along_chosen)
         self._first, self._last, self._step = (
@@ -134,6 +118,9 @@ class FilmSheet(QDialog):
         self._rate.setDecimals(1)
         self._rate.setSuffix(" per second")
         self._rate.valueChanged.connect(self._changed)
+
+    def _make_looks(self) -> None:
+        """Make the controls of what the frames look like."""
         self._levels = combo_box("filmLevels", "Levels of the colours")
         for levels, words in _LEVELS.items():
             self._levels.addItem(words, levels.value)
@@ -142,14 +129,19 @@ class FilmSheet(QDialog):
         for width, height in _SIZES:
             self._size.addItem(f"{width} × {height} pixels", str(FigureSize(width, height, "px")))
         self._size.activated.connect(self._changed)
-        self._scheme = combo_box("filmScheme", "Ground")
-        for scheme in SCHEMES:
-            self._scheme.addItem(f"{scheme.capitalize()} background", scheme)
+        self._scheme = ground_box("filmScheme")
         self._scheme.activated.connect(self._changed)
         self._title, self._caption = (
             self._tick(name, words)
             for name, words in (("filmTitle", "&Title with the time"), ("filmCaption", "&Caption"))
         )
+
+    def _make_controls(self) -> QWidget:
+        controls = QWidget()
+        grid = QGridLayout(controls)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(theme.MEDIUM)
+        grid.setVerticalSpacing(theme.MEDIUM)
         rows: tuple[tuple[str, QWidget, QWidget | None], ...] = (
             ("Along", self._along, None),
             ("From", self._first, self._first_is),
@@ -171,31 +163,7 @@ class FilmSheet(QDialog):
         grid.setColumnMinimumWidth(2, 120)
         grid.setColumnStretch(2, 1)
         grid.setRowStretch(len(rows), 1)
-        self._preview = FigurePreview()
-        self._preview.resized.connect(self._timer.start)
-        self._facts = plain_label("", role="muted")
-        self._facts.setObjectName("filmFacts")
-        self._facts.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
-        right = QVBoxLayout()
-        right.addWidget(self._preview, 1)
-        right.addWidget(self._facts)
-        across = QHBoxLayout()
-        across.setSpacing(theme.LARGE)
-        across.addLayout(grid)
-        across.addLayout(right, 1)
-        self._export = push_button("&Export…", "filmExportButton", self._ask_where)
-        self._export.setDefault(True)
-        self._export.setEnabled(False)
-        line = QHBoxLayout()
-        line.setSpacing(theme.MEDIUM)
-        line.addStretch(1)
-        line.addWidget(push_button("Cancel", "filmCancelButton", self.reject))
-        line.addWidget(self._export)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(*[theme.HUGE] * 4)
-        layout.setSpacing(theme.LARGE)
-        layout.addLayout(across, 1)
-        layout.addLayout(line)
+        return controls
 
     def _number(self, name: str, words: str) -> QSpinBox:
         field = QSpinBox()
@@ -215,7 +183,7 @@ class FilmSheet(QDialog):
 
     # What is shown
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         source = FigureSource(self._dataset, self)
         self._plot = FigurePlot(source, self._document, self)
         self._plot.ready.connect(self._ready)
@@ -227,7 +195,7 @@ class FilmSheet(QDialog):
     def _ready(self) -> None:
         if not self._is_filled:
             self._fill()
-        self._draw()
+        self.draw()
 
     def _fill(self) -> None:
         """Offer the sliders, and what was chosen last."""
@@ -309,7 +277,7 @@ class FilmSheet(QDialog):
         levels = FilmLevels(self._levels.currentData())
         return FilmPlan(self._along.currentData(), indices, self._rate.value(), levels)
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         plot = self._plot
         if plot is None or not self._is_filled or self._along.currentData() is None:
             return
@@ -356,25 +324,10 @@ class FilmSheet(QDialog):
 
     # What is done
 
-    def _ask_where(self) -> None:
-        dialog = QFileDialog(self, "Export film", self._folder)
-        dialog.setObjectName("exportFilmDialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([*_FORMS.values()])
-        dialog.setDefaultSuffix(MP4)
-        dialog.selectFile(self._name + MP4)
-
-        def filtered(chosen: str) -> None:
-            suffix = next(suffix for suffix, words in _FORMS.items() if words == chosen)
-            dialog.setDefaultSuffix(suffix)
-            named = dialog.selectedFiles()
-            dialog.selectFile((Path(named[0]).stem if named else self._name) + suffix)
-
-        dialog.filterSelected.connect(filtered)
-        dialog.fileSelected.connect(self.order)
-        dialog.setModal(True)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.show()
+    def ask_where(self) -> None:
+        ask_target(
+            "Export film", "exportFilmDialog", _FORMS, self._folder, self.order, self, self._name + MP4
+        )
 
     def order(self, target: str) -> None:
         """Have the film made; its suffix says as what, one without a suffix is a folder of pictures."""
@@ -400,14 +353,8 @@ class FilmSheet(QDialog):
 
     def done(self, result: int) -> None:
         """Close it, and let go of what was read for it."""
-        self._timer.stop()
-        self._begin_timer.stop()
         if self._plot is not None:
             self._plot.close()
             self._plot.source.close()
             self._plot = None
         super().done(result)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self.reject()
-        super().closeEvent(event)

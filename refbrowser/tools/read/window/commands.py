@@ -60,7 +60,7 @@ class ComputeCommands(CommandGroup):
             "&Go to a place",
             shortcut="Ctrl+Shift+G",
             when="has_slice",
-            tip="Type what is to be seen of the array: time=2003-04, lat=30..60, plev~500",
+            tip="Type what to show of the array: time=2003-04, lat=30..60, plev~500",
             menu="&Data",
             after="reset_view",
         ),
