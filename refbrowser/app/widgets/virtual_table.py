@@ -439,6 +439,10 @@ class VirtualTable(PaintedView):
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_selected()
             return
+        if event.matches(QKeySequence.StandardKey.SelectAll) and self._model.row_count():
+            # What is in sight stays.
+            self._set_current(self._model.row_count() - 1, 0)
+            return
         current = -1 if self._current is None else self._current
         page = self.visible_rows()
         targets = {

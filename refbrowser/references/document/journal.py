@@ -21,6 +21,7 @@ from refbrowser.references.document.document import Document
 from refbrowser.references.document.history import History, Revert, Step
 from refbrowser.references.edits import edits, many_edits, node_edits, url_moves
 from refbrowser.references.edits.edits import Compound
+from refbrowser.references.edits.reference_changes import ChangeReferences, ReferenceChange
 from refbrowser.references.edits.text_patch import TextPatch, patch_between
 
 _CLASSES: dict[str, Any] = {
@@ -55,6 +56,7 @@ _CLASSES: dict[str, Any] = {
         node_edits.RenameDimension,
         node_edits.RenameNode,
         url_moves.MoveUrls,
+        ChangeReferences,
     )
 }
 #: What a field must be; a field that is not named may be any JSON value.
@@ -170,11 +172,22 @@ def _scope(value: Any) -> PrefixScope:
     raise _unreadable(value)
 
 
+def _change(value: Any) -> ReferenceChange:
+    try:
+        return ReferenceChange.from_json(value)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise _unreadable(value) from None
+
+
 #: Fields that are values of their own, and how they are read.
-_READ: dict[str, Callable[[Any], Any]] = {"runs": _runs, "pairs": _pairs, "scope": _scope, "values": _values}
+_READ: dict[str, Callable[[Any], Any]] = {
+    "runs": _runs, "pairs": _pairs, "scope": _scope, "values": _values, "change": _change,
+}  # fmt: skip
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, ReferenceChange):
+        return value.as_json()
     if isinstance(value, PrefixScope):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):

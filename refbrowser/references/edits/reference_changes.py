@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 from refbrowser.errors import quoted
@@ -81,6 +81,32 @@ class ReferenceChange:
     offset: SetNumber | AddNumber | None = None
     length: SetNumber | AddNumber | WholeFiles | None = None
 
+    def as_json(self) -> dict[str, list[Any]]:
+        """Return it as a value of JSON's types: the kind of each change, and what it is made of."""
+        changes = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: [type(change).__name__, *astuple(change)]
+            for name, change in changes.items()
+            if change is not None
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, list[Any]]) -> ReferenceChange:
+        """Return the change that `as_json` gave this value of.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            It is none.
+        """
+        changes = {}
+        for name, (kind, *parts) in value.items():
+            wanted = str if name == "url" else int
+            if any(type(part) is not wanted for part in parts):
+                raise ValueError(kind)
+            changes[name] = _KINDS[name][kind](*parts)
+        return cls(**changes)
+
     def changed(self, value: Any) -> Any:
         """Return what becomes of a value of `refs`; the same where it has no URL.
 
@@ -103,6 +129,17 @@ class ReferenceChange:
             missing = "length" if length is None else "offset"
             raise refused(f"a whole file cannot become a range without {missing}: set both")
         return [url] if offset is None else [url, offset, length]
+
+
+#: What may become of each, by name.
+_KINDS: dict[str, dict[str, Any]] = {
+    name: {kind.__name__: kind for kind in kinds}
+    for name, kinds in {
+        "url": (SetText, ReplaceText),
+        "offset": (SetNumber, AddNumber),
+        "length": (SetNumber, AddNumber, WholeFiles),
+    }.items()
+}
 
 
 def _number(name: str, number: Any, change: SetNumber | AddNumber | WholeFiles | None) -> Any:

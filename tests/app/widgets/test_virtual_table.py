@@ -77,6 +77,10 @@ def test_keyboard_moves_selects_and_copies(table: VirtualTable) -> None:
     QTest.keyClick(table, Qt.Key.Key_PageUp)
     assert moves == [0, 1, 2, 10**9 - 1, 10**9 - 1 - table.visible_rows()]
     assert "Square" in table.accessibleDescription()
+    top = table.top_row()
+    QTest.keyClick(table, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert table.selected() == range(10**9)
+    assert table.top_row() == top
 
 
 def test_return_and_double_click_activate(table: VirtualTable, qtbot: QtBot) -> None:

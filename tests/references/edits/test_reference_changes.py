@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import is_dataclass
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.journal import _CLASSES, edit_from_json, edit_to_json
+from refbrowser.references.edits import edits, many_edits, node_edits, outer_edits, url_moves
 from refbrowser.references.edits import reference_changes as module
 from refbrowser.references.edits.edits import SetReference
 from refbrowser.references.edits.reference_changes import (
@@ -98,3 +101,34 @@ def test_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_first_ones_are_shown() -> None:
     document = ReferenceDocument.of(TEXT.encode())
     assert values_at(document, ((1, 2), (3, 5)), 2) == [("b", ["f.bin", 10, 20]), ("d", ["g.bin"])]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ReferenceChange(url=SetText("s3://b/x.nc")),
+        ReferenceChange(url=ReplaceText("a", "b"), offset=AddNumber(-4), length=SetNumber(7)),
+        ReferenceChange(length=WholeFiles()),
+    ],
+)
+def test_a_change_is_kept_in_the_journal(change: ReferenceChange) -> None:
+    edit = ChangeReferences(((0, 3), (5, 6)), change)
+    kept = json.loads(json.dumps(edit_to_json(edit)))
+    assert edit_from_json(kept) == edit
+    for damaged in (
+        {"url": ["SetNumber", 4]},
+        {"url": ["SetText", 4]},
+        {"url": []},
+        {"size": ["SetText", "a"]},
+        [1],
+    ):
+        with pytest.raises(RefbrowserError):
+            edit_from_json({**kept, "change": damaged})
+
+
+def test_every_edit_is_kept_in_the_journal() -> None:
+    modules = (edits, many_edits, node_edits, url_moves, outer_edits, module)
+    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    kept = {kind.__name__ for kind in kinds if hasattr(kind, "apply") and is_dataclass(kind)}
+    assert "ChangeReferences" in kept
+    assert kept - {"Compound", "TextPatch"} <= set(_CLASSES)
