@@ -238,8 +238,10 @@ class TestFlavours:
         document.store.open_as("nczarr")
         settle()
         window.documents.close(document)
-        again = window.open_recent(str(folder))
+        window.open_recent(str(folder))
         settle()
+        again = window.documents.current
+        assert again is not None
         assert again.store.flavour == "nczarr"
         assert again.hierarchy is not None
         assert again.hierarchy.flavour == Flavour.NCZARR
