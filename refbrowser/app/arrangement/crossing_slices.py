@@ -115,7 +115,7 @@ class CrossingSlices(QObject):
         slices = orthogonal_slices(
             state, first.stepped(), kept if kept is not None and len(kept) == 2 else None
         )
-        grid = replace(plot, view=None, projection=INDEX, in_colour=None)
+        grid = replace(plot, view=None, projection=INDEX, in_colour=None, profile=False, series=False)
         for view, each in zip(others, slices[1:], strict=True):
             view.restore(source, replace(grid, selection=each.text(), axes=each.axes))
         self.take((first, *others), list(slices[0].indices))

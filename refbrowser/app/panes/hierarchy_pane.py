@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -45,6 +45,7 @@ from refbrowser.app.widgets.elided_label import cut_around
 from refbrowser.app.widgets.small_widgets import one_shot, plain_label
 from refbrowser.views.file_sets import FileSet
 from refbrowser.views.hierarchy import CHANGED_MARK, ItemKind
+from refbrowser.views.window_states.window_state import EXPANDED
 from refbrowser.words import count_text, counted_spaced
 
 _ROOT = QModelIndex()
@@ -348,6 +349,20 @@ class HierarchyPane(QWidget):
                     found.append(identity)
                     pending.append(child)
         return found
+
+    def expanded_groups(self, document: OpenDocument) -> tuple[str, ...]:
+        """Return the paths of the groups of a document whose members are seen, without a filter too."""
+        expanded = self._expanded() if self._before_filter is None else self._before_filter
+        paths = [
+            str(place)
+            for number, kind, place in expanded
+            if number == document.number and kind == ItemKind.GROUP
+        ]
+        return tuple(paths[:EXPANDED])
+
+    def expand_groups(self, document: OpenDocument, paths: Sequence[str]) -> None:
+        """Let the members of groups of a document be seen, as far as there are such groups."""
+        self._expand([(document.number, str(ItemKind.GROUP), path) for path in paths])
 
     def _expand(self, identities: list[Identity]) -> None:
         for identity in identities:

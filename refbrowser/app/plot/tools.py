@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -209,12 +210,16 @@ class PlotTools(QObject):
         return None if made is None else made.rows()
 
     def told(self, state: PlotState) -> PlotState:
-        """Return a state with the regions that are shown."""
+        """Return a state with the charts and regions that are shown."""
         told: PlotState = self._region.told(state) if self.is_region else state
-        return told
+        return replace(told, profile=self.is_profile, series=self.is_series)
 
     def restore(self, state: PlotState) -> None:
-        """Show the regions that a state tells, or none."""
+        """Show the charts and regions that a state tells, or none."""
+        if state.profile != self.is_profile:
+            self.profile().set_on(state.profile)
+        if state.series != self.is_series:
+            self.series().set_on(state.series)
         if state.regions:
             self.region().restore(state)
         elif self.is_region:

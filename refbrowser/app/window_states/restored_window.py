@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.plot.colours.colour_maps import all_maps
 from refbrowser.app.tasks.latest import Latest
+from refbrowser.app.widgets.small_widgets import resize_within_screen
 from refbrowser.app.window_states.dock_states import put_back
 from refbrowser.app.window_states.told_window import OPTIONS
 from refbrowser.errors import RefbrowserError
@@ -69,6 +71,7 @@ class RestoredWindow(QObject):
         workspace = self._workspace
         self._state = state
         window = cast("QMainWindow", workspace.window())
+        _resize(window, state)
         put_back(window, workspace.docks, state.docks, is_folded=state.is_bottom_folded)
         for paths in state.sets:
             workspace.documents.add_set(paths)
@@ -233,6 +236,9 @@ class RestoredWindow(QObject):
         if document.hierarchy is None:
             return
         self._shown[pane] = key, pane, state
+        if state.colour_map and state.colour_map not in all_maps():
+            name = one_line(state.colour_map)
+            self.told.emit(f"The colour table {name} is not here: {pane.look().options.map_title} is shown")
         try:
             pane.restore(document, state)
         except RefbrowserError as error:
@@ -248,6 +254,8 @@ class RestoredWindow(QObject):
         """Select what was selected, and say what is missing, once nothing is awaited any more."""
         if self._awaited or self._state is not None:
             return
+        for key, document in self._documents.items():
+            self._workspace.hierarchy.expand_groups(document, self._states[key].expanded)
         current, views = self._show_current(), self._workspace.centre.views
         active = None if views is None else self._shown.get(views.active)
         if active is not None and views is not None:
@@ -262,3 +270,14 @@ class RestoredWindow(QObject):
         missed, self._missed = self._missed, []
         if missed:
             self.missed.emit(missed)
+
+
+def _resize(window: QMainWindow, state: WindowState) -> None:
+    """Let a window be as large as a value says, as far as the screen has room."""
+    if state.width and state.height:
+        if window.isMaximized() and not state.is_maximised:
+            window.showNormal()
+        if not window.isMaximized():
+            resize_within_screen(window, state.width, state.height)
+    if state.is_maximised and window.isVisible():
+        window.showMaximized()

@@ -24,6 +24,9 @@ def window_state(workspace: Workspace) -> WindowState:
     kept = [(document, state) for document, state in told if state is not None]
     current = workspace.documents.current
     centre = workspace.centre
+    window = cast("QMainWindow", workspace.window())
+    # Of a maximised one, the size that it goes back to.
+    size = window.normalGeometry().size() if window.isMaximized() else window.size()
     arrangement = {} if centre.views is None else centre.views.arrangement_state().as_json()
     return WindowState(
         documents=tuple(state for _document, state in kept),
@@ -32,8 +35,11 @@ def window_state(workspace: Workspace) -> WindowState:
         plots=tuple(plot.state() for plot in centre.plots()),
         arrangement=arrangement,
         tab=centre.tabs.tabText(centre.tabs.currentIndex()),
-        docks=dock_states(cast("QMainWindow", workspace.window()), workspace.docks),
+        docks=dock_states(window, workspace.docks),
         is_bottom_folded=workspace.docks.is_folded,
+        width=size.width(),
+        height=size.height(),
+        is_maximised=window.isMaximized(),
     )
 
 
@@ -42,7 +48,8 @@ def _document_state(workspace: Workspace, document: OpenDocument) -> DocumentSta
     if not document.is_new:
         said = {**document.options, **document.kept}
         options = {name: str(said[name]) for name in OPTIONS if said.get(name)}
-        return DocumentState(document.path, options=options, selected=selected)
+        expanded = workspace.hierarchy.expanded_groups(document)
+        return DocumentState(document.path, options=options, selected=selected, expanded=expanded)
     if document.dataset is None:
         return None
     from refbrowser.views.derived.computed import long_name_of, source_of

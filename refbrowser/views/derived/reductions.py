@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from refbrowser.model.expressions.grammar import NamedArray, word_text
+from refbrowser.model.expressions.grammar import Call, NamedArray, parsed, word_text
 
 #: What is taken over a dimension, by the function of expressions that takes it.
 STATISTICS: Mapping[str, str] = {
@@ -58,6 +58,23 @@ def reduced_text(array: NamedArray, reductions: Sequence[AxisReduction]) -> str:
         text = f"{each.statistic}({text}, {word_text(each.name)})"
     name = f"{array.path.rsplit('/', 1)[-1]}_{'_'.join(each.statistic for each in reductions)}"
     return f"{name} = {text}" if name.isidentifier() else text
+
+
+def reductions_of(text: str) -> tuple[str, tuple[AxisReduction, ...]] | None:
+    """Return the path of an array and its statistics, where `reduced_text` wrote its text; else None."""
+    expression, taken = parsed(text).expression, []
+    while isinstance(expression, Call) and expression.name in STATISTICS and len(expression.words) == 1:
+        taken.append((expression.words[0], expression.name))
+        expression = expression.operands[0]
+    if not taken or not isinstance(expression, NamedArray):
+        return None
+    parts = {}
+    for each in filter(None, expression.selection.split(",")):
+        name = next((name for name, _ in taken if each.startswith((f"{name}=", f"{name}@", f"{name}~"))), "")
+        parts[name] = each[len(name) :].removeprefix("=")
+    found = tuple(AxisReduction(name, statistic, parts.get(name, "")) for name, statistic in reversed(taken))
+    is_such = reduced_text(NamedArray("", expression.path), found) == text
+    return (expression.path, found) if is_such else None
 
 
 def with_reduction(reductions: Sequence[AxisReduction], wanted: AxisReduction) -> tuple[AxisReduction, ...]:

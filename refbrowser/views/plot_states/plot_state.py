@@ -125,6 +125,8 @@ class PlotState(JsonValue):
     regions, region_over, region_measure
         Regions whose statistics are shown, as text; the dimension over all of which they are, empty for the
         slice; and what their chart shows along it, empty for a histogram.
+    profile, series
+        Whether the values along a line, and those of elements along a dimension, are shown below.
     view
         What is in sight exactly, on the axes of the plot: left, right, bottom, top; None for the whole slice.
     """
@@ -161,4 +163,6 @@ class PlotState(JsonValue):
     regions: tuple[str, ...] = json_field(many_of(text_of(_EXPRESSION), _NAMES), ())
     region_over: str = json_field(_name, "")
     region_measure: str = json_field(_name, "")
+    profile: bool = json_field(is_on, False)
+    series: bool = json_field(is_on, False)
     view: tuple[float, float, float, float] | None = json_field(maybe(_box), None)

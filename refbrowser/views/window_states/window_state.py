@@ -21,6 +21,8 @@ from refbrowser.views.plot_states.plot_state import PlotState
 
 #: Documents, sets, paths of one set, plots and docks that are read at most.
 DOCUMENTS, SETS, SET_PATHS, PLOTS, DOCKS = 1_000, 200, 100_000, 64, 64
+#: Groups of one document that are expanded at most.
+EXPANDED = 1_000
 #: Where a dock can be.
 AREAS = ("left", "right", "top", "bottom", "floating")
 _LABELS = 64
@@ -49,6 +51,8 @@ class DocumentState(JsonValue):
         Path of the group or array that is selected in it; empty where none is.
     long_name
         Of what `expression` computes; empty for the expression itself.
+    expanded
+        Paths of the groups whose members are seen in the tree.
     """
 
     NOUN = "a document"
@@ -59,6 +63,7 @@ class DocumentState(JsonValue):
     options: Mapping[str, str] = json_field(named(_name, 16), {})
     selected: str = json_field(text_of(LIMITS.key_length), "")
     long_name: str = json_field(text_of(65_536), "")
+    expanded: tuple[str, ...] = json_field(many_of(text_of(LIMITS.key_length), EXPANDED), ())
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,10 @@ class WindowState(JsonValue):
         The docks, from left to right and from the top down.
     is_bottom_folded
         Whether nothing but the tabs is seen of those at the bottom.
+    width, height
+        Of the window where it is not maximised, in device independent pixels; 0 where that is not known.
+    is_maximised
+        Whether it fills the screen.
     """
 
     NOUN = "a session"
@@ -137,6 +146,9 @@ class WindowState(JsonValue):
     tab: str = json_field(_name, "")
     docks: tuple[DockState, ...] = json_field(many_of(DockState.from_json, DOCKS), ())
     is_bottom_folded: bool = json_field(is_on, False)
+    width: int = json_field(_size, 0)
+    height: int = json_field(_size, 0)
+    is_maximised: bool = json_field(is_on, False)
 
     @property
     def is_empty(self) -> bool:

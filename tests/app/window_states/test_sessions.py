@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtWidgets import QMessageBox, QPushButton
+from PySide6.QtWidgets import QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open, drop
 
+import refbrowser
 from refbrowser.app.commands.sessions import SessionCommands
 from refbrowser.app.controller.work import Opened, state_of
 from refbrowser.app.dialogs.session_bar import SessionBar
@@ -307,3 +308,59 @@ def test_a_computed_array_takes_no_other_view(
     made = window.documents.all()[-1].hierarchy
     assert made is not None
     assert made.find("/computed").attributes == names  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+def test_a_statistic_over_a_slider_and_what_is_around_a_plot_come_back(
+    window: MainWindow,
+    group: SessionCommands,
+    tmp_path: Path,
+    opened: Open,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    document = opened(tmp_path / refbrowser.sample(str(tmp_path / "sample.json")))
+    settle()
+    window.hierarchy.expand_groups(document, ["/ocean"])
+    window.hierarchy.select_node(document, "/ocean/sst")
+    settle()
+    window.resize(733, 611)
+    plot = window.centre.plot
+    assert plot is not None
+    plot.sliders.reductionChosen.emit("time", "mean", "2024-03..2024-05")
+    settle()
+    plot.tools.toggle_profile()
+    made = plot.source()
+    assert made is not None
+    title = made.hierarchy.find(plot.array().path).attributes["long_name"]  # type: ignore[union-attr]
+    assert "mean over time" in title
+    path = tmp_path / "study.refbrowser"
+    group.write(str(path))
+    settle()
+    said = json.loads(path.read_text())
+    assert [each.get("expanded") for each in said["documents"]] == [["/ocean"], None]
+    # A colour table that only the other one had.
+    said["plots"][0]["colour_map"] = "Our own"
+    path.write_text(json.dumps(said))
+    close_all(window, settle)
+    window.resize(600, 500)
+    told: list[str] = []
+    monkeypatch.setattr(group._workspace, "say", told.append)
+    group.open_from(str(path))
+    settle()
+    assert (window.width(), window.height()) == (733, 611)
+    plot = window.centre.plot
+    assert plot is not None
+    array = plot.array()
+    assert array is not None
+    assert array.attributes["long_name"] == title
+    assert plot.tools.is_profile
+    assert window.hierarchy.expanded_groups(window.documents.all()[0]) == ("/ocean",)
+    row = plot.sliders.findChild(QLineEdit, "part_time")
+    assert row is not None
+    assert row.text() == "2024-03..2024-05"
+    assert any("Our own" in text for text in told)
+    # One place again: that of the array itself.
+    plot.sliders.reductionChosen.emit("time", "", "")
+    settle()
+    assert plot.array().path == "/ocean/sst"  # type: ignore[union-attr]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
@@ -108,7 +109,7 @@ class FigurePlot(QObject):
         RefbrowserError
             As `refbrowser.app.plot.plot_pane.PlotPane.restore` does.
         """
-        self.pane.restore(self.source, state)
+        self.pane.restore(self.source, replace(state, profile=False, series=False))
         self.wait()
 
     def wait(self) -> None:

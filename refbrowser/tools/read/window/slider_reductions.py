@@ -16,22 +16,24 @@ from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.expressions.grammar import NamedArray
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.selection import Selection
 from refbrowser.views.derived.reductions import (
     AxisReduction,
     reduced_text,
+    reductions_of,
     with_reduction,
     without_reduction,
 )
+from refbrowser.views.plot.slicing import SliceState, dimension_names
 from refbrowser.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.workspace.workspace import Workspace
     from refbrowser.engine.dataset import Array
-    from refbrowser.model.selection import Selection
     from refbrowser.tools.read.window.compute_sheet import Computed
     from refbrowser.views.plot.series import SeriesCost
-    from refbrowser.views.plot.slicing import SliceState
     from refbrowser.views.plot_states.plot_state import PlotState
 
 
@@ -102,8 +104,43 @@ class SliderReductions(QObject):
 
     def _of(self, plot: PlotPane) -> _Reduced | None:
         source, node = plot.source(), plot.array()
+        if isinstance(source, OpenDocument) and source.number not in self._reduced:
+            self._recall(plot, source)
         found = self._reduced.get(source.number) if isinstance(source, OpenDocument) else None
         return found if found is not None and node is not None and node.path == found.path else None
+
+    def _recall(self, plot: PlotPane, document: OpenDocument) -> None:
+        """Find the statistics that a document shows which was computed elsewhere, as in a session."""
+        from refbrowser.views.derived.computed import source_of
+
+        if document.dataset is None or not document.is_new:
+            return
+        path, expression, _labelled = source_of(document.dataset)
+        told = reductions_of(expression) if expression else None
+        shown, state = plot.array(), plot.state()
+        if told is None or shown is None or state is None:
+            return
+        of, reductions = told
+        for each in self._workspace.documents.all():
+            hierarchy = each.hierarchy if each.path == path and not each.is_new else None
+            node = None if hierarchy is None else hierarchy.find(of)
+            if not isinstance(node, ArrayNode):
+                continue
+            names = dimension_names(node)
+            over = [reduction.name for reduction in reductions]
+            left = tuple(axis for axis, name in enumerate(names) if name not in over)
+            if not left or not set(over) <= set(names):
+                continue
+            first = SliceState.of(node.shape, names, Selection.from_text("", node.shape), left[-2:])
+            whole = replace(state, path=path, node=of, expression="", documents={}, selection="", axes=())
+            axes = [
+                ReducedAxis(reduction, "" if reduction.part else f"all {count_text(size)}")
+                for reduction in reductions
+                for size in [node.shape[names.index(reduction.name)]]
+            ]
+            base = _Base(each, of, first, replace(whole, levels=None, are_levels_set=False, view=None))
+            self._reduced[document.number] = _Reduced(base, shown.path, tuple(axes))
+            return
 
     def _choose(self, plot: PlotPane, name: str, statistic: str, part: str) -> None:
         """Take a statistic over a dimension, another one than before, or none any more."""

@@ -16,7 +16,7 @@ import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.model.expressions.grammar import NamedArray
-from refbrowser.views.derived.reductions import AxisReduction, reduced_text
+from refbrowser.views.derived.reductions import AxisReduction, reduced_text, reductions_of
 from refbrowser.views.plot import series
 
 Open = Callable[[str | Path], OpenDocument]
@@ -28,6 +28,9 @@ def test_the_expression_of_statistics() -> None:
     assert time.words == "mean over time (2024-03..2024-05)"
     text = reduced_text(NamedArray("", "/a/t"), (time, AxisReduction("dim 1", "std", "@0:3")))
     assert text == "t_mean_std = std(mean(/a/t[time=2024-03..2024-05,dim 1@0:3], time), 'dim 1')"
+    told = reductions_of("t_mean = mean(/a/t[time=2024-03..2024-05], time)")
+    assert told == ("/a/t", (time,))
+    assert reductions_of("t_mean = mean(/a/t - 1, time)") is None
 
 
 @pytest.fixture
