@@ -118,13 +118,17 @@ class Distribution:
         low, high = (values.min(), values.max()) if ends is None else ends
         if not (low > self._low and high < self._low + self._width * (len(self._counts) - 0.5)):
             inside = (places >= 0) & (places < len(self._counts))
-            beyond = np.bincount(_keys(values[~inside]), minlength=1 << _BITS)
+            beyond = _keys(values[~inside])
             places = places[inside]
-        counts = np.bincount(places.astype(np.intp), minlength=len(self._counts))
+        # By way of int32, which processors convert to many at a time. `add.at` neither looks for the greatest
+        # one, as `bincount` does, nor takes memory.
+        classes = places.astype(np.int32).astype(np.intp)
         with self._lock:
-            self._counts += counts
+            np.add.at(self._counts, classes, 1)
             if beyond is not None:
-                self._beyond = beyond if self._beyond is None else self._beyond + beyond
+                if self._beyond is None:
+                    self._beyond = np.zeros(1 << _BITS, np.int64)
+                np.add.at(self._beyond, beyond, 1)
 
     def quantiles(self, parts: Sequence[float]) -> tuple[Quantile, ...]:
         """Return quantiles; exact ones between two values, as `numpy.quantile` has them."""

@@ -265,14 +265,20 @@ class Summarizing:
     # Reading
 
     def _blocks(self, cancel: CancelToken) -> Iterator[_Block]:
-        for whole in self.boxes:
-            for box in blocks_of(self.node, whole):
-                cancel.check()
-                yield self._read(box, cancel)
+        # One block is read while the one before it is counted: to take new memory for each costs more than
+        # to count it.
+        memory = [np.zeros(0, np.uint8)] * 2
+        boxes = (box for whole in self.boxes for box in blocks_of(self.node, whole))
+        for number, box in enumerate(boxes):
+            cancel.check()
+            size = prod(map(len, box)) * self.node.known_dtype.itemsize
+            if size > memory[number % 2].size:
+                memory[number % 2] = np.empty(size, np.uint8)
+            yield self._read(box, memory[number % 2][:size], cancel)
 
-    def _read(self, box: Box, cancel: CancelToken) -> _Block:
+    def _read(self, box: Box, memory: npt.NDArray[np.uint8], cancel: CancelToken) -> _Block:
         node, selection = self.node, Selection(box)
-        raw = np.empty(selection.shape, node.known_dtype.newbyteorder("="))
+        raw = memory.view(node.known_dtype.newbyteorder("=")).reshape(selection.shape)
         ended: list[EndedPart] = []
         is_value = fill_is_value(node)
 
@@ -345,7 +351,7 @@ class Summarizing:
                 weighed = None if weighed is None else weighed[:, places]
             else:
                 rows = np.where(within, rows, np.nan)
-        if len(rows) == 1 and np.isnan(rows.sum()):
+        if len(rows) == 1 and np.isnan(rows.min(initial=np.inf)):
             # What is left is counted without another look at what is no number.
             known = np.flatnonzero(~np.isnan(rows[0]))
             rows, places = rows[:, known], known if places is None else places[known]
