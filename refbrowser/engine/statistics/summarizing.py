@@ -390,10 +390,18 @@ class Summarizing:
         if not counted.valid:
             return
         low, high = np.nanmin(counted.extremes.low), np.nanmax(counted.extremes.high)
-        if summary.least is None or low <= summary.least.value:
+        if _comes_first(summary.least, low, flat.box, 1):
             counted.least = ExtremeValue(float(low), flat.index(rows == low, places))
-        if summary.greatest is None or high >= summary.greatest.value:
+        if _comes_first(summary.greatest, high, flat.box, -1):
             counted.greatest = ExtremeValue(float(high), flat.index(rows == high, places))
+
+
+def _comes_first(known: ExtremeValue | None, value: float, box: Box, sign: int) -> bool:
+    """Return whether the extreme of a box may be less (with -1 greater) than the known one, or before it."""
+    if known is None or sign * value < sign * known.value:
+        return True
+    # Many arrays have the same least value, such as 0, nearly everywhere.
+    return value == known.value and tuple(part.start for part in box) < known.index
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +430,8 @@ class _Flat:
 
     def index(self, found: Mask, places: npt.NDArray[np.int64] | None) -> tuple[int, ...]:
         """Return the first index of the array at which something was found."""
-        rows, columns = np.nonzero(found)
+        # One row is in C order: its first one is it.
+        rows, columns = np.nonzero(found) if len(found) > 1 else (np.zeros(1, int), found.argmax(1))
         if places is not None:
             columns = places[columns]
         along = self.along

@@ -107,3 +107,18 @@ def test_infinities_and_far_numbers_have_their_place() -> None:
     counted.add(np.array([-np.inf, -1e300, 1e300, np.inf]))
     low, high = counted.quantiles([0.0, 1.0])
     assert (low.value, high.value) == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_counts_are_those_of_numpy_at_every_edge(count: int) -> None:
+    """What lies on, within and beyond the classes is counted once each, also where they are added twice."""
+    counted = Distribution()
+    first = np.linspace(-1, 1, KEPT + 1)
+    counted.add(first)
+    edges = np.array([-3.0, np.nextafter(-3, 0), -1.0, -0.0, 1.0, np.nextafter(3, 0), 3.0, 1e9, -1e9])
+    for _ in range(count):
+        counted.add(edges)
+    whole = np.concatenate([first, *[edges] * count])
+    assert counted.histogram(-1e9, 1e9, 7).counts.tolist() == np.histogram(whole, 7, (-1e9, 1e9))[0].tolist()
+    for part, value, error in counted.quantiles(PARTS):
+        assert abs(value - np.quantile(whole, part)) <= error, part

@@ -256,6 +256,25 @@ def test_in_small_blocks_the_whole_is_the_same(
         assert abs(one.value - other.value) <= one.error
 
 
+@pytest.mark.parametrize(("region", "along"), [("", ""), ("> 1", ""), ("", "y"), ("> 1", "t")])
+def test_of_equal_extremes_the_first_is_told(
+    region: str, along: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = np.random.default_rng(5).integers(0, 5, (5, 9, 20)).astype("f4")
+    values[0, :4], values[1, 2, 3], values[1, 1, 9] = 3, np.nan, np.nan
+    grid = GridDocument()
+    grid.add("a", values, ["t", "y", "x"], {}, (2, 4, 20))
+    monkeypatch.setattr("refbrowser.engine.statistics.summarizing.BLOCK", 640)
+    monkeypatch.setattr("refbrowser.engine.statistics.summarizing.TRACT", 23)
+    with refbrowser.open(grid.document) as dataset:
+        found = refbrowser.statistics(dataset, "/a", region, along=along)
+    seen = np.where(values > (1 if region else -1), values, np.nan)
+    assert found.least is not None
+    assert found.greatest is not None
+    assert found.least.index == np.unravel_index(np.nanargmin(seen), seen.shape)
+    assert found.greatest.index == np.unravel_index(np.nanargmax(seen), seen.shape)
+
+
 def test_memory_does_not_grow_with_the_array(monkeypatch: pytest.MonkeyPatch) -> None:
     import tracemalloc
 
