@@ -18,6 +18,9 @@ from refbrowser.loading import load
 if TYPE_CHECKING:
     from refbrowser.io.running_window import Start
 
+#: As preferences call them, with hyphens.
+_THEMES = ("light", "dark", "contrast-light", "contrast-dark")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command without a verb."""
@@ -31,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--new-window", action="store_true", help="open a window of its own, not in the one that is open"
     )
     parser.add_argument("--size", metavar="SIZE", help="size of the window in pixels, for example 1280x800")
-    parser.add_argument("--theme", choices=("light", "dark"), help="colours of the window")
+    parser.add_argument("--theme", choices=_THEMES, help="colours of the window")
     add_reading(parser)
     add_templates(parser)
 
@@ -65,7 +68,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         allow=tuple(arguments.allow),
         allow_codecs=tuple(arguments.allow_codec),
         settings=settings,
-        scheme=arguments.theme,
+        scheme=arguments.theme and arguments.theme.replace("-", "_"),
         options=said_of_opening(arguments),
         shared=shared,
     )

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.loading import require
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.figures.film_plan import FilmLevels, FilmPlan, indices_of
+from refbrowser.views.overlays.contours import Spacing
+from refbrowser.views.overlays.marks import Marks
+from refbrowser.views.plot.levels import Scale
 from refbrowser.views.plot.slicing import dimension_names
 from refbrowser.views.plot_states.plot_state import PlotState
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from refbrowser.engine.dataset import Array
     from refbrowser.io.cancel import CancelToken
     from refbrowser.tools.figure.request import FigureRequest
@@ -31,10 +37,12 @@ def state_of(array: Array, select: str, asked: FigureRequest, token: CancelToken
         if name not in known:
             message = f"there is no overlay {quoted(name)}"
             raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(sorted(known))}")
+    axes = _axes(array, asked)
     return PlotState(
         path=array.dataset.path,
         node=array.path,
-        selection=_by_position(array, select, token),
+        selection=_by_position(array, select, axes, token),
+        axes=axes,
         decoded=not asked.raw,
         colour_map=asked.colour_map,
         reverse=asked.reverse,
@@ -42,9 +50,45 @@ def state_of(array: Array, select: str, asked: FigureRequest, token: CancelToken
         levels=asked.levels,
         are_levels_set=asked.levels is not None,
         extremes=asked.extremes,
-        overlays={name: name in asked.overlays for name in known} if asked.overlays else {},
+        scale=Scale(centre=asked.centre, steps=asked.steps).said(),
+        overlays=_overlays(asked, known),
+        marks=_marks(array, asked).said(),
         projection=_projection(asked.projection),
     )
+
+
+def _overlays(asked: FigureRequest, known: Iterable[str]) -> dict[str, bool]:
+    """Return what is drawn over it: what was asked for alone, and what has options of its own."""
+    overlays = {name: name in asked.overlays for name in known} if asked.overlays else {}
+    if asked.contours:
+        overlays["contours"] = True
+    if asked.arrows:
+        overlays["arrows"] = True
+    return overlays
+
+
+def _marks(array: Array, asked: FigureRequest) -> Marks:
+    """Return what lines and arrows are of."""
+    for path in asked.arrows or ():
+        if not isinstance(array.dataset.hierarchy.find(path), ArrayNode):
+            raise RefbrowserError(ErrorKind.USAGE, f"there is no array {quoted(path)}")
+    try:
+        return Marks(spacing=Spacing.of(asked.contours), arrows=asked.arrows or ("", ""))
+    except ValueError as error:
+        raise RefbrowserError(ErrorKind.USAGE, f"{quoted(asked.contours)} are no contours: {error}") from None
+
+
+def _axes(array: Array, asked: FigureRequest) -> tuple[int, ...]:
+    """Return the dimensions that were asked for, upwards and across; none where the window chooses them."""
+    names = dimension_names(array.node)
+    for name in filter(None, (asked.y, asked.x)):
+        if name not in names:
+            message = f"there is no dimension {quoted(name)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice=f"there are {', '.join(names)}")
+    if asked.y and (not asked.x or asked.x == asked.y):
+        message = f"{quoted(asked.y)} is upwards, and nothing else across"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="give another dimension with --x")
+    return tuple(names.index(name) for name in (asked.y, asked.x) if name)
 
 
 def _projection(text: str) -> str:
@@ -81,7 +125,7 @@ def plan_of(array: Array, asked: FigureRequest) -> FilmPlan:
     return FilmPlan(dimension, indices, asked.rate, FilmLevels(asked.levels_of))
 
 
-def _by_position(array: Array, select: str, token: CancelToken) -> str:
+def _by_position(array: Array, select: str, axes: Sequence[int], token: CancelToken) -> str:
     """Return a selection by position, of one by coordinates too.
 
     Raises
@@ -89,7 +133,7 @@ def _by_position(array: Array, select: str, token: CancelToken) -> str:
     RefbrowserError
         `E_USAGE`: it does not fit the array, or leaves out elements between others, which no plot does.
     """
-    if not select.strip():
+    if not select.strip() and not axes:
         return ""
     from refbrowser.views.plot.named_selection import selection_of
 
@@ -99,7 +143,7 @@ def _by_position(array: Array, select: str, token: CancelToken) -> str:
         if len(taken) > 1 and taken.step != 1:
             message = f"{quoted(select)} has a step of {taken.step}: a figure draws all elements"
             raise RefbrowserError(ErrorKind.USAGE, message, advice="give START:STOP alone")
-        if axis in found.dropped:
+        if axis in found.dropped or (axes and axis not in axes):
             texts.append(str(taken.start))
         else:
             texts.append(":" if taken == range(size) else f"{taken.start}:{taken.stop}")

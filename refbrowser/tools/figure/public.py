@@ -44,6 +44,12 @@ def figure(
     raw: bool = False,
     projection: str = "",
     overlays: Sequence[str] = (),
+    contours: str = "",
+    arrows: tuple[str, str] | None = None,
+    steps: int = 0,
+    centre: float | None = None,
+    x: str = "",
+    y: str = "",
     along: str = "",
     frames: str = "",
     rate: float = 10.0,
@@ -90,6 +96,12 @@ def figure(
         The map projection, as the window calls it.
     overlays
         Names of what is drawn over it; what the window draws where none is given.
+    contours, arrows
+        Values of lines over it, ``0, 5, 20`` or ``every 4``; and paths of the two components of arrows.
+    steps, centre
+        About how many colours there are, all of the map when 0; and the value in their middle.
+    x, y
+        The dimensions across and upwards, those that the window takes when empty; of a line `x` alone.
     along
         The dimension along which a film runs; empty for a figure.
     frames, rate
@@ -142,6 +154,12 @@ def figure(
         raw=raw,
         projection=projection,
         overlays=tuple(overlays),
+        contours=contours,
+        arrows=arrows,
+        steps=steps,
+        centre=centre,
+        x=x,
+        y=y,
         along=along,
         frames=frames,
         rate=rate,

@@ -22,6 +22,7 @@ from refbrowser.views.figures.figure_size import (
     parse_size,
 )
 from refbrowser.views.figures.film_plan import LEAST_RATE, MOST_RATE, FilmLevels
+from refbrowser.views.plot.levels import FARTHEST, STEPS_MOST
 
 
 def _points(text: str) -> float:
@@ -51,6 +52,17 @@ def _levels(text: str) -> tuple[float, float]:
     if not levels[0] < levels[1] or not abs(levels[0]) < 1e300 or not abs(levels[1]) < 1e300:
         raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)} are no levels", advice="give LOW:HIGH")
     return levels
+
+
+def _centre(text: str) -> float:
+    return _number(text, -FARTHEST, FARTHEST, "is no value")
+
+
+def _components(text: str) -> tuple[str, str]:
+    u, _, v = (part.strip() for part in text.partition(","))
+    if not u or not v:
+        raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)} are no two arrays", advice="give U,V")
+    return u, v
 
 
 @documented
@@ -148,6 +160,33 @@ class FigureRequest:
             "--overlay NAME", "draw this over it: coastlines, contours (repeatable)", kind=Kind.TEXTS
         ),
     )
+    contours: str = field(
+        default="",
+        metadata=option(
+            "--contours VALUES",
+            "draw lines of equal values over it: '0,5,20', or 'every 4'",
+            about="Values of lines over it, ``0, 5, 20`` or ``every 4``; round ones where it is empty and "
+            "contours are drawn.",
+        ),
+    )
+    arrows: tuple[str, str] | None = field(
+        default=None,
+        metadata=option(
+            "--arrows U,V", "draw arrows of these two components over it: /u,/v", parse=_components
+        ),
+    )
+    steps: int = field(
+        default=0,
+        metadata=option("--steps N", "about so many colours", kind=Kind.NUMBER, limits=(2, STEPS_MOST)),
+    )
+    centre: float | None = field(
+        default=None,
+        metadata=option("--centre VALUE", "this value in the middle of the colours", parse=_centre),
+    )
+    x: str = field(
+        default="", metadata=option("--x DIM", "this dimension across; without --y a line along it")
+    )
+    y: str = field(default="", metadata=option("--y DIM", "this dimension upwards"))
 
     along: str = field(
         default="",

@@ -38,6 +38,7 @@ def draw(*arguments: str, home: Path, **environment: str) -> subprocess.Complete
     [
         pytest.param("light", theme.LIGHT, 1, (1280, 800), marks=pytest.mark.long),
         ("dark", theme.DARK, 2, (1000, 700)),
+        pytest.param("contrast-dark", theme.CONTRAST_DARK, 1, (1280, 800), marks=pytest.mark.long),
     ],
 )
 def test_the_plot_in_each_theme(

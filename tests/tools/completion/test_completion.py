@@ -150,7 +150,7 @@ def test_bash(bash: Terminal) -> None:
     assert bash.line("refbrowser config get sto\t") == "refbrowser config get storage-option "
     assert bash.line("refbrowser man au\t") == "refbrowser man audit "
     assert "--screenshot" in bash.offered("refbrowser --")
-    assert bash.offered("refbrowser --theme ") == {"light", "dark"}
+    assert bash.offered("refbrowser --theme ") == {"light", "dark", "contrast-light", "contrast-dark"}
     # Files, and what is none.
     assert bash.line("refbrowser info a\t") == r"refbrowser info a\ sea.json "
     assert bash.line("refbrowser audit --report a\t") == r"refbrowser audit --report a\ sea.json "
