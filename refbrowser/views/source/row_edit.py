@@ -166,9 +166,11 @@ def edited_rows(rows: TextRows, first: int, last: int, *, is_laid_out: bool) -> 
     NotEditableError
         They are too long, or no UTF-8.
     """
-    while first and rows.span(first).goes_on:
+    # A line may go on for as many rows as there are.
+    most = rows.span(first).start - EDITED, rows.span(last).stop + EDITED
+    while first and rows.span(first).goes_on and rows.span(first).start >= most[0]:
         first -= 1
-    while last + 1 < rows.count and rows.span(last + 1).goes_on:
+    while last + 1 < rows.count and rows.span(last + 1).goes_on and rows.span(last).stop <= most[1]:
         last += 1
     start, stop = rows.span(first).start, rows.span(last).stop
     if stop - start > EDITED:

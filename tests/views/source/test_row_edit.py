@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refbrowser.references.text.document_text import DocumentText
 from refbrowser.views.source.row_edit import EDITED, EditedRows, NotEditableError, edited_rows, rows_around
 from refbrowser.views.source.row_scan import LaidOutRows, LineRows, scan_rows
-from refbrowser.views.source.text_rows import TextRows
+from refbrowser.views.source.text_rows import RowSpan, TextRows
 
 VALUE = {"version": 1, "refs": {f"t/{i}": ["s3://b/x", i, 4] for i in range(9)}, "more": list(range(90))}
 LINES = st.lists(st.sampled_from(["a", "b", "c", "aé", ""]), max_size=8)
@@ -83,6 +83,22 @@ def test_a_part_of_a_large_text_is_what_begins_in_the_row():
     assert row == same
     assert edited.character(text.index(b'{"b"')) == edited.text.index('{"b"')
     assert edited.position(edited.text.index('{"b"')) == text.index(b'{"b"')
+
+
+def test_a_line_of_any_length_is_refused_without_being_gone_through(monkeypatch: pytest.MonkeyPatch):
+    rows = scanned(b'{"a": "' + b"x" * 3_000_000 + b'"}', is_laid_out=True)
+    asked: list[int] = []
+    span = TextRows.span
+
+    def counted(rows: TextRows, row: int) -> RowSpan:
+        asked.append(row)
+        return span(rows, row)
+
+    monkeypatch.setattr(TextRows, "span", counted)
+    for row in (1, rows.count // 2, rows.count - 2):
+        with pytest.raises(NotEditableError):
+            edited_rows(rows, row, row, is_laid_out=True)
+    assert len(asked) < rows.count
 
 
 def test_what_is_too_long_or_no_text_is_refused():
