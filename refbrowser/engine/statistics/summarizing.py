@@ -331,14 +331,9 @@ class Summarizing:
         )
         if lost_here is not None:
             unknown = np.broadcast_to(lost_here, numbers.shape)
-            if inside is not None:
-                unknown = unknown & inside
-            gone = 0 if absent is None else int(np.count_nonzero(unknown & absent))
-            lost_in = flat.of(unknown).sum(axis=1)
-            counted.lost_in += lost_in
-            counted.not_stored, counted.failed = gone, int(lost_in.sum()) - gone
             if lost_here is not lost:
-                numbers[np.broadcast_to(lost_here, numbers.shape)] = np.nan
+                numbers[unknown] = np.nan
+            _count_lost(counted, flat, unknown if inside is None else unknown & inside, absent)
         rows, weighed, places = flat.of(numbers), None if weights is None else flat.like(weights), None
         if inside is None:
             counted.elements = numbers.size
@@ -402,6 +397,14 @@ def _comes_first(known: ExtremeValue | None, value: float, box: Box, sign: int) 
         return True
     # Many arrays have the same least value, such as 0, nearly everywhere.
     return value == known.value and tuple(part.start for part in box) < known.index
+
+
+def _count_lost(counted: _Counted, flat: _Flat, unknown: Mask, absent: Mask | None) -> None:
+    """Count elements of a region that are not known: not stored, or in chunks that could not be read."""
+    not_stored = 0 if absent is None else int(np.count_nonzero(unknown & absent))
+    lost_in = flat.of(unknown).sum(axis=1)
+    counted.lost_in += lost_in
+    counted.not_stored, counted.failed = not_stored, int(lost_in.sum()) - not_stored
 
 
 @dataclass(frozen=True, slots=True)
