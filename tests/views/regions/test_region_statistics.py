@@ -264,7 +264,7 @@ def test_of_equal_extremes_the_first_is_told(
     values[0, :4], values[1, 2, 3], values[1, 1, 9] = 3, np.nan, np.nan
     grid = GridDocument()
     grid.add("a", values, ["t", "y", "x"], {}, (2, 4, 20))
-    monkeypatch.setattr("refbrowser.engine.statistics.summarizing.BLOCK", 640)
+    monkeypatch.setattr("refbrowser.engine.statistics.blocks.BLOCK", 640)
     monkeypatch.setattr("refbrowser.engine.statistics.summarizing.TRACT", 23)
     with refbrowser.open(grid.document) as dataset:
         found = refbrowser.statistics(dataset, "/a", region, along=along)
