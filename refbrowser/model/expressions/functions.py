@@ -44,6 +44,23 @@ class ElementFunction:
     units: UnitRule = UnitRule.SAME
 
 
+def _where(condition: Any, one: Any, other: Any) -> Any:
+    """Return what `numpy.where` does; floats are chosen by their bits.
+
+    Where a condition holds here and there, processors guess wrongly which one comes next: that takes
+    five times as long.
+    """
+    dtype = np.result_type(one, other)
+    if dtype.kind != "f" or dtype.itemsize > 8:
+        return np.where(condition, one, other)
+    bits = np.dtype(f"i{dtype.itemsize}")
+    first, second = (np.asarray(each, dtype.newbyteorder("=")).view(bits) for each in (one, other))
+    # -1 has all bits, in each width of integers.
+    held = np.negative(np.asarray(condition, bool).view(np.int8))
+    chosen = np.bitwise_and(np.bitwise_xor(first, second), held)
+    return np.bitwise_xor(chosen, second, out=chosen if isinstance(chosen, np.ndarray) else None).view(dtype)
+
+
 #: By the names that numpy has for them.
 ELEMENT_FUNCTIONS: Mapping[str, ElementFunction] = {
     "abs": ElementFunction(np.abs),
@@ -72,7 +89,7 @@ ELEMENT_FUNCTIONS: Mapping[str, ElementFunction] = {
     "imag": ElementFunction(np.imag),
     "angle": ElementFunction(np.angle, units=UnitRule.TO_ANGLE),
     "isnan": ElementFunction(np.isnan, units=UnitRule.NONE),
-    "where": ElementFunction(np.where, 3),
+    "where": ElementFunction(_where, 3),
 }
 
 #: Over dimensions; missing values do not count.
