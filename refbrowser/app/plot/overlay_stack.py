@@ -27,6 +27,10 @@ class SwitchedOverlay:
         """Return what is to be known about it, beside what is seen."""
         return []
 
+    def value_words(self, element: tuple[int, ...]) -> str:
+        """Return the values that it shows at an element (indices along the axes); empty for none."""
+        return ""
+
     @property
     def is_settled(self) -> bool:
         """Whether nothing is still to come."""
@@ -71,8 +75,14 @@ class OverlayStack:
 
     def notes(self) -> list[str]:
         """Return what is to be known about those that are drawn."""
-        drawn = [self._drawn[overlay.name] for overlay in self.suited if overlay.name in self.on]
-        return [note for overlay in drawn for note in overlay.notes()]
+        return [note for overlay in self._in_order() for note in overlay.notes()]
+
+    def value_words(self, element: tuple[int, ...]) -> list[str]:
+        """Return the values that those show which are drawn, at an element."""
+        return [words for overlay in self._in_order() if (words := overlay.value_words(element))]
+
+    def _in_order(self) -> list[SwitchedOverlay]:
+        return [self._drawn[overlay.name] for overlay in self.suited if overlay.name in self.on]
 
     def switch(self, name: str, on: bool) -> None:
         """Draw an overlay from now on, here and over what is shown later, or do not."""

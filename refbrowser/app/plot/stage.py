@@ -311,7 +311,9 @@ class Pointing(QObject):
         else:
             text = readout(picture, drawing.shown, drawing.coordinates, self.element, drawing.auxiliary)
             notes = (drawing.kind.place_words(self.element), "" if index is None else self.note(index))
-            self.said.emit("   ".join((text, *filter(None, notes))))
+            # The values that are seen first: what does not fit is cut.
+            seen = drawing.overlays.value_words(self.element)
+            self.said.emit("   ".join((*seen, text, *filter(None, notes))))
 
     def _indices_at(self, across: float, upwards: float) -> tuple[int, ...] | None:
         drawing = self._drawing
@@ -396,6 +398,7 @@ class Stage(QObject):
         self.refiner.changed.connect(self._refined)
         self.refiner.ended.connect(self.tell_settled)
         self.drawing.overlaySettled.connect(self.tell_settled)
+        self.drawing.overlaySettled.connect(self.pointing.say)
         self.drawing.placed.connect(self._placed)
 
     def clear(self) -> None:

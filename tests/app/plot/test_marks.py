@@ -217,6 +217,14 @@ def test_three_bands_are_drawn_as_colours(plotted: Plotted, pane: PlotPane, qtbo
     assert (rect.left(), rect.top(), rect.right(), rect.bottom()) == (-0.5, -0.5, 39.5, 19.5)
     if step == 1:
         assert colours[5, 5].tolist() == [0, 0, 0, 0]
+    said: list[str] = []
+    pane.elementHovered.connect(said.append)
+    pane.point_at((3, 39))
+    assert said[-1].startswith("red band 0 1, green band 1 100, blue band 3 0   "), (
+        "the values that are seen, first"
+    )
+    pane.point_at((5, 5))
+    assert "green band 1 no value" in said[-1]
     # The slider of the bands changes what is below alone.
     pane.set_index(0, 2)
     qtbot.waitUntil(pane.is_settled)

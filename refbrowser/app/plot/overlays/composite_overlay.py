@@ -14,6 +14,7 @@ from refbrowser.app.plot.overlays.scene_item import Floats, OtherField, SeenPart
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.views.overlays.composite import Composite, band_levels, colours_of, proposed
+from refbrowser.views.plot.readout import value_at
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -56,15 +57,30 @@ class DrawnComposite(DrawnOverlay):
         return not self._latest.is_running and not any(field.is_reading for field in self._fields)
 
     def notes(self) -> list[str]:
+        parts = zip(_COLOURS, self._names(), strict=False)
+        told = ", ".join(f"{colour} {name}" for colour, name in parts)
+        return [told] if told else []
+
+    def value_words(self, element: tuple[int, ...]) -> str:
+        parts = []
+        for colour, name, field in zip(_COLOURS, self._names(), self._fields, strict=False):
+            picture = field.picture
+            position = None if picture is None else picture.position(element)
+            if picture is not None and field.shown is not None and position is not None:
+                parts.append(f"{colour} {name} {value_at(picture, field.shown, position)}")
+        return ", ".join(parts)
+
+    def _names(self) -> list[str]:
+        """Return what the bands are called; nothing where there are none."""
         drawing, composite = self._drawing, self._composite
         if composite is None or drawing.slice is None:
             return []
         names = [band.rpartition("/")[2] for band in composite.bands]
         if composite.dimension in drawing.slice.names:
             coordinate = drawing.coordinates[drawing.slice.names.index(composite.dimension)]
-            names = [coordinate.text(int(band)) for band in composite.bands]
-        parts = (f"{colour} {one_line(name)}" for colour, name in zip(_COLOURS, names, strict=True))
-        return [", ".join(parts)]
+            words = one_line(composite.dimension)
+            names = [coordinate.text(int(band)) or f"{words} {band}" for band in composite.bands]
+        return [one_line(name) for name in names]
 
     def set_slice(self) -> None:
         drawing, before = self._drawing, self._composite
