@@ -409,3 +409,18 @@ def test_places_that_tell_nothing_leave_it_as_stored(
     qtbot.waitUntil(lambda: "lon and lat are missing everywhere, or span no area" in pane.legend.note.text())
     assert drawing(pane).kind.is_indexed
     assert drawing(pane).canvas.image.picture is not None
+
+
+def test_what_was_in_sight_of_a_mesh_is_so_again(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    document = plotted(*region(120, 130))
+    qtbot.waitUntil(lambda: not drawing(pane).kind.is_indexed and pane.is_settled())
+    pane.canvas.show_range((5.0, 15.0), (45.0, 50.0))
+    state = pane.state()
+    assert state is not None
+    assert state.view is not None
+    pane.clear()
+    pane.restore(document, state)
+    qtbot.waitUntil(lambda: not drawing(pane).kind.is_indexed and pane.is_settled())
+    again = pane.state()
+    assert again is not None
+    assert again.view == pytest.approx(state.view)
