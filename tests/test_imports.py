@@ -103,7 +103,6 @@ ALONE = {
     "refbrowser.app.plot.projection_button": "a button with fields, for a head that is long enough",
     "refbrowser.app.plot.maps.grid_maker": "what finds places in a thread, beside what draws them",
     "refbrowser.app.arrangement.apart_window": "a window, for an area that is long enough without it",
-    "refbrowser.app.widgets.switch_row": "a widget for any row of buttons, in the room of widgets",
     "refbrowser.app.commands.groups": "a list, for the window that makes them",
     "refbrowser.app.shell.preferences_in_force": "what becomes of preferences, apart from what these are",
     "refbrowser.app.shell.tool_places": "what tools add, as format_places has what formats add",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
@@ -182,6 +183,7 @@ class DimensionSliders(QScrollArea):
             for row in self._rows.values():
                 # The slider needs the room; what the index stands for is said all the same.
                 self._fit_row(row)
+            self._fill_rows()
             # What is inside is as wide as its widgets need at least: before it takes the new width.
             self._grid.activate()
         super().resizeEvent(event)
@@ -308,6 +310,8 @@ class DimensionSliders(QScrollArea):
             own, axis = along, self._state.names[dimension]
             along.activated.connect(lambda row: self._reduce(axis, own, row))
             self._grid.addWidget(along, place, _AT_ALONG)
+        for before, after in pairwise([each for each in (along, play, slider, field) if each is not None]):
+            QWidget.setTabOrder(before, after)
         row = _Row(label, slider, field, text, play, along)
         self._fit_row(row)
         return row
@@ -350,7 +354,9 @@ class DimensionSliders(QScrollArea):
                 widget.setValue(min(index, _LARGEST))
                 widget.blockSignals(False)
             text = self._coordinates[dimension].text(index)
-            row.text.setText(text or f"of {self._state.shape[dimension]}")
+            size = self._state.shape[dimension]
+            # Where there is no field, nothing else says the index.
+            row.text.setText(text or (f"{index} of {size}" if self._is_narrow else f"of {size}"))
             dates = self._coordinates[dimension].dates
             # Dates of other calendars look like those that everybody uses.
             calendar = f" ({dates.note})" if dates is not None and dates.note else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
@@ -174,6 +175,11 @@ class RegionPane(ChartPane):
         self._pages.addWidget(self.chart)
         self.body.addWidget(self.table)
         self.body.addWidget(self._pages, 1)
+        head = (self.rectangle, self.polygon, self.over, self.measure, self.cancel)
+        entry = (self.which, self.text, self.add, self.remove, self.quantiles, self.python)
+        order = (*head, self.copy, self.export, self.close_, *entry, self.table)
+        for before, after in pairwise(order):
+            QWidget.setTabOrder(before, after)
         self._offered: object = None
         self._overs: tuple[int | None, ...] = ()
         self._measures: tuple[str, ...] = ()
@@ -309,6 +315,8 @@ class RegionPane(ChartPane):
         table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         table.setFrameShape(QFrame.Shape.NoFrame)
         table.setShowGrid(False)
+        # Tab leaves it: the arrow keys are for its cells.
+        table.setTabKeyNavigation(False)
         table.setWordWrap(False)
         table.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

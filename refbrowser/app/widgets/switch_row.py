@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
@@ -43,13 +45,20 @@ class SwitchRow(QWidget):
             button.setParent(self)
             button.installEventFilter(self)
             self._buttons.append(button)
+        self._chain()
 
     def add_first(self, button: QToolButton) -> None:
         """Add a button at the left."""
         button.setParent(self)
         button.installEventFilter(self)
         self._buttons.insert(0, button)
+        self._chain()
         self.updateGeometry()
+
+    def _chain(self) -> None:
+        """Let the keyboard go from the left to the right."""
+        for before, after in pairwise([*self._buttons, self.more, self._last]):
+            QWidget.setTabOrder(before, after)
 
     def left_out(self) -> list[QToolButton]:
         """Return the buttons that are entries of the menu."""

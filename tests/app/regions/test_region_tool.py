@@ -15,6 +15,7 @@ from region_grids import GridDocument
 
 import refbrowser
 from refbrowser.app.plot.plot_pane import PlotPane
+from refbrowser.app.regions.region_pane import RegionPane
 from refbrowser.app.regions.region_tool import RegionTool
 from refbrowser.app.tasks.tasks import Tasks
 from refbrowser.model.nodes import Hierarchy
@@ -379,3 +380,15 @@ def test_what_was_not_read_whole_says_so_where_it_is_taken_along(shown: Shown, q
     assert found is not None
     tool.regions[0].found = replace(found, is_whole=False)
     assert next(iter(tool.rows() or ()))[1].endswith("(not all was read)")
+
+
+def test_tab_goes_through_the_pane_and_leaves_it(qtbot: QtBot) -> None:
+    pane = RegionPane()
+    qtbot.addWidget(pane)
+    assert not pane.table.tabKeyNavigation(), "no keyboard is kept in it"
+    wanted = [pane.rectangle, pane.copy, pane.close_, pane.text, pane.python, pane.table]
+    found, widget = [pane.rectangle], pane.rectangle.nextInFocusChain()
+    while widget is not pane.rectangle:
+        found += [widget] if widget in wanted else []
+        widget = widget.nextInFocusChain()
+    assert found == wanted
