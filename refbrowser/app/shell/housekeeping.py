@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from pkgutil import walk_packages
 from types import TracebackType
@@ -153,6 +154,9 @@ def panes() -> Iterator[str]:
         yield from _modules(package)
     # Colouring the first template would ask for it on the window's thread, dialogs for formats of others.
     import_module("jinja2")
+    # So would the first projection that is chosen. Not all have it.
+    with suppress(ImportError):
+        import_module("pyproj")
     from refbrowser.formats.registry import foreign
 
     foreign()
