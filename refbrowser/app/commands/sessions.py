@@ -187,6 +187,7 @@ class SessionCommands(CommandGroup):
             restored.told.connect(self._workspace.say)
             restored.missed.connect(self._missed)
             if self._restored is not None:
+                self._restored.give_up()
                 self._restored.deleteLater()
             self._restored = restored
             self._bar.hide()

@@ -337,10 +337,10 @@ class HierarchyPane(QWidget):
         if index.isValid():
             self.select_index(index)
 
-    def _expanded(self) -> list[Identity]:
-        """Return what is expanded."""
+    def _expanded(self, within: QModelIndex | None = None) -> list[Identity]:
+        """Return what is expanded, in all of the tree or within one of its rows."""
         found: list[Identity] = []
-        pending = [QModelIndex()]
+        pending = [within or QModelIndex()]
         while pending:
             index = pending.pop()
             for child in self.model.with_children(index):
@@ -352,7 +352,8 @@ class HierarchyPane(QWidget):
 
     def expanded_groups(self, document: OpenDocument) -> tuple[str, ...]:
         """Return the paths of the groups of a document whose members are seen, without a filter too."""
-        expanded = self._expanded() if self._before_filter is None else self._before_filter
+        kept = self._before_filter
+        expanded = self._expanded(self._root_of(document)) if kept is None else kept
         paths = [
             str(place)
             for number, kind, place in expanded

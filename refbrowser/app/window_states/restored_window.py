@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from refbrowser.app.plot.colours.colour_maps import all_maps
 from refbrowser.app.tasks.latest import Latest
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from refbrowser.views.plot_states.plot_state import PlotState
     from refbrowser.views.window_states.window_state import DocumentState, WindowState
 
+#: Documents that are opened at once: among a thousand each takes 30 ms.
+TOGETHER = 20
 #: What tells a document from others: its path, and what computes it.
 _Key = tuple[str, str]
 
@@ -64,6 +66,7 @@ class RestoredWindow(QObject):
         self._computing: list[Latest] = []
         #: What is being computed, or was.
         self._begun: set[_Key] = set()
+        self._unopened: list[_Key] = []
         workspace.documents.removed.connect(self._removed)
 
     def restore(self, state: WindowState) -> None:
@@ -80,9 +83,8 @@ class RestoredWindow(QObject):
             current = state.documents[state.current]
             self._current = current.path, current.expression
         self._awaited = set(self._states)
-        for key, each in self._states.items():
-            if not each.expression:
-                self._open(key, each)
+        self._unopened = [key for key, each in self._states.items() if not each.expression]
+        self._open_some()
         self._show_current()
         self._compute_ready()
         workspace.prepare_plot()
@@ -118,7 +120,19 @@ class RestoredWindow(QObject):
             self._open(again, self._states[again])
         self._look_for_end()
 
+    def give_up(self) -> None:
+        """Open no more documents."""
+        self._unopened.clear()
+
     # Documents
+
+    def _open_some(self) -> None:
+        """Open the documents that are next; between them the window does what else there is."""
+        for key in self._unopened[:TOGETHER]:
+            self._open(key, self._states[key])
+        del self._unopened[:TOGETHER]
+        if self._unopened:
+            QTimer.singleShot(0, self, self._open_some)
 
     def _removed(self, document: OpenDocument) -> None:
         """Hold nothing of a closed document: it may be large."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import isfinite
 from typing import Any, Final
 
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -79,6 +78,8 @@ class Apart:
 
 #: The deepest nesting of splits that is read: more than any screen has room for.
 _DEEPEST: Final = 16
+#: The least share of a part that is read.
+_LEAST: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,8 @@ def _number(found: object) -> int:
 
 
 def _share(found: object) -> float:
-    if not isinstance(found, int | float) or isinstance(found, bool) or not isfinite(found) or found <= 0:
+    # Of what is nearer to zero, or farther away, sums are not to be relied on.
+    if not isinstance(found, int | float) or isinstance(found, bool) or not _LEAST <= found <= 1 / _LEAST:
         raise _wrong("a share is a number above zero")
     return float(found)
 

@@ -19,11 +19,12 @@ from refbrowser.app.commands.sessions import SessionCommands
 from refbrowser.app.controller.work import Opened, state_of
 from refbrowser.app.dialogs.session_bar import SessionBar
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.window_states import restored_window
 from refbrowser.app.window_states.told_window import window_state
 from refbrowser.references.document.history import History
 from refbrowser.tools.read.public import compute
 from refbrowser.views.arrangement.arrangement import Side
-from refbrowser.views.window_states.session_file import session_text
+from refbrowser.views.window_states.session_file import SessionFile, session_text
 from refbrowser.views.window_states.window_state import DocumentState, WindowState
 
 Settle = Callable[[], None]
@@ -364,3 +365,25 @@ def test_a_statistic_over_a_slider_and_what_is_around_a_plot_come_back(
     plot.sliders.reductionChosen.emit("time", "", "")
     settle()
     assert plot.array().path == "/ocean/sst"  # type: ignore[union-attr]
+
+
+def test_many_documents_are_opened_in_turns(
+    window: MainWindow, group: SessionCommands, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restored_window, "TOGETHER", 2)
+    state = WindowState(documents=tuple(DocumentState(f"/nowhere/{name}.json") for name in "abcde"))
+    group._begin(SessionFile(state))
+    assert [document.title for document in window.documents.all()] == ["a.json", "b.json"]
+    group._begin(SessionFile(WindowState(documents=state.documents[:1])))
+    settle()
+    assert [document.title for document in window.documents.all()] == ["a.json"]
+    group._begin(SessionFile(state))
+    settle()
+    assert len(window.documents.all()) == 5
+    # Each tells its own groups, not all groups of all.
+    asked: list[object] = []
+    rows = window.hierarchy.model.with_children
+    monkeypatch.setattr(window.hierarchy.model, "with_children", lambda row: asked.append(row) or rows(row))
+    window_state(window)
+    assert len(asked) == 5
+    close_all(window, settle)

@@ -45,7 +45,7 @@ def test_what_is_none_is_refused(changed: dict[str, object]) -> None:
         Arrangement.from_json({**FOUR.as_json(), **changed})
 
 
-@pytest.mark.parametrize("share", [0, -1.0, float("nan"), float("inf"), True, "1"])
+@pytest.mark.parametrize("share", [1e308, 5e-324, 0, -1.0, float("nan"), float("inf"), True, "1"])
 def test_shares_are_numbers_above_zero(share: object) -> None:
     parts = [{"tabs": [number], "front": number} for number in (0, 1)]
     with pytest.raises(RefbrowserError, match="share"):
