@@ -147,7 +147,7 @@ def inside_picture(ready: RegionOfArray, picture: Picture, most: int) -> tuple[M
     return (flat if state.axes[0] < state.axes[1] else flat.T), (rows, columns)
 
 
-def _check_read(region: Region, errors: Mapping[str, RefbrowserError]) -> None:
+def _check_read(region: Region, errors: Mapping[str, BaseException]) -> None:
     """Raise why the coordinates that a region needs were not read, by the names of dimensions."""
     for part in parts_of(region):
         if isinstance(part, Condition) or part.by_index:
@@ -158,9 +158,12 @@ def _check_read(region: Region, errors: Mapping[str, RefbrowserError]) -> None:
                 raise errors[name]
 
 
-def _noted(weighting: Weighting, errors: Mapping[str, RefbrowserError]) -> Weighting:
+def _noted(weighting: Weighting, errors: Mapping[str, BaseException]) -> Weighting:
     """Return weights with what could not be read of the coordinates that might tell them."""
-    lost = [f"the coordinates {name} cannot be read: {error.message}" for name, error in errors.items()]
+    lost = [
+        f"the coordinates {name} cannot be read: {getattr(error, 'message', error)}"
+        for name, error in errors.items()
+    ]
     return Weighting(weighting.weights, "; ".join(filter(None, (weighting.note, *lost))))
 
 
