@@ -114,8 +114,10 @@ def _unit(text: str) -> Any:
     try:
         if not written or len(written) > _LONGEST or " since " in written:
             raise ValueError
-        with _LOCK:
-            return _cf_units().Unit(written)
+        package = _cf_units()
+        # UDUNITS writes what it cannot read, from a file of anybody, to the terminal as it is.
+        with _LOCK, package.suppress_errors():
+            return package.Unit(written)
     except ValueError:
         message = f"UDUNITS does not know the units {quoted(text)}"
         raise RefbrowserError(ErrorKind.USAGE, message, advice="write them as kg m-2 s-1 or degC") from None

@@ -80,3 +80,9 @@ def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.Monk
         conversion("K", "degC")
     assert "cf-units" in str(caught.value)
     conversions._cf_units.cache_clear()
+
+
+def test_what_udunits_cannot_read_is_not_written_to_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(RefbrowserError):
+        conversion("1e400 m", "m")
+    assert capfd.readouterr().err == ""
