@@ -39,6 +39,7 @@ from refbrowser.app.commands.view import PreferenceCommands, ViewCommands
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs import preferences_dialog
 from refbrowser.app.panes import jobs_pane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.widgets import small_widgets
 from refbrowser.engine.compute import ComputeStatus
 from refbrowser.engine.jobs import Job, JobState, JobStatus
@@ -352,11 +353,19 @@ def regions_compared(stage: Stage) -> None:
     stage.settle()
 
 
+def _plain_plot(stage: Stage) -> PlotPane:
+    """Return the plot without what another scene drew over all pictures."""
+    plot = stage.window.centre.plot
+    assert plot is not None
+    for name in ("contours", "arrows"):
+        plot.look().set_overlay(name, False)
+    return plot
+
+
 @scene
 def linked_views(stage: Stage) -> None:
     document = stage.sample("/ocean/sst")
-    first = stage.window.centre.plot
-    assert first is not None
+    first = _plain_plot(stage)
     stage.trigger("split_right")
     stage.window.hierarchy.select_node(document, "/atmosphere/wind_speed")
     stage.settle()
@@ -370,6 +379,7 @@ def linked_views(stage: Stage) -> None:
 @scene
 def crossing_slices(stage: Stage) -> None:
     stage.sample("/ocean/sst")
+    _plain_plot(stage)
     stage.trigger("three_slices")
     stage.settle()
 
