@@ -87,9 +87,12 @@ def read_weights(
     values = None if latitude is None else coordinates[latitude].values
     if latitude is None or values is None:
         return Weighting(None, note)
-    bounds = _bounds(dataset, node, latitude, token)
-    if bounds is not None:
-        return Weighting(_between(dataset, node, coordinates, latitude, bounds, token), note)
+    try:
+        bounds = _bounds(dataset, node, latitude, token)
+        if bounds is not None:
+            return Weighting(_between(dataset, node, coordinates, latitude, bounds, token), note)
+    except RefbrowserError as error:
+        note = "; ".join(filter(None, (note, f"the bounds of cells cannot be read: {error.message}")))
     cosines = np.cos(np.radians(np.clip(_filled(values), -90, 90)))
     python = f"np.cos(np.deg2rad(values[{literal(coordinates[latitude].name)}])).clip(0)"
     weights = CellWeights("the cosine of latitude", (latitude,), np.maximum(cosines, 0), python)
@@ -174,10 +177,7 @@ def _bounds(dataset: Dataset, node: ArrayNode, axis: int, token: CancelToken) ->
     found = _beside(dataset, node, name) if name else None
     if found is None or found.shape != (node.shape[axis], 2):
         return None
-    try:
-        values = _numbers(dataset, found, token)
-    except RefbrowserError:
-        return None
+    values = _numbers(dataset, found, token)
     return _Bounds(name, str(found.dimensions[1]), values) if np.isfinite(values).all() else None
 
 

@@ -218,6 +218,28 @@ def test_bounds_of_latitudes_weigh_what_lies_between_them() -> None:
     assert found.weighted.mean == near(np.average([1, 2, 4], weights=weights))
 
 
+@pytest.mark.parametrize("lost", ["lat_bnds", "lon_bnds"])
+def test_lost_bounds_are_told_and_not_taken_for_none(lost: str) -> None:
+    lat, values = np.array([-60.0, 0.0, 75.0]), np.array([[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]])
+    grid = GridDocument()
+    grid.add("lat", lat, ["lat"], {"units": "degrees_north", "bounds": "lat_bnds"})
+    grid.add("lon", np.array([0.0, 180]), ["lon"], {"units": "degrees_east", "bounds": "lon_bnds"})
+    for name, bounds in (
+        ("lat_bnds", [[-90.0, -30], [-30, 60], [60, 90]]),
+        ("lon_bnds", [[-90.0, 90], [90, 270]]),
+    ):
+        gone = [(0, 0)] if name == lost else []
+        grid.add(name, np.array(bounds), [name[:3], "bnds"], failed=gone)
+    grid.add("a", values, ["lat", "lon"])
+    with refbrowser.open(grid.document) as dataset:
+        found = refbrowser.statistics(dataset, "/a")
+    assert found.weighted is not None
+    assert found.weighted.mean == near(np.average([1, 2, 4], weights=np.cos(np.radians(lat))))
+    assert found.weighting_text.startswith(
+        "Weighted by the cosine of latitude; the bounds of cells cannot be read"
+    )
+
+
 @pytest.mark.parametrize(
     ("region", "why"),
     [
