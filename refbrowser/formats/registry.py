@@ -293,7 +293,7 @@ STREAM = Format(
         Page(
             name="messages",
             made=f"{_NCSTREAM}.window.messages_link:MessagesLink",
-            title="&Messages",
+            title="Messa&ges",
             shortcut="Ctrl+6",
             tip="Show the messages of the stream, and which one supplied each element",
         ),
@@ -336,7 +336,7 @@ AWKWARD0 = Format(
         Page(
             name="values",
             made="refbrowser.app.nested.nested_pane:NestedPage",
-            title="&Values",
+            title="Val&ues",
             shortcut="Ctrl+7",
             tip="Show the lists and records of the array, row by row",
         ),
@@ -536,7 +536,7 @@ ICECHUNK = Format(
         Page(
             name="snapshots",
             made=f"{_ICECHUNK}.window.snapshots_page:SnapshotsPage",
-            title="S&napshots",
+            title="Snaps&hots",
             tip="Show the history of the repository, and open or compare its branches, tags and snapshots",
         ),
     ),

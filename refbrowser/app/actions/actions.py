@@ -45,7 +45,7 @@ class Actions:
         for dock in docks:
             action = dock.toggleViewAction()
             action.setObjectName(f"action_toggle_{dock.objectName()}")
-            self._submenu("&View", "Pa&nes", None).addAction(action)
+            self._submenu("&View", "Pan&es", None).addAction(action)
 
     def add(self, specs: Sequence[ActionSpec], callbacks: Mapping[str, Callable[[], object]]) -> None:
         """Add the actions of a further format or tool, behind those of the others."""

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from refbrowser.app.actions.menus import HELP, REFERENCES, VIEW, WINDOW
+from refbrowser.app.shell.main_window import MainWindow
 
 
 @pytest.mark.parametrize("menu", [VIEW, REFERENCES, WINDOW, HELP])
@@ -20,3 +21,11 @@ def test_no_two_entries_have_one_letter(menu: tuple[object, ...]) -> None:
     for among in places.values():
         letters = Counter(title.partition("&")[2][:1].lower() for title in among if "&" in title)
         assert [letter for letter, count in letters.items() if count > 1] == []
+
+
+def test_pages_of_formats_have_letters_of_their_own(window: MainWindow) -> None:
+    (view,) = (action.menu() for action in window.menuBar().actions() if action.text() == "&View")
+    titles = [action.text() for action in view.actions() if "&" in action.text()]
+    assert "Snaps&hots" in titles
+    letters = Counter(title.partition("&")[2][:1].lower() for title in titles)
+    assert [letter for letter, count in letters.items() if count > 1] == []
