@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from refbrowser.io.access.access import Access
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# eccodes opens a PROJ of its own for all to see, and a pyproj that is imported after it calls into that one.
+# The program has eccodes in processes of their own only; tests make GRIB in theirs.
+with suppress(ImportError):
+    import pyproj  # noqa: F401
 WATCHED.watch()
 
 #: Fixtures that are made elsewhere.

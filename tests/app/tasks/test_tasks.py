@@ -148,7 +148,8 @@ def test_who_asked_for_a_job_is_told_how_far_it_is_and_of_no_other(tasks: Tasks,
     tasks.cancel(handle.number)
     go_on.set()
     qtbot.waitUntil(lambda: not tasks.busy())
-    assert set(told) == {("mine", "running"), ("mine", "cancelled")}
+    # A machine that is busy tells first that it waits.
+    assert set(told) - {("mine", "queued")} == {("mine", "running"), ("mine", "cancelled")}
 
 
 def test_methods_of_a_deleted_object_are_not_called(tasks: Tasks, qtbot: QtBot) -> None:
