@@ -301,6 +301,10 @@ class PlotPane(QWidget):
         """Whether coordinates are still to come, which tell where the slice is."""
         return self._presenter.coordinates.is_reading
 
+    def lost_coordinates(self) -> tuple[str, ...]:
+        """Return which coordinates could not be read, in words: indices are shown for them."""
+        return self._presenter.coordinates.errors
+
     def stepped(self) -> int | None:
         """Return the dimension that the keyboard steps along, and frames play."""
         return self._presenter.stepped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
@@ -140,6 +141,33 @@ def test_a_lost_chunk_is_marked_and_told(
     assert main(["figure", path, "/t", "--select", "1", "-o", whole[1]]) == 4
     assert not Path(whole[1]).exists()
     assert main(["figure", path, "/t", "--select", "0", "-o", whole[1]]) == 0
+
+
+@pytest.mark.parametrize("lost", ["time", "y"])
+def test_lost_coordinates_are_told_where_indices_stand_for_them(
+    lost: str, document: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path(document(np.arange(48, dtype="<f4").reshape(2, 4, 6)))
+    made = json.loads(path.read_text())
+    sizes = {"time": 2, "y": 4}
+    for name, size in sizes.items():
+        about = json.loads(made["refs"]["t/.zarray"]) | {"shape": [size], "chunks": [size]}
+        made["refs"] |= {
+            f"{name}/.zarray": json.dumps(about),
+            f"{name}/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": [name]}),
+            f"{name}/0": "base64:" + base64.b64encode(np.arange(size, dtype="<f4").tobytes()).decode(),
+        }
+    path.write_text(json.dumps(made))
+    command = ["figure", str(path), "/t", "--select", "0", "--force", "-o", str(tmp_path / "a.svg")]
+    assert main(command) == 0
+    made["refs"][f"{lost}/0"] = ["gone.bin"]
+    path.write_text(json.dumps(made))
+    capsys.readouterr()
+    assert main(command) == 4
+    assert f"{lost} shows indices: there is no such file" in capsys.readouterr().err
+    film = ["figure", str(path), "/t", "--along", "time", "-o", str(tmp_path / "a.gif")]
+    assert main(film) == 4
+    assert f"{lost} shows indices: there is no such file" in capsys.readouterr().err
 
 
 def test_a_target_that_is_there_stays(steps: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

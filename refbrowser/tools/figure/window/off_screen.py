@@ -67,14 +67,15 @@ def draw(
             data = png_bytes(drawing.png())
         else:
             data = drawing.pdf() if suffix == ".pdf" else drawing.svg()
-        pixels = drawing.pixels
+        pixels, lost = drawing.pixels, plot.pane.lost_coordinates()
+        failed = any(loss in (ChunkState.FAILED, ChunkState.PENDING) for loss, _text in drawing.losses())
         return data, FigureReport(
             size=drawing.inches,
             pixels=(pixels.width(), pixels.height()),
             title=drawing.title,
             caption=drawing.caption,
-            losses=tuple(text for _state, text in drawing.losses()),
-            is_lossy=any(loss in (ChunkState.FAILED, ChunkState.PENDING) for loss, _text in drawing.losses()),
+            losses=(*(text for _state, text in drawing.losses()), *lost),
+            is_lossy=failed or bool(lost),
         )
 
 
@@ -137,12 +138,13 @@ def record(
     control.check()
     if errors:
         raise errors[0]
+    lost = plot.pane.lost_coordinates()
     return replace(
         reports[0],
         target=target,
-        losses=tuple(recorder.losses),
+        losses=(*recorder.losses, *lost),
         failed_frames=tuple(recorder.failed),
-        is_lossy=bool(recorder.failed),
+        is_lossy=bool(recorder.failed or lost),
     )
 
 
