@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _LOOK, _CALM = 5, 3
 #: States of chunks that a figure tells of.
 _TOLD = (ChunkState.PENDING, ChunkState.MISSING, ChunkState.FILLED, ChunkState.FAILED)
+#: Those of them whose values should be there.
+LOST = frozenset({ChunkState.PENDING, ChunkState.FAILED})
 
 
 class FigureSource(QObject):

@@ -18,12 +18,11 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.tools.figure.figure_report import FigureReport
 from refbrowser.tools.figure.window.figure_drawing import FigureDrawing
-from refbrowser.tools.figure.window.figure_plot import FigurePlot
+from refbrowser.tools.figure.window.figure_plot import LOST, FigurePlot
 from refbrowser.views.figures.figure_form import FigureForm, FigureWords
 from refbrowser.views.figures.figure_size import check_size
 from refbrowser.views.figures.film_plan import FilmLevels, FilmPlan
 from refbrowser.views.plot.levels import Levels
-from refbrowser.views.plot.picture import ChunkState
 
 #: Frames that wait to be written.
 _WAITING = 3
@@ -157,7 +156,7 @@ class FilmRecorder(QObject):
         told = self._drawing.losses()
         self.losses.update(dict.fromkeys(words.partition(" (")[0] for _state, words in told))
         states = {state for state, _words in told}
-        if states & {ChunkState.FAILED, ChunkState.PENDING} or not self._plot.is_drawn:
+        if states & LOST or not self._plot.is_drawn:
             self.failed.append(self._number)
         self._image, self._top = self._drawing.blank(), 0
         self._again.start()

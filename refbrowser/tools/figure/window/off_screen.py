@@ -22,12 +22,11 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.tools.figure.figure_report import FigureReport
 from refbrowser.tools.figure.film_files import write_film
 from refbrowser.tools.figure.window.figure_drawing import FigureDrawing, png_bytes
-from refbrowser.tools.figure.window.figure_plot import FigurePlot, FigureSource
+from refbrowser.tools.figure.window.figure_plot import LOST, FigurePlot, FigureSource
 from refbrowser.tools.figure.window.film_recorder import FilmRecorder
 from refbrowser.views.figures.figure_form import FigureForm, FigureWords
 from refbrowser.views.figures.film_plan import FilmPlan
 from refbrowser.views.maps.projections import INDEX
-from refbrowser.views.plot.picture import ChunkState
 from refbrowser.views.plot_states.plot_state import PlotState
 
 #: It is looked whether the user cancelled so often, in milliseconds.
@@ -67,15 +66,14 @@ def draw(
             data = png_bytes(drawing.png())
         else:
             data = drawing.pdf() if suffix == ".pdf" else drawing.svg()
-        pixels, lost = drawing.pixels, plot.pane.lost_coordinates()
-        failed = any(loss in (ChunkState.FAILED, ChunkState.PENDING) for loss, _text in drawing.losses())
+        pixels, lost, losses = drawing.pixels, plot.pane.lost_coordinates(), drawing.losses()
         return data, FigureReport(
             size=drawing.inches,
             pixels=(pixels.width(), pixels.height()),
             title=drawing.title,
             caption=drawing.caption,
-            losses=(*(text for _state, text in drawing.losses()), *lost),
-            is_lossy=failed or bool(lost),
+            losses=(*(text for _state, text in losses), *lost),
+            is_lossy=bool(lost) or any(state in LOST for state, _text in losses),
         )
 
 
