@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.small_widgets import combo_box, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import answer_line, combo_box, plain_label, push_button
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.edits.reference_changes import (
     AddNumber,
@@ -121,11 +121,8 @@ class ReferenceChangesDialog(QDialog):
         self._answer.setMinimumHeight(self.fontMetrics().lineSpacing())
         self._take = push_button("Change", "changeTakeButton", self._accept)
         self._take.setDefault(True)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.MEDIUM)
-        buttons.addStretch(1)
-        buttons.addWidget(push_button("Cancel", "changeCancelButton", self.reject))
-        buttons.addWidget(self._take)
+        cancel = push_button("Cancel", "changeCancelButton", self.reject)
+        buttons = answer_line(cancel, self._take)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.MEDIUM)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.small_widgets import plain_label, push_button
+from refbrowser.app.widgets.small_widgets import answer_line, plain_label, push_button
 
 
 class RenameDialog(QDialog):
@@ -59,11 +59,8 @@ class RenameDialog(QDialog):
         self._answer.setMinimumHeight(self.fontMetrics().lineSpacing())
         self._take = push_button("Rename", "renameTakeButton", self.accept)
         self._take.setDefault(True)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.MEDIUM)
-        buttons.addStretch(1)
-        buttons.addWidget(push_button("Cancel", "renameCancelButton", self.reject))
-        buttons.addWidget(self._take)
+        cancel = push_button("Cancel", "renameCancelButton", self.reject)
+        buttons = answer_line(cancel, self._take)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.MEDIUM)

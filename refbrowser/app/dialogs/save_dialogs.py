@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.small_widgets import plain_label, push_button
+from refbrowser.app.widgets.small_widgets import answer_line, plain_label, push_button
 from refbrowser.views.words import one_line
 from refbrowser.words import count_text, plural, size_text
 
@@ -131,15 +131,11 @@ class SavePreviewDialog(QDialog):
             choice.setVisible(bool(preview.relative or preview.obstacle))
         if preview.relative or preview.obstacle:
             self._add_relative(layout, preview)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.MEDIUM)
-        buttons.addStretch(1)
-        buttons.addWidget(push_button("Cancel", "savePreviewCancelButton", self.reject))
         save = push_button("Save", "savePreviewSaveButton", self.accept)
         save.setDefault(True)
         save.setEnabled(not preview.is_larger_than_opened)
-        buttons.addWidget(save)
-        layout.addLayout(buttons)
+        cancel = push_button("Cancel", "savePreviewCancelButton", self.reject)
+        layout.addLayout(answer_line(cancel, save))
 
     @property
     def keeps_meaning(self) -> bool:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QBrush, QColor, QPainter, QPaintEvent, QResiz
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
+    QHBoxLayout,
     QLabel,
     QMenu,
     QProgressBar,
@@ -98,6 +99,18 @@ def push_button(text: str, name: str, clicked: Callable[[], object], *, flat: bo
     button.setAutoDefault(False)
     button.clicked.connect(lambda _checked=False: clicked())
     return button
+
+
+def answer_line(*answers: QPushButton, beside: Sequence[QPushButton] = ()) -> QHBoxLayout:
+    """Return the buttons below a dialog: those that answer it at the right, others at the left."""
+    line = QHBoxLayout()
+    line.setSpacing(theme.MEDIUM)
+    for button in beside:
+        line.addWidget(button)
+    line.addStretch(1)
+    for button in answers:
+        line.addWidget(button)
+    return line
 
 
 def tool_button(name: str, tip: str, text: str = "") -> QToolButton:

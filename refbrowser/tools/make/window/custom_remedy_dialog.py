@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.small_widgets import plain_label, push_button
+from refbrowser.app.widgets.small_widgets import answer_line, plain_label, push_button
 
 if TYPE_CHECKING:
     from refbrowser.tools.make.custom_remedies import CustomRemedy
@@ -45,11 +45,8 @@ class CustomRemedyDialog(QDialog):
         self._answer.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._take = push_button(way.verb, "ownWordsTakeButton", self.accept)
         self._take.setDefault(True)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.MEDIUM)
-        buttons.addStretch(1)
-        buttons.addWidget(push_button("Cancel", "ownWordsCancelButton", self.reject))
-        buttons.addWidget(self._take)
+        cancel = push_button("Cancel", "ownWordsCancelButton", self.reject)
+        buttons = answer_line(cancel, self._take)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.MEDIUM)

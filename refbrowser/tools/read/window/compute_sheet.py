@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QLineEdit,
     QTreeWidget,
     QTreeWidgetItem,
@@ -26,6 +25,7 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.small_widgets import (
+    answer_line,
     one_shot,
     plain_label,
     push_button,
@@ -128,12 +128,12 @@ class ComputeSheet(QDialog):
         self._compute = push_button("Compute", "computeButton", self.compute)
         self._compute.setDefault(True)
         self._compute.setEnabled(False)
-        line = QHBoxLayout()
-        line.setSpacing(theme.MEDIUM)
-        line.addWidget(push_button("Functions…", "computeHelpButton", self.helpWanted.emit))
-        line.addStretch(1)
-        line.addWidget(push_button("Cancel", "computeCancelButton", self.reject))
-        line.addWidget(self._compute)
+        cancel = push_button("Cancel", "computeCancelButton", self.reject)
+        line = answer_line(
+            cancel,
+            self._compute,
+            beside=[push_button("Functions…", "computeHelpButton", self.helpWanted.emit)],
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QVBoxLayout,
     QWidget,
@@ -24,6 +23,7 @@ from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.small_widgets import (
+    answer_line,
     combo_box,
     one_shot,
     plain_label,
@@ -145,11 +145,8 @@ class PairSheet(QDialog):
         self._open = push_button("Open", "pairButton", self.open_result)
         self._open.setDefault(True)
         self._open.setEnabled(False)
-        line = QHBoxLayout()
-        line.setSpacing(theme.MEDIUM)
-        line.addStretch(1)
-        line.addWidget(push_button("Cancel", "pairCancelButton", self.reject))
-        line.addWidget(self._open)
+        cancel = push_button("Cancel", "pairCancelButton", self.reject)
+        line = answer_line(cancel, self._open)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QVBoxLayout, QWidget
 
 from refbrowser.app.tasks.latest import Latest
 from refbrowser.app.tasks.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.small_widgets import combo_box, one_shot, plain_label, push_button
+from refbrowser.app.widgets.small_widgets import answer_line, combo_box, one_shot, plain_label, push_button
 from refbrowser.views.numbers import value_text
 from refbrowser.views.words import one_line
 
@@ -84,12 +84,8 @@ class UnitsSheet(QDialog):
         self._show.setEnabled(False)
         own = push_button("Own units", "unitsOwnButton", self.show_own)
         own.setEnabled(before is not None)
-        line = QHBoxLayout()
-        line.setSpacing(theme.MEDIUM)
-        line.addWidget(own)
-        line.addStretch(1)
-        line.addWidget(push_button("Cancel", "unitsCancelButton", self.reject))
-        line.addWidget(self._show)
+        cancel = push_button("Cancel", "unitsCancelButton", self.reject)
+        line = answer_line(cancel, self._show, beside=[own])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)
